@@ -1,0 +1,188 @@
+/**
+ * Root of every error this library throws. `code` is stable and may be switched on; `message` is for people and says
+ * what to do. An abort is never wrapped: it throws the caller's own `signal.reason`.
+ */
+export class CitewellError extends Error {
+  readonly code: string;
+
+  constructor(code: string, message: string, options: ErrorOptions = {}) {
+    super(message, options);
+    this.code = code;
+    this.name = new.target.name;
+  }
+}
+
+export type OptionsErrorCode =
+  /** A value is missing, unknown or out of range. */
+  | "options"
+  /** Two stages of a pipeline contradict each other. */
+  | "facts"
+  /** A configuration file or variable cannot be used. */
+  | "config"
+  /** A package that is installed on demand is missing. */
+  | "missing-package";
+
+/** The caller wrote something that can never work: fix the code or the configuration. */
+export class OptionsError extends CitewellError {
+  declare readonly code: OptionsErrorCode;
+
+  constructor(code: OptionsErrorCode, message: string, options: ErrorOptions = {}) {
+    super(code, message, options);
+  }
+}
+
+export type TransportErrorCode =
+  /** The request breaks the contract; nothing was sent. */
+  | "request"
+  /** 401: the key is missing, wrong, or belongs to another data center. */
+  | "unauthorized"
+  /** 402 or 403: the account may not do this. */
+  | "forbidden"
+  /** The model is not one that the service publishes. */
+  | "unsupported-model"
+  /** 404: no such path or record. */
+  | "not-found"
+  /** 413: fewer or shorter inputs are needed. */
+  | "too-large"
+  /** The conversation is longer than the model's context. */
+  | "context-length"
+  /** Other 4xx: the service refused the request. */
+  | "refused"
+  /** 429 beyond the last retry. */
+  | "rate-limited"
+  /** 5xx beyond the last retry. */
+  | "upstream"
+  /** No connection, or it broke. */
+  | "network"
+  /** A deadline or an idle limit passed. */
+  | "timeout"
+  /** The reply is not what the contract or the request says it must be. */
+  | "reply"
+  /** A stream ended before it said it was finished. */
+  | "truncated"
+  /** May or may not have been carried out: never sent again. */
+  | "ambiguous";
+
+export interface TransportErrorDetails extends ErrorOptions {
+  readonly operation?: string;
+  readonly status?: number;
+  /** The service's own code, as it wrote it. */
+  readonly serviceCode?: string;
+  readonly requestId?: string;
+  /** Times the request was sent. */
+  readonly attempts?: number;
+  /** Whether sending the same request later may work. */
+  readonly retryable?: boolean;
+  /** How long the service asked to wait. */
+  readonly retryAfterMs?: number;
+  /** What had arrived of a stream before it failed. */
+  readonly partialText?: string;
+}
+
+/** An upstream call failed. Carries all that the service said; never the key. */
+export class TransportError extends CitewellError {
+  declare readonly code: TransportErrorCode;
+  readonly operation: string | undefined;
+  readonly status: number | undefined;
+  readonly serviceCode: string | undefined;
+  readonly requestId: string | undefined;
+  readonly attempts: number;
+  readonly retryable: boolean;
+  readonly retryAfterMs: number | undefined;
+  readonly partialText: string | undefined;
+
+  constructor(code: TransportErrorCode, message: string, details: TransportErrorDetails = {}) {
+    super(code, message, details.cause === undefined ? {} : { cause: details.cause });
+    this.operation = details.operation;
+    this.status = details.status;
+    this.serviceCode = details.serviceCode;
+    this.requestId = details.requestId;
+    this.attempts = details.attempts ?? 0;
+    this.retryable = details.retryable ?? false;
+    this.retryAfterMs = details.retryAfterMs;
+    this.partialText = details.partialText;
+  }
+}
+
+export type StoreErrorCode =
+  /** There is no store at this path. */
+  | "missing"
+  /** The store holds vectors of another model. */
+  | "space"
+  /** A vector has another length than the store's. */
+  | "dimension"
+  /** A vector has a component that is not a finite number, or no direction. */
+  | "vector"
+  /** Written by a newer version. */
+  | "version"
+  /** Another process is writing. */
+  | "locked"
+  /** A file is not what it was when it was written. */
+  | "damaged"
+  /** Used after `close()`. */
+  | "closed";
+
+/** The store cannot do what was asked. Nothing was changed by the call that threw it. */
+export class StoreError extends CitewellError {
+  declare readonly code: StoreErrorCode;
+  readonly path: string | undefined;
+
+  constructor(code: StoreErrorCode, message: string, details: ErrorOptions & { readonly path?: string } = {}) {
+    super(code, message, details.cause === undefined ? {} : { cause: details.cause });
+    this.path = details.path;
+  }
+}
+
+export type LoadErrorCode =
+  /** No such file or folder. */
+  | "missing"
+  /** There was nothing to read in it. */
+  | "empty"
+  /** Bytes that are no text. */
+  | "binary"
+  /** No loader for this kind of file. */
+  | "unsupported"
+  /** The file system or a parser said no. */
+  | "unreadable"
+  /** Larger than the limit. */
+  | "too-large";
+
+/** One file or folder cannot be turned into documents. */
+export class LoadError extends CitewellError {
+  declare readonly code: LoadErrorCode;
+  readonly uri: string;
+
+  constructor(code: LoadErrorCode, uri: string, message: string, options: ErrorOptions = {}) {
+    super(code, message, options);
+    this.uri = uri;
+  }
+}
+
+export type AnswerErrorCode =
+  /** Question and instructions leave no room in the model's context. */
+  | "question-too-long"
+  /** All output tokens went into thinking. */
+  | "thinking-budget"
+  /** The service withheld the answer. */
+  | "content-filter";
+
+/** The question cannot be answered as it was put. */
+export class AnswerError extends CitewellError {
+  declare readonly code: AnswerErrorCode;
+
+  constructor(code: AnswerErrorCode, message: string, options: ErrorOptions = {}) {
+    super(code, message, options);
+  }
+}
+
+/** A run ended with its books not balancing: a defect of this library or of a stage, never to be ignored. */
+export class ReconciliationError extends CitewellError {
+  constructor(message: string) {
+    super("reconciliation", message);
+  }
+}
+
+/** Any thrown value as an `Error`, itself if it is one. */
+export function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown), { cause: thrown });
+}

@@ -1,0 +1,209 @@
+import { CitewellError, OptionsError } from "./errors.js";
+import type { Source } from "./stream.js";
+
+/** What a run tells whoever watches it. */
+export type RunEvent =
+  /** `count` more units of `what` are done: `documents`, `chunks`, `tokens`, `requests`. */
+  | { readonly type: "progress"; readonly what: string; readonly count: number }
+  /** What became of one document. */
+  | {
+      readonly type: "document";
+      readonly uri: string;
+      readonly outcome: "added" | "updated" | "unchanged" | "deleted" | "failed";
+      readonly chunks: number;
+      readonly deletedChunks?: number;
+      readonly error?: Error;
+    }
+  /** A file that was passed over, with the reason. */
+  | { readonly type: "skipped"; readonly uri: string; readonly reason: string }
+  | { readonly type: "warning"; readonly message: string };
+
+/** What every stage of one run shares. */
+export interface RunContext {
+  readonly signal: AbortSignal;
+  /** When the run should be over, as `performance.now()` counts; stages may do less as it comes near. */
+  readonly deadlineAt?: number;
+  readonly report: (event: RunEvent) => void;
+  /**
+   * Documents that lost a part in this run, by `Document.uri`, with the reason. The stage that loses the part says so
+   * here, and storing leaves such a document as it was.
+   */
+  readonly failures: Map<string, Error>;
+}
+
+/**
+ * What a stage promises about the items it hands on, or demands of those it takes. All optional; what nobody states is
+ * not checked.
+ */
+export interface Facts {
+  /** Longest text to embed or rerank, in tokens. */
+  readonly chunkTokens?: number;
+  /** Vector space of the items' vectors. */
+  readonly space?: string;
+  /** Length of the items' vectors. */
+  readonly dimension?: number;
+  /** Most hits an item carries. */
+  readonly hits?: number;
+}
+
+export interface StageFacts {
+  /** Holds for every item that leaves. A fact that is not stated is handed on as it came. */
+  readonly gives?: Facts;
+  /** Must hold for every item that comes: at most this many tokens or hits, exactly this space and dimension. */
+  readonly takes?: Facts;
+}
+
+/** One step of a flow: a stream in, a stream out. */
+export interface Stage<In, Out> {
+  readonly name: string;
+  // A property, not a method: method parameters are bivariant and would let wrong orders compile.
+  readonly run: (source: AsyncIterable<In>, context: RunContext) => AsyncIterable<Out>;
+  readonly facts?: StageFacts;
+}
+
+/** A stage from a generator function. */
+export function stage<In, Out>(name: string, run: Stage<In, Out>["run"], facts?: StageFacts): Stage<In, Out> {
+  return facts ? { name, run, facts } : { name, run };
+}
+
+/** A stage of one item to one item. */
+export function mapStage<In, Out>(
+  name: string,
+  transform: (item: In, context: RunContext) => Out | Promise<Out>,
+  facts?: StageFacts,
+): Stage<In, Out> {
+  return stage(
+    name,
+    async function* (source, context) {
+      for await (const item of source) yield await transform(item, context);
+    },
+    facts,
+  );
+}
+
+export interface RunOptions {
+  readonly signal?: AbortSignal;
+  /** Most time for the run, in milliseconds. */
+  readonly deadlineMs?: number;
+  readonly report?: (event: RunEvent) => void;
+}
+
+/** A context of its own for one run. */
+export function createRunContext({ signal, deadlineMs, report }: RunOptions = {}): RunContext {
+  return {
+    signal: signal ?? new AbortController().signal,
+    report: report ?? (() => {}),
+    failures: new Map(),
+    ...(deadlineMs === undefined ? {} : { deadlineAt: performance.now() + deadlineMs }),
+  };
+}
+
+/** Stages one behind the other. Immutable: `pipe` returns a new one. Itself a stage. */
+export class Pipeline<In, Out> implements Stage<In, Out> {
+  readonly name: string;
+  readonly run: Stage<In, Out>["run"];
+  readonly facts: StageFacts;
+
+  private constructor(name: string, run: Stage<In, Out>["run"], facts: StageFacts) {
+    this.name = name;
+    this.run = run;
+    this.facts = facts;
+  }
+
+  /** An empty pipeline: what goes in comes out. */
+  static from<T>(): Pipeline<T, T> {
+    return new Pipeline<T, T>("", (source) => source, {});
+  }
+
+  /**
+   * Adds a stage. Wrong orders do not compile; limits that types cannot carry are checked here.
+   *
+   * @throws OptionsError (`facts`) when the stage takes less than the stages before it give.
+   */
+  pipe<Next>(next: Stage<Out, Next>): Pipeline<In, Next> {
+    checkFacts(this.name, this.facts.gives ?? {}, next);
+    const before = this.run;
+    return new Pipeline<In, Next>(
+      this.name === "" ? next.name : `${this.name} > ${next.name}`,
+      (source, context) => named(next, before(source, context), context),
+      {
+        gives: { ...this.facts.gives, ...next.facts?.gives },
+        takes: { ...unsettled(this.facts.gives, next.facts?.takes), ...this.facts.takes },
+      },
+    );
+  }
+
+  /** Runs over a source; stops and cleans up when the reader leaves the loop. */
+  async *stream(source: Source<In>, options: RunOptions = {}): AsyncGenerator<Out> {
+    const leaving = new AbortController();
+    const signal = options.signal ? AbortSignal.any([options.signal, leaving.signal]) : leaving.signal;
+    try {
+      yield* this.run(toAsync(source), createRunContext({ ...options, signal }));
+    } finally {
+      leaving.abort(new DOMException("The reader left the stream", "AbortError"));
+    }
+  }
+}
+
+async function* toAsync<T>(source: Source<T>): AsyncGenerator<T> {
+  yield* source;
+}
+
+const failedIn = new WeakSet<object>();
+
+/** Runs a stage so that an error says which stage it came from: the innermost stage, once. Aborts pass as they are. */
+async function* named<In, Out>(
+  of: Stage<In, Out>,
+  source: AsyncIterable<In>,
+  context: RunContext,
+): AsyncGenerator<Out> {
+  try {
+    yield* of.run(source, context);
+  } catch (error) {
+    if (error instanceof CitewellError && !failedIn.has(error) && error !== context.signal.reason) {
+      failedIn.add(error);
+      Object.defineProperty(error, "stage", { value: of.name, enumerable: true, configurable: true });
+    }
+    throw error;
+  }
+}
+
+/** Of what a later stage takes, the part that nothing before it has settled: still a demand on the pipeline's own items. */
+function unsettled(given: Facts = {}, taken: Facts = {}): Facts {
+  return Object.fromEntries(Object.entries(taken).filter(([fact]) => given[fact as keyof Facts] === undefined));
+}
+
+function checkFacts(before: string, given: Facts, next: Stage<never, unknown>): void {
+  const taken = next.facts?.takes ?? {};
+  const refuse = (problem: string, fix: string): never => {
+    throw new OptionsError("facts", `${before} > ${next.name}: ${problem}. ${fix}`);
+  };
+  if (exceeds(given.chunkTokens, taken.chunkTokens)) {
+    refuse(
+      `chunks of up to ${given.chunkTokens} tokens meet a limit of ${taken.chunkTokens} tokens`,
+      `Set maxTokens of chunk() to ${taken.chunkTokens} or less, or pass the model to it: chunk({ for: embedder })`,
+    );
+  }
+  if (given.space !== undefined && taken.space !== undefined && given.space !== taken.space) {
+    refuse(
+      `vectors of ${given.space} meet a stage that holds vectors of ${taken.space}`,
+      `Use one embedder on both sides, or index again with ${given.space}`,
+    );
+  }
+  if (given.dimension !== undefined && taken.dimension !== undefined && given.dimension !== taken.dimension) {
+    refuse(
+      `vectors of ${given.dimension} dimensions meet a stage that holds ${taken.dimension}`,
+      "Use one embedder on both sides",
+    );
+  }
+  if (exceeds(given.hits, taken.hits)) {
+    refuse(
+      `up to ${given.hits} hits meet a limit of ${taken.hits}`,
+      `Set count of search() or topN of rerank() to ${taken.hits} or less`,
+    );
+  }
+}
+
+function exceeds(given: number | undefined, limit: number | undefined): boolean {
+  return given !== undefined && limit !== undefined && given > limit;
+}

@@ -1,0 +1,214 @@
+import type { Chunk, Document, Hit, Placement, Usage } from "./types.js";
+
+/** What every call that leaves this process takes. */
+export interface CallOptions {
+  /** Ends the call; its reason is thrown as it is. */
+  readonly signal?: AbortSignal;
+  /** Most time for the call with all its retries, in milliseconds from now. Default: no limit beyond the transport's own. */
+  readonly deadlineMs?: number;
+}
+
+/** Counts tokens the way a model does, or never fewer. */
+export interface TokenCounter {
+  /** Names the vocabulary: counts of two names do not compare. */
+  readonly name: string;
+  /** Tokens of `text`, special words such as `<|endoftext|>` counted as the text they are. */
+  readonly count: (text: string) => number;
+  /**
+   * One pass over a long text: where its smallest countable pieces end and how many tokens had come by then. Lets the
+   * chunker find its bounds without counting again. Optional: without it the chunker counts words by `count`.
+   */
+  readonly measure?: (text: string) => TokenMeasure;
+}
+
+/** Pieces of a text in order. Both arrays have one entry a piece. */
+export interface TokenMeasure {
+  /** Offset just behind each piece, in UTF-16 code units; the last is the text's length. */
+  readonly ends: Uint32Array;
+  /** Tokens from the text's start through the end of each piece. */
+  readonly tokens: Uint32Array;
+}
+
+export interface EmbedCall extends CallOptions {
+  /** Models with instructions embed a question and a passage differently. Default: `document`. */
+  readonly purpose?: "document" | "query";
+}
+
+export interface Embeddings {
+  /** One per text, in the order of the texts. */
+  readonly vectors: readonly Float32Array[];
+  /** Tokens the service counted. */
+  readonly tokens: number;
+}
+
+/** Turns texts into vectors of one space. */
+export interface Embedder<Space extends string = string> {
+  /** Names the vector space: usually the model's id. Vectors of two spaces are never compared. */
+  readonly space: Space;
+  /** Length of the vectors, where it is known before the first call. */
+  readonly dimension?: number;
+  /** Most tokens in one text. */
+  readonly maxInputTokens: number;
+  /** Most texts in one call. */
+  readonly maxBatchTexts: number;
+  /** Most tokens in one call, all texts together. Default: no limit. */
+  readonly maxBatchTokens?: number;
+  readonly tokens: TokenCounter;
+  readonly embed: (texts: readonly string[], call?: EmbedCall) => Promise<Embeddings>;
+}
+
+export interface RerankCall extends CallOptions {
+  /** Most results. Default: all. */
+  readonly topN?: number;
+}
+
+export interface Reranking {
+  /** By falling score, ties by index; each index at most once. */
+  readonly results: readonly { readonly index: number; readonly score: number }[];
+  readonly tokens: number;
+}
+
+/** Orders documents by what they say about a query. */
+export interface Reranker {
+  readonly model: string;
+  readonly rerank: (query: string, documents: readonly string[], call?: RerankCall) => Promise<Reranking>;
+}
+
+export interface ChatMessage {
+  readonly role: "system" | "user" | "assistant";
+  readonly content: string;
+}
+
+/** A JSON Schema of an object. */
+export type JsonSchema = { readonly [key: string]: unknown };
+
+/** A tool as a model is told of it. */
+export interface ToolDescription {
+  /** Letters, digits, `_` and `-`, at most 64. */
+  readonly name: string;
+  readonly description?: string;
+  readonly parameters: JsonSchema;
+}
+
+export interface ChatRequest {
+  readonly messages: readonly ChatMessage[];
+  readonly tools?: readonly ToolDescription[];
+  /** Most tokens of the reply. Default: the model's own. */
+  readonly maxTokens?: number;
+  readonly temperature?: number;
+  readonly stop?: readonly string[];
+  /** `json`: the reply is one JSON object. Default: `text`. */
+  readonly format?: "text" | "json";
+}
+
+export type FinishReason = "stop" | "length" | "tool-calls" | "content-filter" | "other";
+
+/** What a chat model tells while it answers; ends with exactly one `finish`, or throws. */
+export type ChatEvent =
+  | { readonly type: "text-delta"; readonly text: string }
+  | { readonly type: "reasoning-delta"; readonly text: string }
+  /** Whole, once its arguments are complete. `arguments` is the model's own JSON text. */
+  | { readonly type: "tool-call"; readonly id: string; readonly name: string; readonly arguments: string }
+  | { readonly type: "finish"; readonly reason: FinishReason; readonly usage: Usage; readonly model: string };
+
+/** Answers messages. */
+export interface ChatModel {
+  readonly model: string;
+  /** Most tokens of request and reply together. */
+  readonly contextTokens: number;
+  /** Most tokens of a reply. */
+  readonly maxOutputTokens: number;
+  /** Most messages in a request; longer histories are folded. */
+  readonly maxMessages: number;
+  readonly tokens: TokenCounter;
+  readonly stream: (request: ChatRequest, call?: CallOptions) => AsyncIterable<ChatEvent>;
+}
+
+/** What a retriever is asked. A retriever reads what it needs and ignores the rest. */
+export interface RetrievalQuery {
+  readonly text: string;
+  readonly vector?: Float32Array;
+}
+
+export interface RetrieveCall extends CallOptions {
+  /** Most results. */
+  readonly count: number;
+}
+
+/** A chunk that a retriever found. Best first; `placements` holds how it got there. */
+export interface Found {
+  readonly chunkId: string;
+  readonly score: number;
+  readonly placements: readonly Placement[];
+}
+
+/** Finds chunks for a query: by vector, by words, or by asking others. */
+export interface Retriever {
+  readonly name: string;
+  readonly retrieve: (query: RetrievalQuery, call: RetrieveCall) => Promise<readonly Found[]>;
+}
+
+/** A document with all its chunks, to be written at once. */
+export interface DocumentWrite {
+  readonly document: Document;
+  /** In order; every chunk's vector is in the store or in `vectors` of the same call. Empty for a blank document. */
+  readonly chunks: readonly Chunk[];
+}
+
+export interface StoreWrite {
+  /** By `vectorKey(chunk)`. Kept from now on, whether their document is complete or not. */
+  readonly vectors?: ReadonlyMap<string, Float32Array>;
+  /** Each replaces all that was stored of its document. */
+  readonly documents?: readonly DocumentWrite[];
+}
+
+export interface WrittenDocument {
+  readonly uri: string;
+  readonly outcome: "added" | "updated";
+  readonly chunks: number;
+  readonly deletedChunks: number;
+}
+
+export interface StoredDocumentInfo {
+  readonly uri: string;
+  readonly title?: string;
+  readonly source?: string;
+  /** Of all that was written of the document: same fingerprint, nothing to do. */
+  readonly fingerprint: string;
+  readonly chunks: number;
+}
+
+export interface StoreCounts {
+  readonly documents: number;
+  readonly chunks: number;
+  readonly vectors: number;
+}
+
+/** Keeps documents, chunks and vectors of one space, and finds chunks again. */
+export interface Store<Space extends string = string> {
+  readonly space: Space;
+  /** Length of the vectors; undefined until the first was written. */
+  readonly dimension: number | undefined;
+  /** For messages: where it is. */
+  readonly location: string;
+  readonly dense: Retriever;
+  readonly lexical: Retriever;
+  /** One transaction: all of it is stored when this returns, or none. */
+  readonly write: (write: StoreWrite) => Promise<readonly WrittenDocument[]>;
+  /** Removes documents by uri; returns how many chunks went with them. Unknown uris are ignored. */
+  readonly deleteDocuments: (
+    uris: readonly string[],
+  ) => Promise<{ readonly documents: number; readonly chunks: number }>;
+  /** Those of `keys` that are stored, by `vectorKey(chunk)`. */
+  readonly knownVectors: (keys: readonly string[]) => Promise<ReadonlyMap<string, Float32Array>>;
+  readonly documentInfo: (uri: string) => Promise<StoredDocumentInfo | undefined>;
+  /** All documents, or those of one source, in order of uri. */
+  readonly documents: (filter?: { readonly source?: string }) => Promise<readonly StoredDocumentInfo[]>;
+  /** A document as it was written. */
+  readonly document: (uri: string) => Promise<Document | undefined>;
+  /** Chunks by id, in the order asked for; unknown ids are left out. */
+  readonly hits: (found: readonly Found[]) => Promise<readonly Hit[]>;
+  readonly counts: () => Promise<StoreCounts>;
+  /** Waits until all derived indexes hold what was written, saves them, and lets go of every file and thread. */
+  readonly close: () => Promise<void>;
+}

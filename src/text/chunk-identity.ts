@@ -1,0 +1,33 @@
+import { createHash } from "node:crypto";
+import type { Chunk, Document } from "../types.js";
+
+/** The string that is embedded, counted and reranked for a chunk: its context line, a blank line, its text. */
+export function embeddingText(chunk: Pick<Chunk, "context" | "text">): string {
+  return chunk.context === "" ? chunk.text : `${chunk.context}\n\n${chunk.text}`;
+}
+
+/** Id of the `occurrence`th (0-based) chunk of a document with this text and context. */
+export function chunkId(documentId: string, embedded: string, occurrence: number): string {
+  return digest(documentId, embedded, String(occurrence));
+}
+
+/** Under which a chunk's vector is kept: equal texts share one vector, wherever they stand. */
+export function vectorKey(chunk: Pick<Chunk, "context" | "text">): string {
+  return digest(embeddingText(chunk));
+}
+
+/** Changes with anything that is stored of a document: its text, its names, or where its chunks lie. */
+export function documentFingerprint(document: Document, chunks: readonly Chunk[]): string {
+  return digest(
+    JSON.stringify([document.title, document.metadata, document.mediaType, document.anchors, document.source]),
+    document.text,
+    ...chunks.map(({ id, start, end }) => `${id} ${start} ${end}`),
+  );
+}
+
+/** SHA-256 of the parts, first 128 bits as hex. Each part's length goes in, so that ("ab", "c") is not ("a", "bc"). */
+function digest(...parts: readonly string[]): string {
+  const hash = createHash("sha256");
+  for (const part of parts) hash.update(`${part.length}:`).update(part);
+  return hash.digest("hex").slice(0, 32);
+}

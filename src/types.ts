@@ -1,0 +1,198 @@
+/** A value that survives `JSON.stringify` and back. */
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
+
+/** What is known of a document beside its text: `{ product: "auth", year: 2026 }`. */
+export type Metadata = Readonly<Record<string, Json>>;
+
+/** A place in a document that people have a name for: a page, a line, a heading. */
+export interface Anchor {
+  /** Offset into `Document.text`, in UTF-16 code units, from which this anchor holds. */
+  readonly start: number;
+  /** 1-based page of the original file. */
+  readonly page?: number;
+  /** 1-based line of the original file. */
+  readonly line?: number;
+}
+
+/** One text with a name. What `uri` names is one document: reading it again replaces what was stored. */
+export interface Document {
+  /** Identity and address: `file:///docs/setup.md`, `https://…`, or any string that is unique and stays. */
+  readonly uri: string;
+  /** The text that chunks are spans of and citations point into. Never trimmed or normalised by a stage. */
+  readonly text: string;
+  readonly title?: string;
+  readonly metadata?: Metadata;
+  /** Decides how blocks are found: `text/markdown` or `text/plain` (default). */
+  readonly mediaType?: string;
+  /** In order of `start`. Absent when lines of `text` are lines of the file. */
+  readonly anchors?: readonly Anchor[];
+  /** Id of the source that owns this document: only a complete run over that source may delete it. */
+  readonly source?: string;
+}
+
+/** A slice of a document. Chunks of one document cover its text, in order of `start`; neighbours may overlap. */
+export interface Chunk {
+  /** Hash of document id, text and occurrence: unchanged text keeps its id. */
+  readonly id: string;
+  /** `Document.uri` of the document it is a slice of. */
+  readonly documentId: string;
+  /** Offsets into `Document.text`, in UTF-16 code units: `text === document.text.slice(start, end)`. */
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+  /** What a reader of this slice alone would miss: the title and the headings it stands under. May be empty. */
+  readonly context: string;
+  /** Tokens of `embeddingText(chunk)`, that is of context and text as they are sent. */
+  readonly tokens: number;
+}
+
+/** A chunk on its way into a store. Chunks of one document follow one another without a gap. */
+export interface DocumentChunk extends Chunk {
+  readonly document: Document;
+}
+
+/** An item with its vector. `space` names the vector space, so that vectors of two models never meet. */
+export type Embedded<Item, Space extends string = string> = Item & {
+  readonly vector: Float32Array;
+  readonly space: Space;
+};
+
+/** What one document's writing came to. */
+export interface StoredDocument {
+  readonly storedUri: string;
+  readonly outcome: "added" | "updated";
+  /** Chunks the document has now, and how many of the old ones went. */
+  readonly chunks: number;
+  readonly deletedChunks: number;
+}
+
+/** One call of a tool and what came of it: a unit, so that no history can hold one without the other. */
+export interface ToolExchange {
+  readonly id: string;
+  readonly name: string;
+  /** Arguments as the model wrote them: a JSON text, which may be invalid. */
+  readonly arguments: string;
+  readonly result: { readonly content: string } | { readonly error: string };
+}
+
+/** One turn of a conversation. */
+export type Turn =
+  | { readonly role: "system" | "user"; readonly text: string }
+  | { readonly role: "assistant"; readonly text: string; readonly tools?: readonly ToolExchange[] };
+
+/** A question, as its asker put it. */
+export interface Question {
+  readonly question: string;
+  /** Earlier turns, oldest first. */
+  readonly history?: readonly Turn[];
+}
+
+/** Which retriever found a chunk, and where it ranked it. */
+export interface Placement {
+  /** `dense`, `lexical`, `fused`, `rerank`, or the name of a retriever of your own. */
+  readonly by: string;
+  /** 1-based. */
+  readonly rank: number;
+  /** In the retriever's own scale; higher is better. Scales of two retrievers do not compare. */
+  readonly score: number;
+}
+
+/** A chunk that was found, with its way up. */
+export interface Hit {
+  readonly chunk: Chunk;
+  readonly uri: string;
+  readonly title?: string;
+  /** Where the chunk starts in the original file: 1-based line and page, where known. */
+  readonly line?: number;
+  readonly page?: number;
+  /** Anchors of the document inside the chunk's span. Absent when lines of the text are lines of the file. */
+  readonly anchors?: readonly Anchor[];
+  /** Score of the last step that ranked it; higher is better. */
+  readonly score: number;
+  /** Every step that ranked it, in the order of the steps. */
+  readonly placements: readonly Placement[];
+}
+
+/** One step from question to answer: what went on and what stayed behind, by chunk id. */
+export interface TraceStep {
+  readonly step: string;
+  readonly kept: readonly string[];
+  /** Chunk ids that this step left out, each with the reason. */
+  readonly dropped: readonly { readonly chunkId: string; readonly reason: string }[];
+  /** Said when a step did less than it was asked to: "reranker unreachable: order left as it was". */
+  readonly note?: string;
+  readonly milliseconds?: number;
+}
+
+/** A question with what was found for it, best first. */
+export interface Retrieved extends Question {
+  readonly hits: readonly Hit[];
+  readonly trace: readonly TraceStep[];
+}
+
+/** Tokens that the service says it counted. */
+export interface Usage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+/** How well a citation's words were found in its source; `missing` is an unsupported citation. */
+export type Support = "exact" | "normalised" | "fuzzy" | "missing";
+
+/** A pointer from the answer into a source, after it was checked against the stored text. */
+export interface Citation {
+  /** As the reader sees it: `[1]`. */
+  readonly number: number;
+  readonly chunkId: string;
+  readonly uri: string;
+  readonly title?: string;
+  /** Offsets of `quote` into the document's text, in UTF-16 code units; the chunk's own span when unsupported. */
+  readonly start: number;
+  readonly end: number;
+  /** The document's own words at `start..end`; what the model claimed to quote when unsupported. */
+  readonly quote: string;
+  /** 1-based line of the original file at `start`; page likewise, where the document has pages. */
+  readonly line?: number;
+  readonly page?: number;
+  /** True when the document holds those words there. */
+  readonly supported: boolean;
+  readonly support: Support;
+}
+
+/**
+ * What an answer tells while it is made. A stream of these ends with exactly one `finish` or `error`, and nothing
+ * follows it.
+ */
+export type AnswerEvent =
+  | { readonly type: "retrieved"; readonly hits: readonly Hit[]; readonly trace: readonly TraceStep[] }
+  | { readonly type: "reasoning-delta"; readonly text: string }
+  | { readonly type: "text-delta"; readonly text: string }
+  | { readonly type: "tool-call"; readonly id: string; readonly name: string; readonly input: unknown }
+  | {
+      readonly type: "tool-result";
+      readonly id: string;
+      readonly name: string;
+      readonly output?: unknown;
+      readonly error?: string;
+    }
+  | { readonly type: "citation"; readonly citation: Citation }
+  | { readonly type: "warning"; readonly message: string }
+  | { readonly type: "finish"; readonly answer: Answer }
+  | { readonly type: "error"; readonly error: Error };
+
+/** A whole answer. */
+export interface Answer {
+  readonly question: string;
+  readonly text: string;
+  /** False when the sources do not hold the answer; `hits` then are the nearest there were. */
+  readonly answered: boolean;
+  readonly citations: readonly Citation[];
+  readonly hits: readonly Hit[];
+  readonly trace: readonly TraceStep[];
+  readonly usage: Usage;
+  /** The model that answered, as the service named it. */
+  readonly model: string;
+  /** What the answer said and did in this turn, to go on with as history. */
+  readonly turn: Turn;
+  readonly warnings: readonly string[];
+}

@@ -1,0 +1,57 @@
+export type ModelType = "llm" | "vlm" | "embedding" | "rerank" | "video";
+
+/** Model families differ in how thinking is switched. */
+export type ModelFamily = "Q3" | "D" | "S";
+
+/** What has to be known of a model to write a request that it takes. */
+export interface ModelInfo {
+  readonly id: string;
+  readonly type: ModelType;
+  readonly family?: ModelFamily;
+  /** Embedding: tokens in one text. Rerank: tokens of query and one piece of a document together. */
+  readonly maxInputTokens?: number;
+  /** Embedding: length of its vectors, where it is fixed. */
+  readonly dimension?: number;
+  /** LLM and VLM: tokens of request and reply together. */
+  readonly contextTokens?: number;
+}
+
+/** Tokens per text that the service's embedding models take: 8192 for the one whose id ends in `m3`, 512 for all others. */
+export function embeddingTokenLimit(modelId: string): number {
+  return modelId.toLowerCase().endsWith("m3") ? 8192 : 512;
+}
+
+/** The two models of the published contract that make videos. */
+export const videoModels: readonly ModelInfo[] = [
+  { id: "vendor/vendor-video-2.0", type: "video" },
+  { id: "vendor/vendor-video-2.0-fast", type: "video" },
+];
+
+/** The models that the local service publishes. They are lexical engines, not neural networks, and say so in their ids. */
+export const localModels: readonly ModelInfo[] = [
+  { id: "citewell/local-lexical-m3", type: "embedding", maxInputTokens: 8192, dimension: 1024 },
+  { id: "citewell/local-lexical", type: "embedding", maxInputTokens: 512, dimension: 512 },
+  { id: "citewell/local-lexical-rerank", type: "rerank", maxInputTokens: 8192 },
+  { id: "citewell/local-extractive", type: "llm", contextTokens: 131_072 },
+  { id: "citewell/local-extractive-q3", type: "llm", family: "Q3", contextTokens: 131_072 },
+  { id: "citewell/local-extractive-d", type: "llm", family: "D", contextTokens: 131_072 },
+  { id: "citewell/local-extractive-s", type: "llm", family: "S", contextTokens: 131_072 },
+  { id: "citewell/local-look", type: "vlm", contextTokens: 32_768 },
+];
+
+/** Of the local models, the ones to use when nobody chose. */
+export const localDefaults = {
+  embedding: "citewell/local-lexical-m3",
+  rerank: "citewell/local-lexical-rerank",
+  chat: "citewell/local-extractive",
+} as const;
+
+/**
+ * What is known of a model id: the catalogue's entry, or for an id that it lacks, what the contract says of all models
+ * of that type. The published list changes, so an unknown id is not an error here: the service decides.
+ */
+export function modelInfo(catalogue: readonly ModelInfo[], id: string, type: ModelType): ModelInfo {
+  const known = catalogue.find((model) => model.id === id);
+  if (known) return known;
+  return type === "embedding" ? { id, type, maxInputTokens: embeddingTokenLimit(id) } : { id, type };
+}

@@ -1,0 +1,37 @@
+import { z } from "zod";
+import type { Operation } from "./operation.js";
+
+const Text = z.string().min(1, "must not be empty");
+
+/** Texts the public services of this shape take in one request. The contract states no number. */
+export const defaultMaxBatchTexts = 32;
+
+export const EmbeddingsRequest = z.strictObject({
+  model: z.string().min(1),
+  /** Each at most 8192 tokens for the model whose id ends in `m3`, 512 for all others; none empty. */
+  input: z.union([Text, z.array(Text).min(1)]),
+  /** `float` (the service's default) or `base64`: little-endian float32. */
+  encoding_format: z.enum(["float", "base64"]).optional(),
+});
+export type EmbeddingsRequest = z.input<typeof EmbeddingsRequest>;
+
+/**
+ * Vectors are left as they came, numbers or base64: thousands of numbers are checked by one loop over the decoded
+ * array, about eight times as fast as by a schema.
+ */
+export const EmbeddingsReply = z.object({
+  model: z.string().optional(),
+  data: z.array(z.object({ index: z.int().min(0).optional(), embedding: z.unknown() })),
+  usage: z.object({ prompt_tokens: z.number().optional(), total_tokens: z.number().optional() }).nullish(),
+});
+
+export const embeddings = {
+  name: "embeddings",
+  method: "POST",
+  path: "/llm/v1/embeddings",
+  request: EmbeddingsRequest,
+  reply: EmbeddingsReply,
+  rules: () => [],
+  repeat: "always",
+  readTimeoutMs: 120_000,
+} as const satisfies Operation<typeof EmbeddingsRequest, typeof EmbeddingsReply>;

@@ -1,0 +1,15 @@
+import type { Reporter, TestModule } from "vitest/node";
+
+/** Ends a run with one plain line of counts, for whoever reads logs without knowing the runner. */
+export default class SummaryReporter implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
+    const counts = { passed: 0, failed: unhandledErrors.length, skipped: 0, pending: 0 };
+    for (const module of modules) {
+      if (module.state() === "failed" && [...module.children.allTests("failed")].length === 0) counts.failed++;
+      for (const test of module.children.allTests()) counts[test.result().state]++;
+    }
+    process.stdout.write(
+      `\nTests: ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped + counts.pending} skipped\n`,
+    );
+  }
+}

@@ -128,7 +128,7 @@ export class Pipeline<In, Out> implements Stage<In, Out> {
       (source, context) => named(next, before(source, context), context),
       {
         gives: { ...this.facts.gives, ...next.facts?.gives },
-        takes: { ...unsettled(this.facts.gives, next.facts?.takes), ...this.facts.takes },
+        takes: demands(this.facts, next.facts?.takes),
       },
     );
   }
@@ -168,9 +168,20 @@ async function* named<In, Out>(
   }
 }
 
-/** Of what a later stage takes, the part that nothing before it has settled: still a demand on the pipeline's own items. */
-function unsettled(given: Facts = {}, taken: Facts = {}): Facts {
-  return Object.fromEntries(Object.entries(taken).filter(([fact]) => given[fact as keyof Facts] === undefined));
+/** What a pipeline demands of its own items: its own demands, and of a later stage's those that nothing before it settled. */
+function demands({ gives = {}, takes = {} }: StageFacts, later: Facts = {}): Facts {
+  const open = Object.entries(later).filter(([fact]) => gives[fact as keyof Facts] === undefined);
+  return {
+    ...Object.fromEntries(open),
+    ...takes,
+    ...stricter("chunkTokens", takes, Object.fromEntries(open)),
+    ...stricter("hits", takes, Object.fromEntries(open)),
+  };
+}
+
+function stricter(fact: "chunkTokens" | "hits", one: Facts, other: Facts): Facts {
+  const limits = [one[fact], other[fact]].filter((limit) => limit !== undefined);
+  return limits.length === 0 ? {} : { [fact]: Math.min(...limits) };
 }
 
 function checkFacts(before: string, given: Facts, next: Stage<never, unknown>): void {

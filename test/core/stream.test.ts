@@ -1,6 +1,157 @@
-import { expect, test } from "vitest";
-import { collect } from "../../src/stream.js";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { batch, collect, groupRuns, mapConcurrent } from "../../src/stream.js";
 
-test("collect returns all items in order", async () => {
-  expect(await collect([1, 2, 3])).toEqual([1, 2, 3]);
+const tick = (turns: number) =>
+  new Promise<void>((resolve) => {
+    const again = (left: number) => (left <= 0 ? resolve() : setImmediate(() => again(left - 1)));
+    again(turns);
+  });
+
+async function* failingAfter<T>(items: readonly T[], reason: unknown): AsyncGenerator<T> {
+  yield* items;
+  throw reason;
+}
+
+describe("mapConcurrent", () => {
+  test("gives what a plain loop gives, in the order of the source, whatever the calls take", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat(5)), fc.integer({ min: 1, max: 6 }), async (delays, concurrency) => {
+        const double = async (turns: number, index: number) => {
+          await tick(turns);
+          return [index, turns * 2];
+        };
+        expect(await collect(mapConcurrent(delays, double, { concurrency }))).toEqual(
+          delays.map((turns, index) => [index, turns * 2]),
+        );
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test("never has more calls in flight than the cap, and reaches it", async () => {
+    let inFlight = 0;
+    let peak = 0;
+    const call = async (turns: number) => {
+      peak = Math.max(peak, ++inFlight);
+      await tick(turns);
+      inFlight--;
+    };
+    await collect(mapConcurrent([3, 1, 4, 1, 5, 2, 6, 5, 3, 5], call, { concurrency: 3 }));
+    expect(peak).toBe(3);
+  });
+
+  test("refills a slot when its own call ends, not when the slowest of a wave does", async () => {
+    const ended: number[] = [];
+    const call = async (turns: number, index: number) => {
+      await tick(turns);
+      ended.push(index);
+    };
+    // One slow call and a row of quick ones: with two slots, the quick ones pass beside the slow one.
+    await collect(mapConcurrent([40, 1, 1, 1], call, { concurrency: 2 }));
+    expect(ended).toEqual([1, 2, 3, 0]);
+  });
+
+  test("hands out the results before the first failure, then throws it as it is", async () => {
+    const reason = { not: "an Error" };
+    const call = (item: number) => (item === 3 ? Promise.reject(reason) : Promise.resolve(item));
+    const seen: number[] = [];
+    const reading = (async () => {
+      for await (const item of mapConcurrent([1, 2, 3, 4], call, { concurrency: 2 })) seen.push(item);
+    })();
+    await expect(reading).rejects.toBe(reason);
+    expect(seen).toEqual([1, 2]);
+  });
+
+  test("throws the source's own failure after the results before it", async () => {
+    const reason = new Error("source broke");
+    const seen: number[] = [];
+    const reading = (async () => {
+      for await (const item of mapConcurrent(failingAfter([1, 2], reason), async (n) => n, { concurrency: 4 })) {
+        seen.push(item);
+      }
+    })();
+    await expect(reading).rejects.toBe(reason);
+    expect(seen).toEqual([1, 2]);
+  });
+
+  test("closes the source when the reader leaves", async () => {
+    let closed = false;
+    async function* endless() {
+      try {
+        for (let n = 0; ; n++) yield n;
+      } finally {
+        closed = true;
+      }
+    }
+    for await (const item of mapConcurrent(endless(), async (n) => n, { concurrency: 2 })) if (item === 5) break;
+    expect(closed).toBe(true);
+  });
+
+  test("stops taking items once the signal is aborted and throws the caller's reason", async () => {
+    const controller = new AbortController();
+    const reason = new Error("enough");
+    let started = 0;
+    const reading = collect(
+      mapConcurrent(
+        Array.from({ length: 100 }, (_, n) => n),
+        async (n) => {
+          started++;
+          if (n === 4) controller.abort(reason);
+          await tick(1);
+        },
+        { concurrency: 2, signal: controller.signal },
+      ),
+    );
+    await expect(reading).rejects.toBe(reason);
+    expect(started).toBeLessThan(10);
+  });
+});
+
+describe("batch", () => {
+  test("loses nothing, keeps order and stays within count and weight", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: 1, max: 20 })),
+        fc.integer({ min: 1, max: 5 }),
+        fc.integer({ min: 1, max: 30 }),
+        async (items, count, weight) => {
+          const groups = await collect(batch(items, { count, weight, weigh: (item) => item }));
+          expect(groups.flat()).toEqual(items);
+          for (const group of groups) {
+            expect(group.length).toBeGreaterThan(0);
+            expect(group.length).toBeLessThanOrEqual(count);
+            if (group.length > 1) expect(group.reduce((sum, item) => sum + item, 0)).toBeLessThanOrEqual(weight);
+          }
+        },
+      ),
+    );
+  });
+
+  test("with waitMs 0, what arrives together leaves together and nothing waits for what is to come", async () => {
+    async function* bursts() {
+      yield* [1, 2, 3];
+      await tick(20);
+      yield* [4, 5];
+    }
+    expect(await collect(batch(bursts(), { count: 10, waitMs: 0 }))).toEqual([
+      [1, 2, 3],
+      [4, 5],
+    ]);
+  });
+
+  test("hands out the group so far before the source's failure", async () => {
+    const reason = new Error("source broke");
+    const groups: number[][] = [];
+    const reading = (async () => {
+      for await (const group of batch(failingAfter([1, 2, 3], reason), { count: 2 })) groups.push(group);
+    })();
+    await expect(reading).rejects.toBe(reason);
+    expect(groups).toEqual([[1, 2], [3]]);
+  });
+});
+
+test("groupRuns joins neighbours that share a key, and only neighbours", async () => {
+  const runs = await collect(groupRuns(["a1", "a2", "b1", "a3"], (item) => item[0]));
+  expect(runs).toEqual([["a1", "a2"], ["b1"], ["a3"]]);
 });

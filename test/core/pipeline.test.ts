@@ -1,0 +1,135 @@
+import { describe, expect, test } from "vitest";
+import { OptionsError, TransportError } from "../../src/errors.js";
+import { Pipeline, mapStage, stage, type Facts } from "../../src/pipeline.js";
+import { collect } from "../../src/stream.js";
+
+const numbers = (gives?: Facts, takes?: Facts) =>
+  mapStage<number, number>("numbers", (n) => n, { ...(gives && { gives }), ...(takes && { takes }) });
+
+describe("running", () => {
+  test("an empty pipeline hands on what it gets", async () => {
+    expect(await collect(Pipeline.from<number>().stream([1, 2]))).toEqual([1, 2]);
+  });
+
+  test("stages run one behind the other, one item at a time", async () => {
+    const order: string[] = [];
+    const trace = (name: string) =>
+      mapStage<number, number>(name, (n) => {
+        order.push(`${name}${n}`);
+        return n;
+      });
+    await collect(Pipeline.from<number>().pipe(trace("a")).pipe(trace("b")).stream([1, 2]));
+    expect(order).toEqual(["a1", "b1", "a2", "b2"]);
+  });
+
+  test("a pipeline is a stage: it pipes into another, and pipe changes neither", async () => {
+    const double = Pipeline.from<number>().pipe(mapStage("double", (n: number) => n * 2));
+    const plusOne = double.pipe(mapStage("plus-one", (n: number) => n + 1));
+    expect(await collect(Pipeline.from<number>().pipe(plusOne).pipe(double).stream([1]))).toEqual([6]);
+    expect(await collect(double.stream([1]))).toEqual([2]);
+    expect(plusOne.name).toBe("double > plus-one");
+  });
+
+  test("an error of ours says which stage it came from, once, and stays the same error", async () => {
+    const thrown = new TransportError("network", "down");
+    const failing = Pipeline.from<number>()
+      .pipe(
+        mapStage("embed", (): number => {
+          throw thrown;
+        }),
+      )
+      .pipe(mapStage("later", (n: number) => n));
+    await expect(collect(failing.stream([1]))).rejects.toBe(thrown);
+    expect(thrown).toMatchObject({ stage: "embed" });
+  });
+
+  test("leaving the loop aborts the run's signal, so that stages let go of what they hold", async () => {
+    let signal: AbortSignal | undefined;
+    const watching = stage<number, number>("watching", async function* (source, context) {
+      signal = context.signal;
+      yield* source;
+    });
+    for await (const _ of Pipeline.from<number>().pipe(watching).stream([1, 2, 3])) break;
+    expect(signal?.aborted).toBe(true);
+  });
+
+  test("the caller's abort reaches every stage with the caller's reason", async () => {
+    const controller = new AbortController();
+    const reason = new Error("stop now");
+    const waiting = mapStage<number, number>("waiting", async (_, { signal }) => {
+      controller.abort(reason);
+      signal.throwIfAborted();
+      return 1;
+    });
+    const reading = collect(Pipeline.from<number>().pipe(waiting).stream([1], { signal: controller.signal }));
+    await expect(reading).rejects.toBe(reason);
+  });
+});
+
+describe("facts", () => {
+  test.each<[string, Facts, Facts, RegExp]>([
+    ["longer chunks than a model takes", { chunkTokens: 8192 }, { chunkTokens: 512 }, /8192.*512.*maxTokens/],
+    ["another vector space", { space: "model-a" }, { space: "model-b" }, /model-a.*model-b/],
+    ["another dimension", { dimension: 384 }, { dimension: 1024 }, /384.*1024/],
+    ["more hits than fit", { hits: 40 }, { hits: 10 }, /40.*10.*topN/],
+  ])("%s is refused when piped, naming both and the fix", (_, gives, takes, message) => {
+    const act = () => Pipeline.from<number>().pipe(numbers(gives)).pipe(numbers(undefined, takes));
+    expect(act).toThrow(OptionsError);
+    expect(act).toThrow(message);
+  });
+
+  test("facts that agree, or that one side does not state, are accepted", () => {
+    const act = () =>
+      Pipeline.from<number>()
+        .pipe(numbers({ chunkTokens: 512, space: "a" }))
+        .pipe(numbers(undefined, { chunkTokens: 512, space: "a", dimension: 3 }));
+    expect(act).not.toThrow();
+  });
+
+  test("a fact is handed on through stages that do not state it", () => {
+    const act = () =>
+      Pipeline.from<number>()
+        .pipe(numbers({ chunkTokens: 8192 }))
+        .pipe(numbers())
+        .pipe(numbers(undefined, { chunkTokens: 512 }));
+    expect(act).toThrow(/8192/);
+  });
+
+  test("a demand inside a pipeline holds when that pipeline is itself piped", () => {
+    const inner = Pipeline.from<number>()
+      .pipe(numbers())
+      .pipe(numbers(undefined, { chunkTokens: 512 }));
+    expect(() =>
+      Pipeline.from<number>()
+        .pipe(numbers({ chunkTokens: 8192 }))
+        .pipe(inner),
+    ).toThrow(/8192/);
+  });
+
+  test("a demand that an inner stage settles is no demand on what comes from outside", () => {
+    const inner = Pipeline.from<number>()
+      .pipe(numbers({ chunkTokens: 256 }))
+      .pipe(numbers(undefined, { chunkTokens: 512 }));
+    const act = () =>
+      Pipeline.from<number>()
+        .pipe(numbers({ chunkTokens: 8192 }))
+        .pipe(inner);
+    expect(act).not.toThrow();
+  });
+
+  test("two unsettled demands on one fact are both kept: the stricter one counts", () => {
+    const inner = Pipeline.from<number>()
+      .pipe(numbers(undefined, { chunkTokens: 512 }))
+      .pipe(numbers(undefined, { chunkTokens: 8192 }));
+    const reversed = Pipeline.from<number>()
+      .pipe(numbers(undefined, { chunkTokens: 8192 }))
+      .pipe(numbers(undefined, { chunkTokens: 512 }));
+    for (const pipeline of [inner, reversed]) {
+      expect(() =>
+        Pipeline.from<number>()
+          .pipe(numbers({ chunkTokens: 1000 }))
+          .pipe(pipeline),
+      ).toThrow(/1000.*512/);
+    }
+  });
+});

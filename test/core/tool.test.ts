@@ -1,0 +1,35 @@
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { OptionsError } from "../../src/errors.js";
+import { tool } from "../../src/tool.js";
+
+describe("tool", () => {
+  test("tells models its input as JSON Schema, with defaults and descriptions", () => {
+    const weather = tool({
+      name: "weather",
+      description: "Current weather",
+      input: z.object({ city: z.string().describe("City name"), unit: z.enum(["c", "f"]).default("c") }),
+      run: ({ city, unit }) => `${city} ${unit}`,
+    });
+    expect(weather.parameters).toEqual({
+      type: "object",
+      properties: {
+        city: { type: "string", description: "City name" },
+        unit: { type: "string", enum: ["c", "f"], default: "c" },
+      },
+      required: ["city"],
+    });
+    expect(weather).toMatchObject({ writes: false, timeoutMs: 60_000 });
+  });
+
+  test.each<[string, Partial<Parameters<typeof tool>[0]>, RegExp]>([
+    ["a schema that is no object", { input: z.string() }, /must be a schema of an object/],
+    ["a schema without a JSON Schema", { input: z.object({ at: z.date() }) }, /no JSON Schema/],
+    ["an empty name", { name: " " }, /name is empty/],
+    ["a time-out of nothing", { timeoutMs: 0 }, /timeoutMs is 0/],
+  ])("%s is refused", (_, wrong, message) => {
+    const options = { name: "t", description: "", input: z.object({}), run: () => null, ...wrong };
+    expect(() => tool(options)).toThrow(OptionsError);
+    expect(() => tool(options)).toThrow(message);
+  });
+});

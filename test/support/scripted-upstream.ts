@@ -1,0 +1,163 @@
+import { once } from "node:events";
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { onTestFinished } from "vitest";
+
+/** What the upstream does with one request. At most one of `json`, `text`, `sse` and `chunks` is the body. */
+export interface ScriptedReply {
+  /** Default: 200. */
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Short for the header `retry-after`. */
+  readonly retryAfterSeconds?: number;
+  /** Sent as JSON. */
+  readonly json?: unknown;
+  /** Sent as it is, `text/plain` unless `headers` say otherwise. */
+  readonly text?: string;
+  /** An event stream: each item becomes one `data:` event, objects as JSON. Write the last `"[DONE]"` yourself. */
+  readonly sse?: readonly unknown[];
+  /** A body in pieces, each its own write: for events that break anywhere. `text/event-stream` unless `headers` say otherwise. */
+  readonly chunks?: readonly (string | Uint8Array)[];
+  /** Before the headers. */
+  readonly delayMs?: number;
+  /** Between two pieces of `sse` or `chunks`. */
+  readonly gapMs?: number;
+  /** Never answers; with a body: sends it and never ends. */
+  readonly hang?: boolean;
+  /** Cuts the connection instead of answering; with a body: in the middle of it, after what is given. */
+  readonly destroy?: boolean;
+}
+
+/** A request as it arrived. */
+export interface RecordedRequest {
+  /** When it had arrived whole, as `performance.now()` counts. */
+  readonly at: number;
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  /** Parsed JSON, or the text where it is none. */
+  readonly body: unknown;
+  /** Settles when the exchange is over: `finished` if the whole reply left, `closed` if the client went away first. */
+  readonly end: Promise<"finished" | "closed">;
+}
+
+export interface ScriptedUpstream {
+  /** What goes into `createTransport({ baseUrl })`. */
+  readonly baseUrl: string;
+  /** In order of arrival. */
+  readonly requests: readonly RecordedRequest[];
+  /** Milliseconds between the arrivals of neighbouring requests. */
+  readonly gapsMs: readonly number[];
+  /** Most requests that were being answered at the same time. */
+  readonly maxInFlight: number;
+  readonly close: () => Promise<void>;
+}
+
+type Script = readonly ScriptedReply[] | ((request: RecordedRequest, index: number) => ScriptedReply);
+
+/**
+ * A real HTTP server on loopback that answers by script: the nth request gets the nth reply, or what the function
+ * makes of it. Requests beyond the script get a 418, which no client repeats. Closed when the test ends.
+ */
+export async function scriptedUpstream(script: Script): Promise<ScriptedUpstream> {
+  const upstream = await startScriptedUpstream(script);
+  onTestFinished(upstream.close);
+  return upstream;
+}
+
+/** The same outside a test: the caller closes it. */
+export async function startScriptedUpstream(script: Script): Promise<ScriptedUpstream> {
+  const requests: RecordedRequest[] = [];
+  const sockets = new Set<Socket>();
+  let inFlight = 0;
+  let maxInFlight = 0;
+  const replyTo = (request: RecordedRequest, index: number): ScriptedReply =>
+    typeof script === "function"
+      ? script(request, index)
+      : (script[index] ?? { status: 418, text: `The script has ${script.length} replies` });
+
+  const server = createServer((incoming, outgoing) => {
+    maxInFlight = Math.max(maxInFlight, ++inFlight);
+    outgoing.once("close", () => inFlight--);
+    void record(incoming, outgoing).then(
+      (request) => play(replyTo(request, requests.push(request) - 1), outgoing),
+      () => outgoing.destroy(),
+    );
+  });
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    get gapsMs() {
+      return requests.slice(1).map(({ at }, index) => at - requests[index]!.at);
+    },
+    get maxInFlight() {
+      return maxInFlight;
+    },
+    close: async () => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+async function record(incoming: IncomingMessage, outgoing: ServerResponse): Promise<RecordedRequest> {
+  const end = new Promise<"finished" | "closed">((resolve) => {
+    outgoing.once("close", () => resolve(outgoing.writableFinished ? "finished" : "closed"));
+  });
+  const parts: Buffer[] = [];
+  for await (const part of incoming) parts.push(part as Buffer);
+  const text = Buffer.concat(parts).toString();
+  let body: unknown = text;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    // Left as text.
+  }
+  const { method = "", url = "", headers } = incoming;
+  return { at: performance.now(), method, path: url, headers, body, end };
+}
+
+async function play(reply: ScriptedReply, outgoing: ServerResponse): Promise<void> {
+  if (reply.delayMs !== undefined) await sleep(reply.delayMs);
+  const { pieces, type } = content(reply);
+  if (pieces.length === 0 && reply.hang) return;
+  if (pieces.length === 0 && reply.destroy) {
+    outgoing.destroy();
+    return;
+  }
+  outgoing.writeHead(reply.status ?? 200, {
+    "content-type": type,
+    ...(reply.retryAfterSeconds !== undefined && { "retry-after": String(reply.retryAfterSeconds) }),
+    ...reply.headers,
+  });
+  outgoing.flushHeaders();
+  for (const [index, piece] of pieces.entries()) {
+    if (index > 0 && reply.gapMs !== undefined) await sleep(reply.gapMs);
+    if (outgoing.destroyed) return;
+    outgoing.write(piece);
+    // One write, one segment as far as the machine allows: pieces must not melt together.
+    if (pieces.length > 1) await new Promise((resolve) => setImmediate(resolve));
+  }
+  if (reply.hang) return;
+  if (reply.destroy) outgoing.destroy();
+  else outgoing.end();
+}
+
+function content({ json, text, sse, chunks }: ScriptedReply): {
+  readonly pieces: readonly (string | Uint8Array)[];
+  readonly type: string;
+} {
+  if (json !== undefined) return { pieces: [JSON.stringify(json)], type: "application/json" };
+  if (text !== undefined) return { pieces: [text], type: "text/plain" };
+  if (chunks !== undefined) return { pieces: chunks, type: "text/event-stream" };
+  const events = (sse ?? []).map((item) => `data: ${typeof item === "string" ? item : JSON.stringify(item)}\n\n`);
+  return { pieces: events, type: "text/event-stream" };
+}

@@ -1,0 +1,123 @@
+const other = 0;
+const letter = 1;
+const number = 2;
+const space = 3;
+const lineBreak = 4;
+const surrogate = 5;
+
+let unitKinds: Uint8Array | undefined;
+
+/** The kind of every UTF-16 code unit; made on first use, since it takes some milliseconds. */
+function kindsOfUnits(): Uint8Array {
+  if (unitKinds) return unitKinds;
+  const kinds = new Uint8Array(0x10000);
+  for (let unit = 0; unit < kinds.length; unit++) kinds[unit] = kindOf(unit);
+  unitKinds = kinds;
+  return kinds;
+}
+
+function kindOf(unit: number): number {
+  if (unit === 10 || unit === 13) return lineBreak;
+  if (unit >= 0xd800 && unit <= 0xdfff) return surrogate;
+  return kindOfText(String.fromCharCode(unit));
+}
+
+function kindOfText(codePoint: string): number {
+  if (/\p{L}/u.test(codePoint)) return letter;
+  if (/\p{N}/u.test(codePoint)) return number;
+  return /\s/u.test(codePoint) ? space : other;
+}
+
+/**
+ * Walks over the pre-tokens of cl100k_base: the pieces within which byte pairs are merged, and across which they never
+ * are. By hand rather than by the vocabulary's regular expression, because Unicode properties make that one the slowest
+ * part of counting. The expression, for reference:
+ * `'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s+$|\s*[\r\n]|\s+(?!\S)|\s`
+ * from https://github.com/openai/tiktoken/blob/main/tiktoken_ext/openai_public.py
+ */
+export class PreTokens {
+  readonly #text: string;
+  readonly #kinds = kindsOfUnits();
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** Where the piece that starts at `at` ends. Linear over a whole text. */
+  endOf(at: number): number {
+    const unit = this.#text.charCodeAt(at);
+    const kind = this.#kindAt(at);
+    if (unit === 0x27) {
+      const suffix = this.#contraction(at + 1);
+      if (suffix > 0) return at + 1 + suffix;
+    }
+    const next = at + this.#widthAt(at);
+    if (kind === letter) return this.#endOfRun(next, letter);
+    if (kind === number) return this.#endOfNumber(at);
+    if (kind !== lineBreak && this.#kindAt(next) === letter) return this.#endOfRun(next, letter);
+    if (kind === other) return this.#endOfBreaks(this.#endOfRun(next, other));
+    if (unit === 0x20 && this.#kindAt(next) === other) return this.#endOfBreaks(this.#endOfRun(next, other));
+    return this.#endOfSpace(at);
+  }
+
+  /** -1 behind the end. */
+  #kindAt(at: number): number {
+    const kind = this.#kinds[this.#text.charCodeAt(at)];
+    if (kind === undefined) return -1;
+    if (kind !== surrogate) return kind;
+    return kindOfText(String.fromCodePoint(this.#text.codePointAt(at) ?? 0));
+  }
+
+  #widthAt(at: number): number {
+    return this.#kinds[this.#text.charCodeAt(at)] === surrogate && (this.#text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+  }
+
+  #endOfRun(at: number, kind: number): number {
+    const text = this.#text;
+    const kinds = this.#kinds;
+    let end = at;
+    for (;;) {
+      const found = kinds[text.charCodeAt(end)];
+      if (found === kind) end++;
+      else if (found === surrogate && this.#kindAt(end) === kind) end += this.#widthAt(end);
+      else return end;
+    }
+  }
+
+  #endOfNumber(at: number): number {
+    let end = at;
+    for (let digits = 0; digits < 3 && this.#kindAt(end) === number; digits++) end += this.#widthAt(end);
+    return end;
+  }
+
+  #endOfBreaks(at: number): number {
+    let end = at;
+    while (this.#kinds[this.#text.charCodeAt(end)] === lineBreak) end++;
+    return end;
+  }
+
+  /** White space goes to the end of the text, or through its last line break, or up to one before what follows it. */
+  #endOfSpace(at: number): number {
+    let end = at;
+    let behindBreak = 0;
+    for (;;) {
+      const kind = this.#kinds[this.#text.charCodeAt(end)];
+      if (kind === lineBreak) behindBreak = end + 1;
+      else if (kind !== space) break;
+      end++;
+    }
+    if (end === this.#text.length) return end;
+    if (behindBreak > 0) return behindBreak;
+    return end - at > 1 ? end - 1 : end;
+  }
+
+  /** Length of an English contraction's letters, 0 if there is none. */
+  #contraction(at: number): number {
+    const first = this.#text.charCodeAt(at) | 0x20;
+    if (first === 0x73 || first === 0x64 || first === 0x6d || first === 0x74) return 1; // s d m t
+    const second = this.#text.charCodeAt(at + 1) | 0x20;
+    if (first === 0x6c && second === 0x6c) return 2; // ll
+    if (first === 0x76 && second === 0x65) return 2; // ve
+    return first === 0x72 && second === 0x65 ? 2 : 0; // re
+  }
+}

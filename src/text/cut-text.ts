@@ -1,0 +1,23 @@
+/** `text` cut to at most `maxCharacters` UTF-16 units, `…` included; never through a surrogate pair. */
+export function shorten(text: string, maxCharacters: number): string {
+  return text.length <= maxCharacters ? text : `${text.slice(0, safeEnd(text, Math.max(0, maxCharacters - 1)))}…`;
+}
+
+/** The longest start of `text` that `fits`, found by halving: `fits` must hold for a start of every start it holds for. */
+export function longestStart(text: string, fits: (start: string) => boolean): string {
+  if (fits(text)) return text;
+  let fitting = 0;
+  let tooLong = text.length;
+  while (tooLong - fitting > 1) {
+    const middle = (fitting + tooLong) >> 1;
+    if (fits(text.slice(0, safeEnd(text, middle)))) fitting = middle;
+    else tooLong = middle;
+  }
+  return text.slice(0, safeEnd(text, fitting));
+}
+
+/** `end`, or one less where it would split a surrogate pair. */
+function safeEnd(text: string, end: number): number {
+  const unit = text.charCodeAt(end - 1);
+  return unit >= 0xd800 && unit <= 0xdbff ? end - 1 : end;
+}

@@ -1,0 +1,210 @@
+import type { ChatMessage, TokenCounter } from "../ports.js";
+import type { ToolExchange, Turn } from "../types.js";
+import { shorten } from "./cut-text.js";
+import { escapeTags } from "./prompt-tags.js";
+import { renderToolCall, renderToolResponse } from "./tool-messages.js";
+
+/** One round of a running tool loop: what the model said before it called, the calls, and what came of them. */
+export interface ToolRound {
+  readonly text: string;
+  readonly tools: readonly ToolExchange[];
+}
+
+/** All that a model is to read, in the order it happened. */
+export interface Conversation {
+  readonly system: string;
+  /** Earlier turns, oldest first. Their system turns join `system`. */
+  readonly history: readonly Turn[];
+  /** The message that asks now. Never shortened. */
+  readonly ask: string;
+  /** Rounds of tools since `ask`, oldest first. */
+  readonly rounds: readonly ToolRound[];
+}
+
+export interface FoldLimits {
+  /** Most messages, the system message included; at least 2. */
+  readonly maxMessages: number;
+  /** Most tokens of history and rounds together, with their framing. */
+  readonly maxTokens: number;
+  readonly tokens: TokenCounter;
+}
+
+export interface Folded {
+  /** One system message, then user and assistant in turn, beginning with the user. */
+  readonly messages: readonly ChatMessage[];
+  /** Earlier turns and rounds that stand in shortened form in `<conversation_history>`. */
+  readonly foldedTurns: number;
+  readonly foldedRounds: number;
+  /** The oldest of those, which did not fit even so and are only counted there. */
+  readonly droppedTurns: number;
+  readonly droppedRounds: number;
+}
+
+/** Tokens that a message costs beside its content: role and separators, in the chat templates of open models 4 to 6. */
+export const messageOverheadTokens = 8;
+
+/** Tokens of messages as they are sent. */
+export function countMessageTokens(messages: readonly ChatMessage[], tokens: TokenCounter): number {
+  return messages.reduce((sum, { content }) => sum + tokens.count(content) + messageOverheadTokens, 0);
+}
+
+/** Of the budget, what may stay in full when older items are folded beside it. */
+const verbatimShare = 0.75;
+const foldedTextCharacters = 600;
+const foldedResultCharacters = 240;
+
+/**
+ * A conversation in the form the service takes: few messages, three roles, tool calls and results as text. The newest
+ * turns stay as they are, older ones are folded into one `<conversation_history>` in a user message. The running rounds
+ * are folded last. A call and its result are never parted, nothing changes places, and neighbours of one role are merged.
+ */
+export function foldMessages(conversation: Conversation, { maxMessages, maxTokens, tokens }: FoldLimits): Folded {
+  const turns = conversation.history.filter(({ role }) => role !== "system");
+  const { rounds } = conversation;
+  const system: ChatMessage = { role: "system", content: systemText(conversation) };
+  const asking: ChatMessage = { role: "user", content: conversation.ask };
+  const keepNewest = <Item>(items: readonly Item[], render: (item: Item) => ChatMessage[], limits: KeepLimits) =>
+    splitNewest(
+      items.map(render).map((messages) => ({ messages, tokens: countMessageTokens(messages, tokens) })),
+      limits,
+    );
+
+  const roundSplit = keepNewest(rounds, renderRound, {
+    budget: turns.length > 0 ? maxTokens * verbatimShare : maxTokens,
+    allowed: (_, newest) => merge([system, asking, ...newest]).length <= maxMessages,
+  });
+  const afterRounds = maxTokens - roundSplit.tokens;
+  const roundBlock = foldBlock(rounds.slice(0, roundSplit.older).map(foldedRound), {
+    budget: turns.length > 0 ? afterRounds / 2 : afterRounds,
+    tokens,
+  });
+  const running = [asking, ...roundBlock.messages, ...roundSplit.messages];
+
+  const turnBudget = afterRounds - countMessageTokens(roundBlock.messages, tokens);
+  const turnSplit = keepNewest(turns, renderTurn, {
+    budget: turnBudget,
+    allowed: (older, newest) => {
+      if (older === 0 && newest[0]?.role === "assistant") return false;
+      const block: ChatMessage[] = older > 0 ? [{ role: "user", content: "" }] : [];
+      return merge([system, ...block, ...newest, ...running]).length <= maxMessages;
+    },
+  });
+  const turnBlock = foldBlock(turns.slice(0, turnSplit.older).map(foldedTurn), {
+    budget: turnBudget - turnSplit.tokens,
+    tokens,
+  });
+
+  return {
+    messages: merge([system, ...turnBlock.messages, ...turnSplit.messages, ...running]),
+    foldedTurns: turnSplit.older,
+    foldedRounds: roundSplit.older,
+    droppedTurns: turnBlock.dropped,
+    droppedRounds: roundBlock.dropped,
+  };
+}
+
+function systemText({ system, history }: Conversation): string {
+  return [system, ...history.filter(({ role }) => role === "system").map(({ text }) => text)].join("\n\n");
+}
+
+function renderRound({ text, tools }: ToolRound): ChatMessage[] {
+  return [
+    { role: "assistant", content: joinLines([escapeTags(text), ...tools.map(renderToolCall)]) },
+    { role: "user", content: joinLines(tools.map(renderToolResponse)) },
+  ];
+}
+
+function renderTurn(turn: Turn): ChatMessage[] {
+  const role = turn.role === "assistant" ? "assistant" : "user";
+  const text: ChatMessage[] = turn.text === "" ? [] : [{ role, content: escapeTags(turn.text) }];
+  return turn.role === "assistant" && turn.tools && turn.tools.length > 0
+    ? [...renderRound({ text: "", tools: turn.tools }), ...text]
+    : text;
+}
+
+interface KeepLimits {
+  /** Most tokens of all items in full; a share of it when some are folded beside them. */
+  readonly budget: number;
+  readonly allowed: (older: number, newest: readonly ChatMessage[]) => boolean;
+}
+
+interface Rendered {
+  readonly messages: readonly ChatMessage[];
+  readonly tokens: number;
+}
+
+/** As many of the newest items in full as the limits allow; `older` is how many are left to fold. */
+function splitNewest(
+  items: readonly Rendered[],
+  { budget, allowed }: KeepLimits,
+): Rendered & { readonly older: number } {
+  const from = (older: number) => items.slice(older).flatMap(({ messages }) => messages);
+  const all = items.reduce((sum, item) => sum + item.tokens, 0);
+  if (all <= budget && allowed(0, from(0))) return { older: 0, messages: from(0), tokens: all };
+  let older = items.length;
+  let tokens = 0;
+  for (;;) {
+    const next = items[older - 1];
+    if (older <= 1 || !next || tokens + next.tokens > budget * verbatimShare || !allowed(older - 1, from(older - 1)))
+      break;
+    tokens += next.tokens;
+    older--;
+  }
+  return { older, messages: from(older), tokens };
+}
+
+function foldedTurn(turn: Turn): string {
+  const said = turn.text === "" ? [] : [`${turn.role}: ${shorten(turn.text, foldedTextCharacters)}`];
+  return turn.role === "assistant" ? joinLines([...(turn.tools ?? []).map(foldedExchange), ...said]) : joinLines(said);
+}
+
+function foldedRound({ text, tools }: ToolRound): string {
+  const said = text === "" ? [] : [`assistant: ${shorten(text, foldedTextCharacters)}`];
+  return joinLines([...said, ...tools.map(foldedExchange)]);
+}
+
+function foldedExchange({ name, arguments: given, result }: ToolExchange): string {
+  const outcome = "error" in result ? `failed: ${result.error}` : result.content;
+  return `tool ${name} ${shorten(given, foldedResultCharacters)} -> ${shorten(outcome, foldedResultCharacters)}`;
+}
+
+/** The newest of `lines` that fit the budget, as one message; what does not fit is counted in its first line. */
+function foldBlock(
+  lines: readonly string[],
+  { budget, tokens }: { readonly budget: number; readonly tokens: TokenCounter },
+): { readonly messages: readonly ChatMessage[]; readonly dropped: number } {
+  if (lines.length === 0) return { messages: [], dropped: 0 };
+  const messages = (dropped: number): ChatMessage[] => {
+    const notice = dropped > 0 ? [`(${dropped} earlier left out)`] : [];
+    const content = [...notice, ...lines.slice(dropped).map(escapeTags)].join("\n");
+    return [{ role: "user", content: `<conversation_history>\n${content}\n</conversation_history>` }];
+  };
+  const fits = (dropped: number) => countMessageTokens(messages(dropped), tokens) <= budget;
+  let dropped = lines.length;
+  let tooMany = -1;
+  while (dropped - tooMany > 1) {
+    const middle = (dropped + tooMany) >> 1;
+    if (fits(middle)) dropped = middle;
+    else tooMany = middle;
+  }
+  return { messages: messages(dropped), dropped };
+}
+
+function merge(messages: readonly ChatMessage[]): ChatMessage[] {
+  const merged: ChatMessage[] = [];
+  for (const message of messages) {
+    const last = merged.at(-1);
+    if (last?.role === message.role) {
+      merged[merged.length - 1] = { role: last.role, content: joinParagraphs(last.content, message.content) };
+    } else merged.push(message);
+  }
+  return merged;
+}
+
+function joinParagraphs(first: string, second: string): string {
+  return first === "" || second === "" ? first + second : `${first}\n\n${second}`;
+}
+
+function joinLines(lines: readonly string[]): string {
+  return lines.filter((line) => line !== "").join("\n");
+}

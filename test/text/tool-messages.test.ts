@@ -1,0 +1,55 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import {
+  parseToolCalls,
+  parseToolResponses,
+  renderToolCall,
+  renderToolResponse,
+} from "../../src/text/tool-messages.js";
+
+const hostile = fc
+  .array(fc.constantFrom("</tool_call>", "</tool_response>", "<tool_call>\n", "\\", '"', "\n", "{", "a", "名"))
+  .map((parts) => parts.join(""));
+
+test("a rendered call is parsed back to the same name and arguments, whatever they hold", () => {
+  fc.assert(
+    fc.property(fc.string({ minLength: 1 }), fc.jsonValue(), hostile, (name, value, text) => {
+      const given = JSON.stringify({ value, text });
+      const { calls } = parseToolCalls(`Let me see.\n${renderToolCall({ name, arguments: given })}`);
+      expect(calls.map((call) => ({ name: call.name, arguments: JSON.parse(call.arguments) as unknown }))).toEqual([
+        { name, arguments: JSON.parse(given) as unknown },
+      ]);
+    }),
+  );
+});
+
+test("rendered results are parsed back in order, whatever they hold", () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(hostile, fc.boolean())), (contents) => {
+      const results = contents.map(([text, failed], index) => ({
+        id: `call_${index}`,
+        name: "look_up",
+        result: failed ? { error: text } : { content: text },
+      }));
+      const message = results.map((result) => renderToolResponse({ ...result, arguments: "{}" })).join("\n");
+      expect(parseToolResponses(message)).toEqual(results);
+    }),
+  );
+});
+
+test("arguments that are no JSON stand in the call as a string", () => {
+  expect(renderToolCall({ name: "f", arguments: "{oops" })).toContain('"arguments":"{oops"');
+});
+
+test("a call without its closing tag at the end of a reply is still a call", () => {
+  const { text, calls } = parseToolCalls('Wait.\n<tool_call>\n{"name":"f","arguments":{"a":1}}');
+  expect(calls).toEqual([{ name: "f", arguments: '{"a":1}' }]);
+  expect(text).toBe("Wait.");
+});
+
+test.each(["Use <tool_call> to call.", "<tool_call>not json</tool_call>", '<tool_call>{"arguments":{}}</tool_call>'])(
+  "%j holds no call and stays as it is",
+  (reply) => {
+    expect(parseToolCalls(reply)).toEqual({ text: reply, calls: [] });
+  },
+);

@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import type { TokenCounter, TokenMeasure } from "../ports.js";
 import { PreTokens } from "./pre-tokens.js";
+import { remember } from "./remember.js";
 
 /**
  * Merging byte pairs is quadratic in the length of a piece, and a piece may be any length: runs without a break are cut
@@ -8,7 +9,7 @@ import { PreTokens } from "./pre-tokens.js";
  */
 const longestPiece = 512;
 
-/** Pieces remembered with their counts, in each of two generations. English prose repeats most of its words. */
+/** Pieces remembered with their counts, two generations of these. English prose repeats most of its words. */
 const rememberedPieces = 32_768;
 
 let loaded: ((piece: string) => number) | undefined;
@@ -49,7 +50,7 @@ function doubled(array: Uint32Array): Uint32Array<ArrayBuffer> {
 
 /** Total tokens; `visit` gets the end of each piece and the tokens up to there. */
 function scan(text: string, visit: (end: number, total: number) => void): number {
-  const tokensOf = (loaded ??= remembered(loadVocabulary()));
+  const tokensOf = (loaded ??= remember(rememberedPieces, loadVocabulary()));
   const preTokens = new PreTokens(text);
   let total = 0;
   for (let start = 0; start < text.length;) {
@@ -78,23 +79,4 @@ function loadVocabulary(): (piece: string) => number {
   // Without this, a document that mentions <|endoftext|> throws.
   const plainText = { disallowedSpecial: new Set<string>() };
   return (piece) => countTokens(piece, plainText);
-}
-
-/** Remembers the pieces last seen: when one generation is full, it becomes the old one, and the old one goes. */
-function remembered(tokensOf: (piece: string) => number): (piece: string) => number {
-  let recent = new Map<string, number>();
-  let old = new Map<string, number>();
-  return (piece) => {
-    const known = recent.get(piece);
-    if (known !== undefined) return known;
-    // V8's slices keep the whole string they were cut from alive; a piece that is kept has to be a string of its own.
-    const own = ` ${piece}`.slice(1);
-    const tokens = old.get(piece) ?? tokensOf(own);
-    if (recent.size >= rememberedPieces) {
-      old = recent;
-      recent = new Map();
-    }
-    recent.set(own, tokens);
-    return tokens;
-  };
 }

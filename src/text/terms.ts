@@ -1,0 +1,155 @@
+import { remember } from "./remember.js";
+import { type WordTerm, wordTerms } from "./words.js";
+
+/** A term and the span of the text it stands for, in UTF-16 code units. */
+export interface TermSpan {
+  readonly term: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+const nothing = 0;
+const word = 1;
+const unspaced = 2;
+const surrogate = 3;
+
+const unspacedScripts =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\u30fc\uff9e\uff9f]/u;
+
+let unitKinds: Uint8Array | undefined;
+let knownWordTerms: ((text: string) => readonly WordTerm[]) | undefined;
+
+/**
+ * What a text is found by: lower-case English stems without stop words, numbers, identifiers whole and in parts, and of
+ * scripts written without spaces every two neighbouring characters. In order of the text, with repetitions. Texts that
+ * consist of stop words have none. Does not depend on the ICU data of the Node build beyond Unicode properties.
+ */
+export function terms(text: string): string[] {
+  const found: string[] = [];
+  scan(
+    text,
+    (of) => {
+      for (const { term } of of) found.push(term);
+    },
+    (term) => {
+      found.push(term);
+    },
+  );
+  return found;
+}
+
+/** The same terms with their spans: an identifier's own span comes before, and covers, those of its parts. */
+export function termSpans(text: string): TermSpan[] {
+  const found: TermSpan[] = [];
+  scan(
+    text,
+    (of, at) => {
+      for (const { term, start, end } of of) found.push({ term, start: at + start, end: at + end });
+    },
+    (term, start, end) => {
+      found.push({ term, start, end });
+    },
+  );
+  return found;
+}
+
+function scan(
+  text: string,
+  onWord: (of: readonly WordTerm[], at: number) => void,
+  onPair: (term: string, start: number, end: number) => void,
+): void {
+  const kinds = (unitKinds ??= kindsOfUnits());
+  const termsOf = (knownWordTerms ??= remember(32_768, wordTerms));
+  for (let at = 0; at < text.length;) {
+    const kind = kindAt(text, at, kinds);
+    if (kind === word) {
+      const end = endOfSigns(text, at, endOfWord(text, at, kinds), kinds);
+      const written = text.slice(at, end);
+      onWord(written.length <= 64 ? termsOf(written) : wordTerms(written), at);
+      at = end;
+    } else if (kind === unspaced) {
+      let end = at;
+      while (kindAt(text, end, kinds) === unspaced) end += widthAt(text, end);
+      pairs(text, at, end, onPair);
+      at = end;
+    } else at++;
+  }
+}
+
+/** Letters, digits and underscores; `.` and apostrophes between them; `,` between digits. */
+function endOfWord(text: string, start: number, kinds: Uint8Array): number {
+  let end = start;
+  for (;;) {
+    while (kindAt(text, end, kinds) === word) end += widthAt(text, end);
+    const joiner = text.charCodeAt(end);
+    if (joiner === 0x2e || joiner === 0x27 || joiner === 0x2019) {
+      if (kindAt(text, end + 1, kinds) !== word) return end;
+    } else if (joiner !== 0x2c || !isDigit(text, end - 1) || !isDigit(text, end + 1)) {
+      return end;
+    }
+    end++;
+  }
+}
+
+/** The signs that make a name of one letter: `C++`, `F#`. */
+function endOfSigns(text: string, start: number, end: number, kinds: Uint8Array): number {
+  if (end - start !== 1) return end;
+  const signed = end + (text.startsWith("++", end) ? 2 : text.startsWith("#", end) ? 1 : 0);
+  return kindAt(text, signed, kinds) === word ? end : signed;
+}
+
+function isDigit(text: string, at: number): boolean {
+  const unit = text.charCodeAt(at);
+  return unit >= 0x30 && unit <= 0x39;
+}
+
+/** Overlapping pairs of characters; a character that stands alone is a term itself. */
+function pairs(
+  text: string,
+  start: number,
+  end: number,
+  onPair: (term: string, start: number, end: number) => void,
+): void {
+  const first = start + widthAt(text, start);
+  if (first >= end) {
+    onPair(composed(text.slice(start, end)), start, end);
+    return;
+  }
+  for (let from = start, middle = first; middle < end;) {
+    const to = middle + widthAt(text, middle);
+    onPair(composed(text.slice(from, to)), from, to);
+    from = middle;
+    middle = to;
+  }
+}
+
+/** Half-width and compatibility characters have an ordinary twin; most characters are the ordinary ones. */
+function composed(term: string): string {
+  const unit = term.charCodeAt(0);
+  const ordinary = unit >= 0x3040 && unit < 0xac00 && term.charCodeAt(1) < 0xac00;
+  return ordinary ? term : term.normalize("NFKC");
+}
+
+function kindAt(text: string, at: number, kinds: Uint8Array): number {
+  const kind = kinds[text.charCodeAt(at)];
+  if (kind === undefined) return nothing;
+  return kind === surrogate ? kindOfText(String.fromCodePoint(text.codePointAt(at) ?? 0)) : kind;
+}
+
+function widthAt(text: string, at: number): number {
+  return (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+}
+
+function kindsOfUnits(): Uint8Array {
+  const kinds = new Uint8Array(0x10000);
+  for (let unit = 0; unit < kinds.length; unit++) {
+    kinds[unit] = unit >= 0xd800 && unit <= 0xdfff ? surrogate : kindOfText(String.fromCharCode(unit));
+  }
+  return kinds;
+}
+
+function kindOfText(codePoint: string): number {
+  if (unspacedScripts.test(codePoint) && /[\p{L}\p{M}]/u.test(codePoint)) return unspaced;
+  // Soft hyphens and joiners are invisible parts of words.
+  return /[\p{L}\p{N}\p{M}_]|\u00ad|\u200c|\u200d|\u2060/u.test(codePoint) ? word : nothing;
+}

@@ -1,0 +1,93 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { termSpans, terms } from "../../src/text/terms.js";
+import { hostileText } from "./hostile-text.js";
+
+describe("terms", () => {
+  test("of English are lower-case stems without stop words", () => {
+    expect(terms("The Foxes were jumping over the lazy dogs")).toEqual(["fox", "were", "jump", "over", "lazi", "dog"]);
+  });
+
+  test("of an identifier are itself and its parts", () => {
+    expect(terms("OTEL_TRACES_SAMPLER")).toEqual(["otel_traces_sampler", "otel", "trace", "sampler"]);
+    expect(terms("parentbased_traceidratio")).toEqual(["parentbased_traceidratio", "parentbas", "traceidratio"]);
+    expect(terms("server.listenPort")).toEqual(["server.listenport", "server", "listenport", "listen", "port"]);
+    expect(terms("HTTPServer")).toEqual(["httpserver", "http", "server"]);
+  });
+
+  test("of an identifier are found by its parts and by itself in any case", () => {
+    expect(terms("otel_traces_sampler")).toEqual(terms("OTEL_TRACES_SAMPLER"));
+    expect(terms("OTEL_TRACES_SAMPLER")).toEqual(expect.arrayContaining(terms("traces sampler")));
+  });
+
+  test("leave words with capitals inside whole when a part would be no word", () => {
+    expect(terms("mRNA RNAs iOS")).toEqual(["mrna", "rna", "io"]);
+  });
+
+  test("of prose are one a word, however it is hyphenated, emphasised or ended", () => {
+    expect(terms("_Fast_, state-of-the-art search. It's the dog's own!")).toEqual([
+      "fast",
+      "state",
+      "art",
+      "search",
+      "dog",
+      "own",
+    ]);
+  });
+
+  test("keep numbers and versions", () => {
+    expect(terms("10,000 rows, 3.14, v1.2.3, 404 and 1,2")).toEqual([
+      "10000",
+      "row",
+      "3.14",
+      "v1.2.3",
+      "1.2.3",
+      "404",
+      "1,2",
+    ]);
+  });
+
+  test("keep the signs of one-letter names", () => {
+    expect(terms("C++ and C# or F#.")).toEqual(["c++", "c#", "f#"]);
+    expect(terms("a #tag")).toEqual(["tag"]);
+  });
+
+  test("of Chinese are overlapping pairs, and single characters that stand alone", () => {
+    expect(terms("使用OTLP导出器。年")).toEqual(["使用", "otlp", "导出", "出器", "年"]);
+    expect(terms("𠀀𠀁𠀂")).toEqual(["𠀀𠀁", "𠀁𠀂"]);
+  });
+
+  test("do not depend on how a character was typed", () => {
+    expect(terms("ＡＢＣ e\u0301te\u0301 don’t re\u00adtry")).toEqual(terms("abc été don't retry"));
+  });
+
+  test("of stop words and of signs alone there are none", () => {
+    expect(terms("to be or not to be")).toEqual([]);
+    expect(terms("❤️ --- ___ \ud800 👩‍👩‍👧")).toEqual([]);
+  });
+
+  test("stay short, whatever the text", () => {
+    const text = `${"x".repeat(100_000)} ${"a.".repeat(100_000)} ${"_".repeat(100_000)} ${"aB".repeat(50_000)}`;
+    expect(Math.max(...terms(text).map(({ length }) => length))).toBeLessThanOrEqual(128);
+  });
+
+  test("have spans that give the same terms again, and lie in order within the text", () => {
+    fc.assert(
+      fc.property(hostileText(), (text) => {
+        const spans = termSpans(text);
+        expect(spans.map(({ term }) => term)).toEqual(terms(text));
+        for (const [index, { start, end }] of spans.entries()) {
+          expect(start).toBeGreaterThanOrEqual(spans[index - 1]?.start ?? 0);
+          expect(end).toBeGreaterThan(start);
+          expect(end).toBeLessThanOrEqual(text.length);
+        }
+      }),
+    );
+    expect(termSpans("use foo_bar").map(({ start, end }) => "use foo_bar".slice(start, end))).toEqual([
+      "use",
+      "foo_bar",
+      "foo",
+      "bar",
+    ]);
+  });
+});

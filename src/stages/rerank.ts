@@ -1,0 +1,116 @@
+import { z } from "zod";
+import { TransportError, type TransportErrorCode } from "../errors.js";
+import { resolve } from "../options.js";
+import { mapStage, type RunContext, type Stage } from "../pipeline.js";
+import type { Reranker, Reranking } from "../ports.js";
+import { embeddingText } from "../text/chunk-identity.js";
+import type { Hit, Retrieved, TraceStep } from "../types.js";
+import { remainingTime } from "./remaining-time.js";
+
+export const RerankOptions = z.strictObject({
+  /** Most hits that stay. 1 to 1000; default 6. */
+  topN: z.int().min(1).max(1000).default(6),
+  /** Most hits that are sent, best first. Default: all. */
+  candidates: z.int().min(1).optional(),
+  /**
+   * What happens when the reranker cannot be reached in time: go on in the order of the search, with a warning, or end
+   * the run. A key or a model that the service does not accept always ends it. Default `keep-order`.
+   */
+  onFailure: z.enum(["keep-order", "throw"]).default("keep-order"),
+  /** Time that is left to the stages behind when the run has a deadline, in milliseconds. Default 2,000. */
+  reserveMs: z.number().min(0).default(2000),
+});
+export type RerankOptions = z.input<typeof RerankOptions>;
+
+/** Failures of the service or of the way to it. Those of the request or the account say that something must be mended. */
+const passing: ReadonlySet<TransportErrorCode> = new Set([
+  "rate-limited",
+  "upstream",
+  "network",
+  "timeout",
+  "reply",
+  "truncated",
+  "ambiguous",
+]);
+
+/** Orders hits by what a reranker says of their text, context included, and keeps the best. */
+export function rerank(reranker: Reranker, options: RerankOptions = {}): Stage<Retrieved, Retrieved> {
+  const { topN, candidates, onFailure, reserveMs } = resolve("rerank", RerankOptions, options);
+  return mapStage(
+    "rerank",
+    async (retrieved, context) => {
+      context.signal.throwIfAborted();
+      const started = performance.now();
+      const sent = retrieved.hits.slice(0, candidates);
+      const { ranked, note } = await rankOrKeep(retrieved.question, sent, context);
+      const hits = ranked.slice(0, topN);
+      const step: TraceStep = {
+        step: "rerank",
+        kept: hits.map(({ chunk }) => chunk.id),
+        dropped: [
+          ...ranked.slice(topN).map((hit, index) => ({
+            chunkId: hit.chunk.id,
+            reason: `ranked ${topN + index + 1}, and topN is ${topN}`,
+          })),
+          ...missing(sent, ranked).map((chunkId) => ({ chunkId, reason: "not among the reranker's results" })),
+          ...missing(retrieved.hits, sent).map((chunkId) => ({
+            chunkId,
+            reason: `not sent: candidates is ${sent.length}`,
+          })),
+        ],
+        ...(note !== undefined && { note }),
+        milliseconds: performance.now() - started,
+      };
+      return { ...retrieved, hits, trace: [...retrieved.trace, step] };
+    },
+    { gives: { hits: topN } },
+  );
+
+  async function rankOrKeep(
+    question: string,
+    sent: readonly Hit[],
+    context: RunContext,
+  ): Promise<{ ranked: readonly Hit[]; note?: string }> {
+    if (sent.length === 0) return { ranked: sent };
+    const keepOrder = (why: string) => {
+      const note = `${why}: order left as it was`;
+      context.report({ type: "warning", message: `rerank: ${note}` });
+      return { ranked: sent, note };
+    };
+    const remaining = remainingTime(context, reserveMs);
+    if (onFailure === "keep-order" && remaining.deadlineMs === 1) return keepOrder("no time left to rerank");
+    try {
+      const reranking = await reranker.rerank(
+        question,
+        sent.map(({ chunk }) => embeddingText(chunk)),
+        {
+          ...(onFailure === "keep-order" ? remaining : remainingTime(context)),
+          signal: context.signal,
+        },
+      );
+      return { ranked: inOrderOf(reranking, sent) };
+    } catch (error) {
+      context.signal.throwIfAborted();
+      const degrades = error instanceof TransportError && (error.retryable || passing.has(error.code));
+      if (onFailure === "throw" || !degrades) throw error;
+      return keepOrder(`${reranker.model} failed (${error.code}: ${error.message})`);
+    }
+  }
+}
+
+/** @throws TransportError (`reply`) when a result names a document that was not sent, or names one twice. */
+function inOrderOf({ results }: Reranking, sent: readonly Hit[]): Hit[] {
+  const left = new Map(sent.entries());
+  return results.map(({ index, score }, position) => {
+    const hit = left.get(index);
+    if (!hit || !left.delete(index)) {
+      throw new TransportError("reply", `The reranker's result ${position} names document ${index} of ${sent.length}`);
+    }
+    return { ...hit, score, placements: [...hit.placements, { by: "rerank", rank: position + 1, score }] };
+  });
+}
+
+function missing(all: readonly Hit[], present: readonly Hit[]): string[] {
+  const ids = new Set(present.map(({ chunk }) => chunk.id));
+  return all.map(({ chunk }) => chunk.id).filter((id) => !ids.has(id));
+}

@@ -1,0 +1,69 @@
+import { TransportError, type TransportErrorCode } from "../errors.js";
+
+/** Errors that are about what was sent, so that sending less, or something else, may work. */
+const aboutTheInput: ReadonlySet<TransportErrorCode> = new Set([
+  "request",
+  "refused",
+  "too-large",
+  "context-length",
+  "reply",
+]);
+
+/** Refusals of single texts, with no text ever taken, after which the texts are not what is wrong. */
+const hopelessAfter = 16;
+
+export interface RefusedText<T> {
+  readonly item: T;
+  readonly error: TransportError;
+}
+
+/**
+ * Sends items so that one the service refuses costs no other: a refused call is halved until the refused item is alone.
+ * When every item of a refused call went through in smaller calls, its size was the reason, and no later call is larger
+ * than the largest of those. One of these serves a whole run.
+ *
+ * Errors that are not about what was sent are thrown, and so is a refusal that every item meets.
+ */
+export class RefusalIsolator<T> {
+  readonly #send: (items: readonly T[]) => Promise<void>;
+  #mostItems = Infinity;
+  #taken = false;
+  #refusals = 0;
+
+  constructor(send: (items: readonly T[]) => Promise<void>) {
+    this.#send = send;
+  }
+
+  /** Sends all items, in as few calls as is known to work; returns those that were refused on their own. */
+  async send(items: readonly T[]): Promise<RefusedText<T>[]> {
+    const refused: RefusedText<T>[] = [];
+    for (let at = 0; at < items.length;) {
+      const part = items.slice(at, at + this.#mostItems);
+      at += part.length;
+      refused.push(...(await this.#isolate(part)).refused);
+    }
+    return refused;
+  }
+
+  async #isolate(items: readonly T[]): Promise<{ refused: RefusedText<T>[]; largestTaken: number }> {
+    try {
+      await this.#send(items);
+      this.#taken = true;
+      return { refused: [], largestTaken: items.length };
+    } catch (error) {
+      if (!(error instanceof TransportError && aboutTheInput.has(error.code))) throw error;
+      if (items.length === 1) {
+        this.#refusals++;
+        if (!this.#taken && this.#refusals >= hopelessAfter) throw error;
+        return { refused: [{ item: items[0]!, error }], largestTaken: 0 };
+      }
+    }
+    const middle = Math.ceil(items.length / 2);
+    const first = await this.#isolate(items.slice(0, middle));
+    const second = await this.#isolate(items.slice(middle));
+    const refused = [...first.refused, ...second.refused];
+    const largestTaken = Math.max(first.largestTaken, second.largestTaken);
+    if (refused.length === 0) this.#mostItems = Math.min(this.#mostItems, largestTaken);
+    return { refused, largestTaken };
+  }
+}

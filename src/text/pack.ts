@@ -1,0 +1,144 @@
+import type { TokenCounter } from "../ports.js";
+import type { Hit, TraceStep } from "../types.js";
+import { longestStart } from "./cut-text.js";
+import { renderSource, type PromptSource } from "./prompt.js";
+
+/**
+ * One unbroken stretch of one document, made of the hits that lie in it. A citation's number names one passage, so
+ * that it always leads to one document, and an offset into `text` is an offset into the document minus `start`.
+ */
+export interface Passage extends PromptSource {
+  /** Offsets into the document's text: `text === document.text.slice(start, end)`. */
+  readonly start: number;
+  readonly end: number;
+  /** The hits it was made of, best first. */
+  readonly hits: readonly Hit[];
+  /** Tokens of the rendered source alone. */
+  readonly tokens: number;
+}
+
+export interface Packed {
+  /** Numbered from 1 in the order of their best hit. */
+  readonly passages: readonly Passage[];
+  /** Tokens of all passages as they are rendered. */
+  readonly tokens: number;
+  /** What was packed and what was left out, with reasons. */
+  readonly step: TraceStep;
+}
+
+export interface PackLimits {
+  /** Most tokens of all rendered sources together. */
+  readonly maxTokens: number;
+  readonly tokens: TokenCounter;
+}
+
+/** A passage before it has its number. */
+type Draft = Omit<Passage, "number">;
+
+type Dropped = TraceStep["dropped"][number];
+
+/**
+ * Hits, best first, as numbered sources within a token budget. Overlapping and touching hits of one document become
+ * one passage; a text that is already there is not packed twice. A hit that does not fit is passed over for smaller
+ * ones behind it; only the best hit is cut to fit, since without it there is little to answer from.
+ */
+export function packSources(hits: readonly Hit[], limits: PackLimits): Packed {
+  const { maxTokens, tokens } = limits;
+  const dropped: Dropped[] = [];
+  const seen = new Map<string, string>();
+  let drafts: readonly Draft[] = [];
+  let note: string | undefined;
+
+  for (const hit of hits) {
+    const { id, text } = hit.chunk;
+    const words = text.trim();
+    const twin = seen.get(words);
+    if (words === "" || twin !== undefined) {
+      dropped.push({ chunkId: id, reason: twin === undefined ? "blank" : `same text as ${twin}` });
+      continue;
+    }
+    const grown = withHit(drafts, hit, tokens);
+    const needed = sum(grown);
+    if (needed <= maxTokens) drafts = grown;
+    else {
+      const start = drafts.length === 0 && note === undefined ? cutToFit(hit, limits) : undefined;
+      if (!start) {
+        dropped.push({ chunkId: id, reason: `no room: ${needed} tokens with it, the budget is ${maxTokens}` });
+        continue;
+      }
+      drafts = [start];
+      note = `the best hit was cut to its first ${start.text.length} of ${text.length} characters`;
+    }
+    seen.set(words, id);
+  }
+
+  // A joined text may have more tokens than its parts: what counts is the whole as it is sent.
+  while (drafts.length > 0 && countSources(drafts, tokens) > maxTokens) {
+    for (const { chunk } of drafts.at(-1)?.hits ?? []) {
+      dropped.push({ chunkId: chunk.id, reason: `no room: the sources together pass ${maxTokens} tokens` });
+    }
+    drafts = drafts.slice(0, -1);
+  }
+
+  const passages = drafts.map((draft, index) => {
+    const own = new Set(draft.hits);
+    return { number: index + 1, ...draft, hits: hits.filter((hit) => own.has(hit)) };
+  });
+  const kept = passages.flatMap((passage) => passage.hits.map(({ chunk }) => chunk.id));
+  const step = { step: "pack", kept, dropped, ...(note !== undefined && { note }) };
+  return { passages, tokens: countSources(drafts, tokens), step };
+}
+
+function sum(drafts: readonly Draft[]): number {
+  return drafts.reduce((total, draft) => total + draft.tokens, Math.max(0, drafts.length - 1));
+}
+
+function countSources(drafts: readonly Draft[], tokens: TokenCounter): number {
+  return tokens.count(drafts.map((draft, index) => renderSource({ number: index + 1, ...draft })).join("\n"));
+}
+
+/** The drafts with one more hit, merged into all those that it overlaps or touches. */
+function withHit(drafts: readonly Draft[], hit: Hit, tokens: TokenCounter): readonly Draft[] {
+  let merged = draftOf(hit, hit.chunk.text, tokens);
+  const apart: Draft[] = [];
+  let place: number | undefined;
+  for (const draft of drafts) {
+    const joined = draft.hits[0]?.chunk.documentId === hit.chunk.documentId && join(draft, merged, tokens);
+    if (joined) {
+      merged = joined;
+      place ??= apart.length;
+    } else apart.push(draft);
+  }
+  return apart.toSpliced(place ?? apart.length, 0, merged);
+}
+
+function draftOf(hit: Hit, text: string, tokens: TokenCounter): Draft {
+  const { chunk, uri } = hit;
+  const title = (chunk.context === "" ? (hit.title ?? "") : chunk.context).replace(/\s+/gu, " ").trim();
+  const named = title === "" ? {} : { title };
+  return counted({ uri, ...named, start: chunk.start, end: chunk.start + text.length, text, hits: [hit] }, tokens);
+}
+
+function counted(draft: Omit<Draft, "tokens">, tokens: TokenCounter): Draft {
+  return { ...draft, tokens: tokens.count(renderSource({ number: 1, ...draft })) };
+}
+
+/**
+ * Two stretches of one document as one; `undefined` when they lie apart, or when they differ where they overlap, which
+ * happens when the document changed between two searches.
+ */
+function join(one: Draft, other: Draft, tokens: TokenCounter): Draft | undefined {
+  const [first, second] = one.start <= other.start ? [one, other] : [other, one];
+  if (second.start > first.end) return undefined;
+  const shared = Math.min(first.end, second.end) - second.start;
+  const offset = second.start - first.start;
+  if (first.text.slice(offset, offset + shared) !== second.text.slice(0, shared)) return undefined;
+  const end = Math.max(first.end, second.end);
+  const text = first.text + second.text.slice(shared);
+  return counted({ ...first, end, text, hits: [...one.hits, ...other.hits] }, tokens);
+}
+
+function cutToFit(hit: Hit, { maxTokens, tokens }: PackLimits): Draft | undefined {
+  const text = longestStart(hit.chunk.text, (start) => draftOf(hit, start, tokens).tokens <= maxTokens);
+  return text.trim() === "" ? undefined : draftOf(hit, text, tokens);
+}

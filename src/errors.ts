@@ -77,6 +77,10 @@ export interface TransportErrorDetails extends ErrorOptions {
   readonly retryAfterMs?: number;
   /** What had arrived of a stream before it failed. */
   readonly partialText?: string;
+  /** Most inputs in one request, where a `too-large` refusal named the number. */
+  readonly maxBatchTexts?: number;
+  /** Most tokens in one input or conversation, where a `too-large` or `context-length` refusal named the number. */
+  readonly maxInputTokens?: number;
 }
 
 /** An upstream call failed. Carries all that the service said; never the key. */
@@ -90,6 +94,8 @@ export class TransportError extends CitewellError {
   readonly retryable: boolean;
   readonly retryAfterMs: number | undefined;
   readonly partialText: string | undefined;
+  readonly maxBatchTexts: number | undefined;
+  readonly maxInputTokens: number | undefined;
 
   constructor(code: TransportErrorCode, message: string, details: TransportErrorDetails = {}) {
     super(code, message, details.cause === undefined ? {} : { cause: details.cause });
@@ -101,6 +107,8 @@ export class TransportError extends CitewellError {
     this.retryable = details.retryable ?? false;
     this.retryAfterMs = details.retryAfterMs;
     this.partialText = details.partialText;
+    this.maxBatchTexts = details.maxBatchTexts;
+    this.maxInputTokens = details.maxInputTokens;
   }
 }
 

@@ -158,6 +158,7 @@ function content({ json, text, sse, chunks }: ScriptedReply): {
   if (json !== undefined) return { pieces: [JSON.stringify(json)], type: "application/json" };
   if (text !== undefined) return { pieces: [text], type: "text/plain" };
   if (chunks !== undefined) return { pieces: chunks, type: "text/event-stream" };
-  const events = (sse ?? []).map((item) => `data: ${typeof item === "string" ? item : JSON.stringify(item)}\n\n`);
+  if (sse === undefined) return { pieces: [], type: "text/plain" };
+  const events = sse.map((item) => `data: ${typeof item === "string" ? item : JSON.stringify(item)}\n\n`);
   return { pieces: events, type: "text/event-stream" };
 }

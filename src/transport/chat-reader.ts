@@ -1,0 +1,157 @@
+import { chat as operation } from "../contract/chat.js";
+import { ChatAssembler } from "./chat-assembler.js";
+import type { ChatStreamEvent } from "./chat-result.js";
+import { EventStreamParser } from "./event-stream.js";
+import type { Exchange } from "./exchange.js";
+import { FailedAttempt, badReply } from "./failure.js";
+import { type IdleLimits, IdleWatch } from "./idle-watch.js";
+import { parseReply } from "./read-reply.js";
+import { requestIdOf } from "./refusal.js";
+
+/** How long to wait behind `[DONE]` for the end of the body: with it the connection can be used again. */
+const drainMs = 250;
+
+/**
+ * Reads a reply to chat as events, whether it came streamed or whole. Events leave in groups, one for each piece of
+ * the body, so that a stream of small pieces costs one wait a piece and not one an event.
+ */
+export class ChatReader {
+  readonly #exchange: Exchange;
+  readonly #limits: IdleLimits;
+  readonly #assembler: ChatAssembler;
+  #state: "begin" | "open" | "ended" | "over" = "begin";
+  #parser = new EventStreamParser();
+  #pieces: AsyncIterator<Uint8Array> | undefined;
+  #watch: IdleWatch | undefined;
+  /** Found behind events of the same piece, which go first. */
+  #failure: { readonly thrown: unknown } | undefined;
+
+  constructor(exchange: Exchange, model: string, limits: IdleLimits) {
+    const { status, headers } = exchange;
+    const requestId = requestIdOf(headers);
+    this.#exchange = exchange;
+    this.#limits = limits;
+    this.#assembler = new ChatAssembler({ status, headers, model, ...(requestId !== undefined && { requestId }) });
+  }
+
+  /** The next group of events, never empty; `undefined` behind the last. */
+  async read(): Promise<readonly ChatStreamEvent[] | undefined> {
+    try {
+      if (this.#failure) throw this.#failure.thrown;
+      if (this.#state === "begin") {
+        if (!this.#exchange.contentType.includes("event-stream")) return await this.#readWhole();
+        this.#begin();
+      }
+      while (this.#state === "open") {
+        const events = await this.#readPiece();
+        if (events.length > 0) return events;
+      }
+      if (this.#state === "ended") await this.#drain();
+      return undefined;
+    } catch (thrown) {
+      this.close();
+      throw thrown;
+    }
+  }
+
+  /** Cuts the connection unless the reply was read to its end. */
+  close(): void {
+    this.#watch?.stop();
+    this.#state = "over";
+    this.#exchange.end();
+  }
+
+  #begin(): void {
+    this.#exchange.untimed();
+    this.#pieces = this.#exchange.pieces();
+    this.#watch = new IdleWatch(this.#limits, (silentMs, limit) => this.#exchange.cut(tooQuiet(silentMs, limit)));
+    this.#state = "open";
+  }
+
+  async #readPiece(): Promise<readonly ChatStreamEvent[]> {
+    let piece: IteratorResult<Uint8Array>;
+    this.#watch!.waiting();
+    try {
+      piece = await this.#pieces!.next();
+    } catch (thrown) {
+      if (!(thrown instanceof FailedAttempt)) throw thrown;
+      if (thrown.failure.code !== "network") throw this.#assembler.withPartial(thrown.failure);
+      const events = this.#assembler.end(thrown.failure.cause);
+      this.close();
+      return events;
+    }
+    const lines = this.#parse(piece);
+    this.#watch!.arrived(lines.length > 0);
+    const events: ChatStreamEvent[] = [];
+    try {
+      let torn: unknown;
+      for (const { event, data } of lines) {
+        try {
+          events.push(...this.#assembler.take(event, data));
+        } catch (thrown) {
+          if (!piece.done || !isTornLine(thrown)) throw thrown;
+          torn = thrown;
+        }
+      }
+      if (piece.done || this.#assembler.done) events.push(...this.#assembler.end(torn));
+    } catch (thrown) {
+      if (events.length === 0) throw thrown;
+      this.#failure = { thrown };
+      return events;
+    }
+    if (piece.done) this.close();
+    else if (this.#assembler.done) {
+      this.#watch!.stop();
+      this.#state = "ended";
+    }
+    return events;
+  }
+
+  #parse(piece: IteratorResult<Uint8Array>) {
+    try {
+      return piece.done ? this.#parser.end() : this.#parser.push(piece.value);
+    } catch (cause) {
+      if (!(cause instanceof RangeError)) throw cause;
+      throw badReply(cause.message, { cause, partialText: this.#assembler.partialText });
+    }
+  }
+
+  /** A reply that is no stream by its type; some are streams nevertheless. */
+  async #readWhole(): Promise<readonly ChatStreamEvent[]> {
+    const text = await this.#exchange.text();
+    this.#state = "over";
+    if (/^\s*(data|event|id|retry)?:/.test(text)) {
+      const lines = this.#parser.push(Buffer.from(text)).concat(this.#parser.end());
+      const events = lines.flatMap(({ event, data }) => this.#assembler.take(event, data));
+      return [...events, ...this.#assembler.end()];
+    }
+    const { reply, raw } = parseReply(operation, text, this.#exchange);
+    return [...this.#assembler.takeWhole(reply, raw), ...this.#assembler.end()];
+  }
+
+  async #drain(): Promise<void> {
+    const timer = setTimeout(() => this.close(), drainMs);
+    try {
+      while (this.#state === "ended" && !(await this.#pieces!.next()).done);
+    } catch {
+      // All that was asked for has been read.
+    }
+    clearTimeout(timer);
+    this.close();
+  }
+}
+
+/** The last line of a body that broke off is the beginning of one. */
+function isTornLine(thrown: unknown): boolean {
+  return thrown instanceof FailedAttempt && thrown.failure.cause instanceof SyntaxError;
+}
+
+function tooQuiet(silentMs: number, limit: keyof IdleLimits): FailedAttempt {
+  const what = limit === "idleMs" ? "silent" : "without anything but keep-alive";
+  return new FailedAttempt({
+    code: "timeout",
+    message: `the stream was ${what} for ${Math.round(silentMs)} ms`,
+    retryable: true,
+    undelivered: false,
+  });
+}

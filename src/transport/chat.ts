@@ -1,0 +1,106 @@
+import {
+  type ChatRequest as ContractChatRequest,
+  chat as operation,
+  chatDefaults,
+  maxOutputTokens,
+} from "../contract/chat.js";
+import type { CallOptions } from "../ports.js";
+import { ChatReader } from "./chat-reader.js";
+import type { ChatResult, ChatStreamEvent } from "./chat-result.js";
+import { badReply } from "./failure.js";
+import { checkRequest, withoutDefaults } from "./prepare.js";
+import type { Call, Upstream } from "./upstream.js";
+
+/** The contract's request. `stream` is set by the method; `stop` may be one sequence. */
+export type TransportChatRequest = Omit<ContractChatRequest, "stream" | "stop"> & {
+  readonly stop?: string | string[] | null;
+};
+
+/** Tokens of a reply when the caller names no number: the service's own default of 512 cuts most answers. */
+export const defaultMaxTokens = { llm: 4096, vlm: 2048 } as const;
+
+/** A whole reply; one that comes as a stream nevertheless is put together. */
+export function chat(upstream: Upstream, request: TransportChatRequest, call: CallOptions): Promise<ChatResult> {
+  return upstream.perform(
+    chatCall(upstream, request, false, async (reader) => {
+      for (let events = await reader.read(); events; events = await reader.read()) {
+        const last = events.at(-1);
+        if (last?.type === "finish") {
+          reader.close();
+          return last.result;
+        }
+      }
+      throw badReply("the reply has no end");
+    }),
+    call,
+  );
+}
+
+/**
+ * A reply while it is made. Sent again as any call is until its first event is here, and never after. Leaving the loop
+ * closes the connection.
+ */
+export async function* chatStream(
+  upstream: Upstream,
+  request: TransportChatRequest,
+  options: CallOptions,
+): AsyncGenerator<ChatStreamEvent, void, undefined> {
+  const call = chatCall(upstream, request, true, async (opened) => ({ reader: opened, first: await opened.read() }));
+  const scope = upstream.open(call, options);
+  let reader: ChatReader | undefined;
+  try {
+    const started = await upstream.attempt(call, scope);
+    reader = started.reader;
+    for (let events = started.first; events; events = await reader.read()) {
+      // Not yield*: over a list it waits for every item twice.
+      for (const event of events) yield event;
+    }
+  } catch (thrown) {
+    throw upstream.explain(call, thrown, scope);
+  } finally {
+    reader?.close();
+    upstream.end(scope);
+  }
+}
+
+function chatCall<T>(
+  upstream: Upstream,
+  request: TransportChatRequest,
+  stream: boolean,
+  read: (reader: ChatReader) => Promise<T>,
+): Call<T> {
+  const { model } = request;
+  const { streamIdleMs: idleMs, streamPayloadIdleMs: payloadIdleMs } = upstream.settings;
+  return {
+    operation,
+    model,
+    body: chatBody(upstream, request, stream),
+    accept: stream ? "text/event-stream" : "application/json",
+    read: (exchange) => read(new ChatReader(exchange, model, { idleMs, payloadIdleMs })),
+  };
+}
+
+function chatBody(upstream: Upstream, request: TransportChatRequest, stream: boolean): ContractChatRequest {
+  const { stop, ...rest } = request;
+  const known = upstream.models.find(({ id }) => id === request.model)?.type;
+  const vision = known === undefined ? hasParts(request) : known === "vlm";
+  const type = vision ? "vlm" : "llm";
+  const body: ContractChatRequest = {
+    ...rest,
+    ...(stop !== undefined && { stop: typeof stop === "string" ? [stop] : stop }),
+    stream,
+    max_tokens: request.max_tokens ?? Math.min(defaultMaxTokens[type], maxOutputTokens[type]),
+  };
+  checkRequest(operation, body, upstream.models, type);
+  return withoutDefaults(body, leftOut);
+}
+
+/** A model that the catalogue lacks takes pictures if it is sent some. */
+function hasParts({ messages }: TransportChatRequest): boolean {
+  return Array.isArray(messages) && messages.some((message) => Array.isArray(message.content));
+}
+
+const { stream: _stream, max_tokens: _maxTokens, ...sampling } = chatDefaults;
+
+/** Fields that say what the service does anyway. `stream` and `max_tokens` always go out. */
+const leftOut = { ...sampling, thinking: { type: "enabled" }, response_format: { type: "text" } };

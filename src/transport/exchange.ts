@@ -1,0 +1,132 @@
+import type { Dispatcher } from "undici";
+import { asError } from "../errors.js";
+import type { CallScope } from "./call-scope.js";
+import { Stopped } from "./call-scope.js";
+import { connectionFailure } from "./connection-failure.js";
+import { FailedAttempt } from "./failure.js";
+import { type Headers, header } from "./wait-headers.js";
+
+/** One HTTP exchange to be. */
+export interface Sending {
+  readonly dispatcher: Dispatcher;
+  readonly origin: string;
+  readonly path: string;
+  readonly method: Dispatcher.HttpMethod;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  /** For the whole of it, until `untimed()`. */
+  readonly timeoutMs: number;
+  /** Asked when a slot is free: whether it may leave now after all. */
+  readonly mayLeave: () => boolean;
+}
+
+/** Runs a task when one of the upstream's slots is free. */
+export type Slots = <T>(task: () => Promise<T>) => Promise<T>;
+
+/**
+ * One HTTP exchange: sent once, answered once, cut when the call is stopped or its time is up. All that goes wrong on
+ * the way comes out as `Stopped` or `FailedAttempt`.
+ */
+export class Exchange {
+  readonly #controller = new AbortController();
+  readonly #scope: CallScope;
+  #timer: NodeJS.Timeout | undefined;
+  #body: Dispatcher.ResponseData["body"] | undefined;
+  status = 0;
+  headers: Headers = {};
+
+  private constructor(scope: CallScope) {
+    this.#scope = scope;
+  }
+
+  /** Resolves when the headers are here, and gives the slot back. `undefined`: it might not leave. */
+  static async open(sending: Sending, slots: Slots, scope: CallScope): Promise<Exchange | undefined> {
+    const exchange = new Exchange(scope);
+    await exchange.#guard(exchange.#send(sending, slots));
+    if (exchange.#body) return exchange;
+    exchange.end();
+    return undefined;
+  }
+
+  get contentType(): string {
+    return header(this.headers, "content-type")?.toLowerCase() ?? "";
+  }
+
+  /** The whole body. The exchange is over then. */
+  async text(): Promise<string> {
+    const text = await this.#guard(this.#body!.text());
+    this.end();
+    return text;
+  }
+
+  /** From now on the reader watches the time. */
+  untimed(): void {
+    clearTimeout(this.#timer);
+  }
+
+  /** The body piece by piece; to be closed by `end()`. */
+  pieces(): AsyncIterator<Uint8Array> {
+    const iterator = this.#body![Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
+    return { next: () => this.#guard(iterator.next()) };
+  }
+
+  /** Cuts it for this reason, which whoever is reading gets. */
+  cut(why: FailedAttempt | Stopped): void {
+    this.#controller.abort(why);
+  }
+
+  /** Lets go of it: a body that was not read to its end costs the connection. */
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#scope.listen(undefined);
+    this.#discard();
+  }
+
+  #discard(): void {
+    if (!this.#body || this.#body.readableEnded) return;
+    // Destroying reports an abort, which is what was meant.
+    this.#body.on("error", () => {});
+    this.#body.destroy();
+  }
+
+  async #send({ timeoutMs, mayLeave, dispatcher, ...request }: Sending, slots: Slots): Promise<void> {
+    const { signal } = this.#controller;
+    await new Promise<void>((resolve, reject) => {
+      this.#scope.listen((stopped) => {
+        this.cut(stopped);
+        // Waiting for a slot, nothing else would notice.
+        reject(stopped);
+      });
+      slots(async () => {
+        if (signal.aborted || !mayLeave()) return;
+        this.#timer = setTimeout(() => this.cut(tooSlow(timeoutMs)), timeoutMs);
+        const reply = await dispatcher.request({ ...request, signal, headersTimeout: 0, bodyTimeout: 0 });
+        this.#body = reply.body;
+        this.status = reply.statusCode;
+        this.headers = reply.headers;
+        if (signal.aborted) this.#discard();
+      }).then(resolve, reject);
+    });
+  }
+
+  async #guard<T>(step: Promise<T>): Promise<T> {
+    try {
+      return await step;
+    } catch (thrown) {
+      this.end();
+      const { reason } = this.#controller.signal as { readonly reason: unknown };
+      if (reason instanceof Stopped || reason instanceof FailedAttempt) throw reason;
+      if (thrown instanceof Stopped || thrown instanceof FailedAttempt) throw thrown;
+      throw new FailedAttempt(connectionFailure(asError(thrown)));
+    }
+  }
+}
+
+function tooSlow(timeoutMs: number): FailedAttempt {
+  return new FailedAttempt({
+    code: "timeout",
+    message: `no whole answer within ${timeoutMs} ms`,
+    retryable: true,
+    undelivered: false,
+  });
+}

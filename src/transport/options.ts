@@ -1,0 +1,80 @@
+import type { Dispatcher } from "undici";
+import { z } from "zod";
+import type { ModelInfo } from "../contract/catalogue.js";
+import { OptionsError } from "../errors.js";
+import { resolve } from "../options.js";
+import { normaliseBaseUrl } from "./base-url.js";
+import type { TransportEvent } from "./events.js";
+
+const Path = z.string().startsWith("/").optional();
+
+const Model = z.strictObject({
+  id: z.string().min(1),
+  type: z.enum(["llm", "vlm", "embedding", "rerank", "video"]),
+  family: z.enum(["Q3", "D", "S"]).optional(),
+  maxInputTokens: z.int().min(1).optional(),
+  dimension: z.int().min(1).optional(),
+  contextTokens: z.int().min(1).optional(),
+});
+
+const isDispatcher = (value: unknown): boolean =>
+  typeof (value as { readonly dispatch?: unknown } | null)?.dispatch === "function";
+
+export const TransportOptions = z.strictObject({
+  /** The contract's `{base_url}`. A trailing slash, `/llm/v1` or an operation's whole path are taken off. */
+  baseUrl: z.string(),
+  /** Sent as `Authorization: Bearer …`. Keys belong to one data center. Default: no key. Never shown again. */
+  apiKey: z.string().optional(),
+  /** Paths below `baseUrl`, for services that name them differently. Default: those of the contract. */
+  paths: z.strictObject({ embeddings: Path, rerank: Path, chat: Path }).default({}),
+  /** Most calls waiting for an answer at the same time; a stream counts until its headers are here. 1 to 1024, default 8. */
+  concurrency: z.int().min(1).max(1024).default(8),
+  /** Times a failed call is sent again. 0 to 100, default 4. */
+  maxRetries: z.int().min(0).max(100).default(4),
+  /** Ceiling of the first random wait between attempts; doubles each time. 0 to 3,600,000, default 500. */
+  backoffMs: z.number().min(0).max(3_600_000).default(500),
+  /** Ceiling of all later waits; limits counted by the minute wait up to 7.5 times as long. Default 8,000. */
+  maxBackoffMs: z.number().min(0).max(3_600_000).default(8000),
+  /**
+   * Longest wait that the service may ask for when a call has no deadline; what is longer fails at once. A call with
+   * a deadline waits as long as the deadline allows. Default 600,000.
+   */
+  maxRetryAfterMs: z.number().min(0).default(600_000),
+  /** Most time to open a connection. 1 to 600,000, default 10,000. */
+  connectTimeoutMs: z.int().min(1).max(600_000).default(10_000),
+  /** Most time for one attempt to be answered whole, or for a stream to begin. Default: by operation, 120,000 to 600,000. */
+  readTimeoutMs: z.int().min(1).optional(),
+  /** Longest silence in a stream. Default 120,000. */
+  streamIdleMs: z.int().min(1).default(120_000),
+  /** Longest time in which a stream brings nothing but keep-alive comments. Default 300,000. */
+  streamPayloadIdleMs: z.int().min(1).default(300_000),
+  /** Models the catalogue lacks, or knows differently. */
+  models: z.array(Model).default([]),
+  /** An undici dispatcher of your own: a proxy, a mock, other certificates. Stays open when the transport is closed. */
+  dispatcher: z.custom<Dispatcher>(isDispatcher, "must be an undici dispatcher").optional(),
+  /** Hears of every request, reply, retry and cool-down. Must not throw. */
+  onEvent: z
+    .custom<(event: TransportEvent) => void>((value) => typeof value === "function", "must be a function")
+    .optional(),
+});
+export type TransportOptions = z.input<typeof TransportOptions>;
+
+export type TransportSettings = z.output<typeof TransportOptions> & { readonly models: readonly ModelInfo[] };
+
+/** Options with defaults. The key and the address stay out of the shared check, which quotes what it refuses. */
+export function transportSettings({ apiKey, baseUrl, ...options }: TransportOptions): TransportSettings {
+  if (typeof baseUrl !== "string") throw new OptionsError("options", "createTransport: baseUrl is missing");
+  if (apiKey !== undefined && !isKey(apiKey)) {
+    throw new OptionsError(
+      "options",
+      "createTransport: apiKey must be a text of visible ASCII characters; look for a line break or a blank around it",
+    );
+  }
+  const rest = resolve("createTransport", TransportOptions.omit({ apiKey: true, baseUrl: true }), options);
+  const ownPaths = Object.values(rest.paths).filter((path) => path !== undefined);
+  return { ...rest, ...(apiKey !== undefined && { apiKey }), baseUrl: normaliseBaseUrl(baseUrl, ownPaths) };
+}
+
+function isKey(value: unknown): boolean {
+  return typeof value === "string" && /^[\x21-\x7e]+$/.test(value);
+}

@@ -20,9 +20,11 @@ export function checkRequest<Request extends z.ZodType>(
   const listed = found.map(({ field, message }) =>
     field === "" ? message : `${field}: ${message}${valueAt(request, field)}`,
   );
-  const unknown = catalogue.some(({ id }) => id === request.model)
-    ? ""
-    : `. ${request.model} is not in the catalogue: createTransport({ models }) can describe it`;
+  const byKind = found.some(({ message }) => /\b(family|vision)\b/.test(message));
+  const unknown =
+    byKind && !catalogue.some(({ id }) => id === request.model)
+      ? `. ${request.model} is not in the catalogue: createTransport({ models }) can describe it`
+      : "";
   throw new TransportError("request", `${operation.name}: ${listed.join("; ")}${unknown}`, {
     operation: operation.name,
   });

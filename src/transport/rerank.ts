@@ -31,7 +31,7 @@ const defaults = { return_documents: false, max_chunks_per_doc: 1024, overlap_to
 /** No documents: no results, and no call. `top_n` beyond the number of documents means all of them. */
 export async function rerank(upstream: Upstream, request: RerankRequest, call: CallOptions): Promise<RerankResult> {
   const { documents, model } = request;
-  if (documents.length === 0) {
+  if (Array.isArray(documents) && documents.length === 0) {
     call.signal?.throwIfAborted();
     return { results: [], usage: { inputTokens: 0, outputTokens: 0 }, raw: undefined };
   }

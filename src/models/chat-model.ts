@@ -1,0 +1,98 @@
+import { z } from "zod";
+import { type ModelInfo, modelInfo } from "../contract/catalogue.js";
+import { type ChatRequest as WireRequest, maxMessages, maxOutputTokens as mostOutputTokens } from "../contract/chat.js";
+import { OptionsError } from "../errors.js";
+import { resolve } from "../options.js";
+import type { CallOptions, ChatEvent, ChatModel, ChatRequest, ToolDescription } from "../ports.js";
+import { defaultTokens } from "../text/tokens.js";
+import { type TransportChatRequest, defaultMaxTokens } from "../transport/chat.js";
+import type { Transport } from "../transport/transport.js";
+import { Counter } from "./counter.js";
+import { Thinking, thinkingFields } from "./thinking.js";
+
+export const ChatModelOptions = z.strictObject({
+  model: z.string().min(1),
+  /** Tokens of request and reply together. At least 1024; default: the catalogue's, 32,768 for models it lacks. */
+  contextTokens: z.int().min(1024).optional(),
+  /** Most tokens of a reply. Default: 4096, for a vision model 2048, never more than half the context. */
+  maxOutputTokens: z.int().min(1).max(mostOutputTokens.llm).optional(),
+  /**
+   * Whether the model thinks before it answers: `false` or `true` by the family's own switch, `{ budgetTokens }` for
+   * the Q3 family, `{ effort }` for models of no family. Default: the model's own way.
+   */
+  thinking: Thinking.optional(),
+  /** 0 to 2; a request's own wins. Default: the service's, 0.7. */
+  temperature: z.number().min(0).max(2).optional(),
+  /** Default: the exact counter of the library's own vocabulary. */
+  tokens: Counter.optional(),
+});
+export type ChatModelOptions = z.input<typeof ChatModelOptions>;
+
+const defaultContextTokens = 32_768;
+
+/**
+ * A model that answers messages, over the transport.
+ *
+ * @throws OptionsError when an option is out of range, or asks of the model what its family cannot do.
+ */
+export function chatModel(transport: Transport, options: ChatModelOptions): ChatModel {
+  const settings = resolve("chatModel", ChatModelOptions, options);
+  const { model, temperature } = settings;
+  const info = modelInfo(transport.models, model, "llm");
+  const type = info.type === "vlm" ? "vlm" : "llm";
+  const contextTokens = settings.contextTokens ?? info.contextTokens ?? defaultContextTokens;
+  const maxOutputTokens = settings.maxOutputTokens ?? Math.min(defaultMaxTokens[type], Math.floor(contextTokens / 2));
+  checkOutput(maxOutputTokens, contextTokens, info);
+  const thinking = thinkingFields(settings.thinking, info);
+
+  const wireRequest = (request: ChatRequest): TransportChatRequest => ({
+    model,
+    messages: request.messages.map(({ role, content }) => ({
+      role,
+      content: type === "vlm" ? [{ type: "text", text: content }] : content,
+    })),
+    max_tokens: Math.min(request.maxTokens ?? maxOutputTokens, mostOutputTokens[type]),
+    ...(request.stop !== undefined && request.stop.length > 0 && { stop: [...request.stop] }),
+    ...samplingFields(request.temperature ?? temperature),
+    ...(request.format === "json" && { response_format: { type: "json_object" as const } }),
+    ...(request.tools !== undefined && request.tools.length > 0 && { tools: request.tools.map(wireTool) }),
+    ...thinking,
+  });
+
+  return {
+    model,
+    contextTokens,
+    maxOutputTokens,
+    maxMessages,
+    tokens: settings.tokens ?? defaultTokens,
+    stream: (request, call = {}) => chatEvents(transport, wireRequest(request), call),
+  };
+}
+
+/** The port's events. Pieces of tool calls are left out: a call comes whole. */
+async function* chatEvents(
+  transport: Transport,
+  request: TransportChatRequest,
+  call: CallOptions,
+): AsyncGenerator<ChatEvent, void, undefined> {
+  for await (const event of transport.chatStream(request, call)) {
+    if (event.type === "finish") {
+      const { finishReason: reason, usage, model } = event.result;
+      yield { type: "finish", reason, usage, model };
+    } else if (event.type !== "tool-call-delta") yield event;
+  }
+}
+
+function wireTool({ name, description, parameters }: ToolDescription): NonNullable<WireRequest["tools"]>[number] {
+  return { type: "function", function: { name, ...(description !== undefined && { description }), parameters } };
+}
+
+function samplingFields(temperature: number | undefined): Partial<WireRequest> {
+  return temperature === undefined ? {} : { temperature };
+}
+
+function checkOutput(maxOutputTokens: number, contextTokens: number, { id, type }: ModelInfo): void {
+  const most = Math.min(contextTokens - 1, type === "vlm" ? mostOutputTokens.vlm : mostOutputTokens.llm);
+  if (maxOutputTokens <= most) return;
+  throw new OptionsError("options", `chatModel: maxOutputTokens is ${maxOutputTokens}, at most ${most} for ${id}`);
+}

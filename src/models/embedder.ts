@@ -1,0 +1,96 @@
+import { z } from "zod";
+import { embeddingTokenLimit, modelInfo } from "../contract/catalogue.js";
+import { defaultMaxBatchTexts } from "../contract/embeddings.js";
+import { OptionsError, TransportError } from "../errors.js";
+import { resolve } from "../options.js";
+import type { EmbedCall, Embedder, Embeddings, TokenCounter } from "../ports.js";
+import { defaultTokens } from "../text/tokens.js";
+import type { Transport } from "../transport/transport.js";
+import { Counter } from "./counter.js";
+
+export const EmbedderOptions = z.strictObject({
+  /** Id of the model; names the vector space. */
+  model: z.string().min(1),
+  /** Most texts in one request. 1 to 2048, default 32, what the services of this shape take. */
+  batchSize: z.int().min(1).max(2048).default(defaultMaxBatchTexts),
+  /** `base64` falls back to `float` where the service refuses it. Default: `base64`. */
+  encoding: z.enum(["base64", "float"]).default("base64"),
+  /** Length of the vectors; others are refused. Default: the catalogue's, else whatever comes. */
+  dimension: z.int().min(1).optional(),
+  /** Tokens in one text. Default: the catalogue's; for unknown models 8192 if the id ends in `m3`, else 512. */
+  maxInputTokens: z.int().min(1).optional(),
+  /** Put before questions, for models with instructions. Default: nothing. */
+  queryPrefix: z.string().default(""),
+  /** Put before passages. Changing it makes vectors that do not compare with the old ones. Default: nothing. */
+  documentPrefix: z.string().default(""),
+  /** Default: the exact counter of the library's own vocabulary. */
+  tokens: Counter.optional(),
+});
+export type EmbedderOptions<Model extends string = string> = Omit<z.input<typeof EmbedderOptions>, "model"> & {
+  readonly model: Model;
+};
+
+/**
+ * Texts to vectors over the transport. The space is the model's id, so vectors of two models never meet.
+ *
+ * @throws OptionsError when an option is out of range, or the prefixes leave no room for a text.
+ */
+export function embedder<const Model extends string>(
+  transport: Transport,
+  options: EmbedderOptions<Model>,
+): Embedder<Model> {
+  const settings = resolve("embedder", EmbedderOptions, options);
+  const { batchSize, encoding, queryPrefix, documentPrefix } = settings;
+  const { model } = options;
+  const info = modelInfo(transport.models, model, "embedding");
+  const tokens = settings.tokens ?? defaultTokens;
+  const dimension = settings.dimension ?? info.dimension;
+
+  async function request(input: readonly string[], call: EmbedCall): Promise<Embeddings> {
+    const { vectors, usage } = await transport.embeddings(
+      { model, input: [...input], encoding_format: encoding },
+      call,
+    );
+    const length = vectors[0]?.length;
+    if (dimension !== undefined && length !== dimension) {
+      const message = `${model} answered with vectors of ${length} dimensions, ${dimension} were expected: set dimension of embedder() to ${length}`;
+      throw new TransportError("reply", message, { operation: "embeddings" });
+    }
+    return { vectors, tokens: usage.inputTokens };
+  }
+
+  return {
+    space: model,
+    ...(dimension !== undefined && { dimension }),
+    maxInputTokens: roomFor(
+      settings.maxInputTokens ?? info.maxInputTokens ?? embeddingTokenLimit(model),
+      [queryPrefix, documentPrefix],
+      tokens,
+    ),
+    maxBatchTexts: batchSize,
+    tokens,
+    embed: async (texts, call = {}) => {
+      const prefix = call.purpose === "query" ? queryPrefix : documentPrefix;
+      const inputs = prefix === "" ? texts : texts.map((text) => prefix + text);
+      if (inputs.length <= batchSize) return inputs.length === 0 ? { vectors: [], tokens: 0 } : request(inputs, call);
+      const groups = Array.from({ length: Math.ceil(inputs.length / batchSize) }, (_, at) =>
+        inputs.slice(at * batchSize, (at + 1) * batchSize),
+      );
+      const parts = await Promise.all(groups.map((group) => request(group, call)));
+      return {
+        vectors: parts.flatMap(({ vectors }) => vectors),
+        tokens: parts.reduce((sum, part) => sum + part.tokens, 0),
+      };
+    },
+  };
+}
+
+/** Tokens left for the text behind the longer prefix. Without prefixes nothing is counted, and no vocabulary loaded. */
+function roomFor(maxInputTokens: number, prefixes: readonly string[], tokens: TokenCounter): number {
+  const taken = Math.max(...prefixes.map((prefix) => (prefix === "" ? 0 : tokens.count(prefix))));
+  if (taken < maxInputTokens) return maxInputTokens - taken;
+  throw new OptionsError(
+    "options",
+    `embedder: a prefix of ${taken} tokens leaves no room in the ${maxInputTokens} tokens of an input`,
+  );
+}

@@ -1,0 +1,67 @@
+import SQLite from "better-sqlite3";
+import { StoreError } from "../errors.js";
+
+export type Database = SQLite.Database;
+export type Statement<Parameters extends unknown[], Row> = SQLite.Statement<Parameters, Row>;
+
+/**
+ * A connection to the SQLite file at `path`, in WAL mode: readers see the last commit while a writer works. A commit is
+ * on disk when it returns (`synchronous = FULL`): what was paid for survives a power cut, and no derived file is ever
+ * newer than the truth it was made from.
+ */
+export function openDatabase(path: string): Database {
+  const database = guarded(path, () => new SQLite(path, { timeout: 5000 }));
+  try {
+    guarded(path, () => {
+      database.pragma("journal_mode = WAL");
+      database.pragma("synchronous = FULL");
+      database.pragma("foreign_keys = ON");
+    });
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  return database;
+}
+
+/** A connection to a small database beside the store, without WAL files of its own. */
+export function openPlainDatabase(path: string, timeoutMs: number): Database {
+  return guarded(path, () => {
+    const database = new SQLite(path, { timeout: timeoutMs });
+    database.pragma("journal_mode = MEMORY");
+    return database;
+  });
+}
+
+/** Whether SQLite refused because another connection holds the lock. */
+export function isBusy(error: unknown): boolean {
+  return error instanceof SQLite.SqliteError && error.code.startsWith("SQLITE_BUSY");
+}
+
+/** Runs `work`; what SQLite says about broken files becomes a `StoreError`. */
+export function guarded<Result>(path: string, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw asStoreError(path, error);
+  }
+}
+
+/** An error of SQLite as the `StoreError` it amounts to; any other error as it is. */
+export function asStoreError(path: string, error: unknown): unknown {
+  if (!(error instanceof SQLite.SqliteError)) return error;
+  if (error.code.startsWith("SQLITE_NOTADB") || error.code.startsWith("SQLITE_CORRUPT")) {
+    return new StoreError(
+      "damaged",
+      `${path} is not a sound SQLite file (${error.message}). Restore it from a backup, or delete it and index again`,
+      { cause: error, path },
+    );
+  }
+  if (isBusy(error)) {
+    return new StoreError("locked", `${path} is in use by another process. Try again when it is done`, {
+      cause: error,
+      path,
+    });
+  }
+  return error;
+}

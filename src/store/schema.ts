@@ -1,0 +1,105 @@
+import { randomUUID } from "node:crypto";
+import { StoreError } from "../errors.js";
+import type { Database } from "./database.js";
+
+/** Written into every store; a store of a later version is refused. */
+export const schemaVersion = 1;
+
+// "citw": tells our files from other programs' SQLite files, also to file(1).
+const applicationId = 0x63697477;
+
+// A chunk row is never changed in what is searched: new words or another vector make a new row with a new label, and
+// AUTOINCREMENT never gives a label twice. So chunks by label, together with the removals by sequence, are the log that
+// derived indexes follow. Long columns stand last, where SQLite skips them when they are not asked for.
+const tables = `
+  CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE documents (
+    id INTEGER PRIMARY KEY,
+    uri TEXT NOT NULL UNIQUE,
+    title TEXT,
+    media_type TEXT,
+    source TEXT,
+    fingerprint TEXT NOT NULL,
+    chunk_count INTEGER NOT NULL,
+    metadata TEXT,
+    anchors TEXT,
+    text NOT NULL
+  );
+  CREATE INDEX documents_by_source ON documents (source);
+  CREATE TABLE vectors (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, data BLOB NOT NULL);
+  CREATE TABLE chunks (
+    label INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    document INTEGER NOT NULL REFERENCES documents (id),
+    vector INTEGER NOT NULL REFERENCES vectors (id),
+    start INTEGER NOT NULL,
+    "end" INTEGER NOT NULL,
+    tokens INTEGER NOT NULL,
+    line INTEGER,
+    page INTEGER,
+    anchors TEXT,
+    context NOT NULL,
+    text NOT NULL
+  );
+  CREATE INDEX chunks_by_document ON chunks (document);
+  CREATE TABLE removals (sequence INTEGER PRIMARY KEY AUTOINCREMENT, label INTEGER NOT NULL);
+`;
+
+/**
+ * Makes the tables where there are none, and refuses what is not a store of ours.
+ *
+ * @throws StoreError `damaged` for a foreign file, `version` for a store of a later version.
+ */
+export function prepareSchema(database: Database, path: string): void {
+  if (isEmpty(database)) {
+    database
+      .transaction(() => {
+        // Two processes may both have found it empty: the second to get here finds the first one's tables.
+        if (!isEmpty(database)) return;
+        database.exec(tables);
+        database.pragma(`application_id = ${applicationId}`);
+        database.pragma(`user_version = ${schemaVersion}`);
+        writeMeta(database, "store", randomUUID());
+      })
+      .immediate();
+  }
+  if (database.pragma("application_id", { simple: true }) !== applicationId) {
+    throw new StoreError("damaged", `${path} is a database of another program. Choose another folder for the store`, {
+      path,
+    });
+  }
+  const found = Number(database.pragma("user_version", { simple: true }));
+  if (found > schemaVersion) {
+    throw new StoreError(
+      "version",
+      `${path} has format ${found}, this version of citewell reads up to ${schemaVersion}. Update citewell, or index into another folder`,
+      { path },
+    );
+  }
+}
+
+export type MetaName = "store" | "space" | "dimension";
+
+export function readMeta(database: Database, name: MetaName): string | undefined {
+  return database.prepare<[string], { value: string }>("SELECT value FROM meta WHERE name = ?").get(name)?.value;
+}
+
+export function writeMeta(database: Database, name: MetaName, value: string): void {
+  database
+    .prepare("INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value")
+    .run(name, value);
+}
+
+/** @throws StoreError `space` when the store holds vectors of another space than `wanted`. */
+export function checkSpace(stored: string | undefined, wanted: string, path: string): void {
+  if (stored === undefined || stored === wanted) return;
+  throw new StoreError(
+    "space",
+    `The store at ${path} holds vectors of ${stored}, the embedder makes vectors of ${wanted}. Use ${stored}, or index again into another folder`,
+    { path },
+  );
+}
+
+function isEmpty(database: Database): boolean {
+  return database.prepare("SELECT 1 FROM sqlite_master LIMIT 1").get() === undefined;
+}

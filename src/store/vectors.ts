@@ -1,0 +1,58 @@
+import { endianness } from "node:os";
+import { StoreError } from "../errors.js";
+
+/**
+ * Refuses what is no direction in a space of `dimension`.
+ *
+ * @throws StoreError `vector` for another type, a component that is no finite number, or all zeros; `dimension` for
+ * another length.
+ */
+export function checkVector(vector: unknown, dimension: number, owner: string): asserts vector is Float32Array {
+  if (!(vector instanceof Float32Array)) {
+    throw new StoreError("vector", `The vector of ${owner} is no Float32Array. Convert it with Float32Array.from()`);
+  }
+  if (vector.length !== dimension) {
+    throw new StoreError(
+      "dimension",
+      `The vector of ${owner} has ${vector.length} dimensions, the store holds ${dimension}. Use the embedder that the store was made with, or index into another folder`,
+    );
+  }
+  const squared = squaredLength(vector);
+  if (Number.isFinite(squared) && squared > 0) return;
+  const at = vector.findIndex((component) => !Number.isFinite(component));
+  throw new StoreError(
+    "vector",
+    at < 0
+      ? `The vector of ${owner} is all zeros and has no direction. Embed the text again`
+      : `The vector of ${owner} holds ${vector[at]} at index ${at}. Embed the text again`,
+  );
+}
+
+/** The vector at length 1, so that a dot product is the cosine. */
+export function normalised(vector: Float32Array): Float32Array {
+  const scale = 1 / Math.sqrt(squaredLength(vector));
+  return vector.map((component) => component * scale);
+}
+
+export function dot(left: Float32Array, right: Float32Array): number {
+  let sum = 0;
+  for (let at = 0; at < left.length; at++) sum += left[at]! * right[at]!;
+  return sum;
+}
+
+function squaredLength(vector: Float32Array): number {
+  return dot(vector, vector);
+}
+
+/** Little-endian 32-bit floats. */
+export function encodeVector(vector: Float32Array): Buffer {
+  const bytes = Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength);
+  return endianness() === "LE" ? bytes : Buffer.from(bytes).swap32();
+}
+
+/** A vector of its own: `bytes` may be used again. */
+export function decodeVector(bytes: Uint8Array): Float32Array {
+  const copy = Uint8Array.from(bytes);
+  if (endianness() === "BE") Buffer.from(copy.buffer).swap32();
+  return new Float32Array(copy.buffer);
+}

@@ -1,0 +1,207 @@
+import { type Ranking, TopK } from "../top-k.js";
+import { Postings } from "./postings.js";
+
+export interface Bm25Options {
+  /** How soon repeating a word stops counting. */
+  readonly k1: number;
+  /** How much a long text has to pay for its length: 0 nothing, 1 in proportion. */
+  readonly b: number;
+}
+
+/** All that an index without dead entries is made of: what is saved. Slots are in order of label. */
+export interface Bm25Content {
+  /** By term number. */
+  readonly vocabulary: Iterable<string>;
+  /** By slot. */
+  readonly labels: Uint32Array;
+  readonly lengths: Uint32Array;
+  /** By term number: how many postings, and the postings one behind the other. */
+  readonly postingCounts: Uint32Array;
+  readonly postings: Uint32Array;
+}
+
+// A posting is a slot of 24 bits and a frequency of 8. A frequency beyond 255 counts as 255: the score of a word that
+// often is within 1% of its limit.
+const frequencyBits = 8;
+const mostFrequency = 255;
+const mostSlots = 2 ** 24;
+
+/**
+ * Finds texts by words, ranked by BM25 as Lucene computes it since version 8 (no factor k1 + 1):
+ * `ln(1 + (N - n + 0.5) / (n + 0.5)) * f / (f + k1 * (1 - b + b * length / average))`, N and n being exact at all
+ * times: what was removed is not counted.
+ */
+export class Bm25Index {
+  readonly #terms = new Map<string, number>();
+  readonly #postings: Postings;
+  #labels: Uint32Array;
+  #lengths: Uint32Array;
+  #dead: Uint8Array;
+  #slots: number;
+  #deadSlots = 0;
+  /** Of the living. */
+  #totalLength = 0;
+  #scores = new Float64Array(0);
+  #touched = new Uint32Array(0);
+
+  constructor(content?: Bm25Content) {
+    this.#labels = content?.labels ?? new Uint32Array(0);
+    this.#lengths = content?.lengths ?? new Uint32Array(0);
+    this.#slots = this.#labels.length;
+    this.#dead = new Uint8Array(this.#slots);
+    this.#postings = new Postings(content?.postingCounts, content?.postings);
+    for (const length of this.#lengths) this.#totalLength += length;
+    let term = 0;
+    for (const word of content?.vocabulary ?? []) this.#terms.set(word, term++);
+  }
+
+  /** Texts that can be found. */
+  get size(): number {
+    return this.#slots - this.#deadSlots;
+  }
+
+  /** Removed texts that still take room. */
+  get dead(): number {
+    return this.#deadSlots;
+  }
+
+  /** Labels come in rising order. `frequencies` are whole numbers. */
+  add(label: number, frequencies: ReadonlyMap<string, number>): void {
+    const slot = this.#slots;
+    if (slot > 0 && label <= this.#labels[slot - 1]!) throw new RangeError(`Label ${label} is not above the last one`);
+    if (slot === mostSlots) throw new RangeError(`A lexical index holds at most ${mostSlots} chunks`);
+    if (slot === this.#labels.length) this.#grow(Math.max(1024, slot * 2));
+    let length = 0;
+    for (const [word, frequency] of frequencies) {
+      let term = this.#terms.get(word);
+      if (term === undefined) {
+        term = this.#postings.addTerm();
+        this.#terms.set(word, term);
+      }
+      this.#postings.append(term, slot * 2 ** frequencyBits + Math.min(frequency, mostFrequency));
+      length += frequency;
+    }
+    this.#labels[slot] = label;
+    this.#lengths[slot] = length;
+    this.#totalLength += length;
+    this.#slots++;
+  }
+
+  /** Unknown labels are ignored. */
+  remove(label: number): void {
+    const slot = this.#slotOf(label);
+    if (slot === undefined || this.#dead[slot]) return;
+    this.#dead[slot] = 1;
+    this.#deadSlots++;
+    this.#totalLength -= this.#lengths[slot]!;
+  }
+
+  /** The `count` best for a query's words; a word that stands twice counts twice. */
+  search(words: readonly string[], count: number, { k1, b }: Bm25Options): Ranking {
+    const best = new TopK(Math.min(count, this.size));
+    const weights = new Map<number, number>();
+    for (const word of words) {
+      const term = this.#terms.get(word);
+      if (term !== undefined) weights.set(term, (weights.get(term) ?? 0) + 1);
+    }
+    const averageLength = this.#totalLength / this.size;
+    const flat = k1 * (1 - b);
+    const perLength = (k1 * b) / averageLength;
+    const scores = this.#scoreRoom();
+    let touched = 0;
+    for (const [term, weight] of weights) {
+      const list = this.#postings.list(term);
+      const living = this.#living(list);
+      const rarity = weight * Math.log(1 + (this.size - living + 0.5) / (living + 0.5));
+      for (let at = 0; at < list.length; at++) {
+        const posting = list[at]!;
+        const slot = posting >>> frequencyBits;
+        if (this.#dead[slot]) continue;
+        const frequency = posting & mostFrequency;
+        if (scores[slot] === 0) this.#touched[touched++] = slot;
+        scores[slot]! += (rarity * frequency) / (frequency + flat + perLength * this.#lengths[slot]!);
+      }
+    }
+    for (let at = 0; at < touched; at++) {
+      const slot = this.#touched[at]!;
+      best.offer(this.#labels[slot]!, scores[slot]!);
+      scores[slot] = 0;
+    }
+    return best.ranking();
+  }
+
+  /** What the index holds without its dead, in the order of their labels; words that nobody has any more are gone. */
+  content(): Bm25Content {
+    const newSlot = new Uint32Array(this.#slots);
+    let living = 0;
+    for (let slot = 0; slot < this.#slots; slot++) {
+      newSlot[slot] = living;
+      if (!this.#dead[slot]) living++;
+    }
+    const alive = (_: number, slot: number) => !this.#dead[slot];
+    const counts: number[] = [];
+    const words: string[] = [];
+    let total = 0;
+    for (const [word, term] of this.#terms) {
+      const count = this.#living(this.#postings.list(term));
+      if (count === 0) continue;
+      counts.push(count);
+      words.push(word);
+      total += count;
+    }
+    const postings = new Uint32Array(total);
+    let end = 0;
+    for (const word of words) {
+      for (const posting of this.#postings.list(this.#terms.get(word)!)) {
+        const slot = posting >>> frequencyBits;
+        if (!this.#dead[slot]) {
+          postings[end++] = newSlot[slot]! * 2 ** frequencyBits + (posting & mostFrequency);
+        }
+      }
+    }
+    return {
+      vocabulary: words,
+      labels: this.#labels.subarray(0, this.#slots).filter(alive),
+      lengths: this.#lengths.subarray(0, this.#slots).filter(alive),
+      postingCounts: Uint32Array.from(counts),
+      postings,
+    };
+  }
+
+  #living(list: Uint32Array): number {
+    if (this.#deadSlots === 0) return list.length;
+    let living = 0;
+    for (let at = 0; at < list.length; at++) if (!this.#dead[list[at]! >>> frequencyBits]) living++;
+    return living;
+  }
+
+  #slotOf(label: number): number | undefined {
+    let low = 0;
+    let high = this.#slots;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#labels[middle]! < label) low = middle + 1;
+      else high = middle;
+    }
+    return low < this.#slots && this.#labels[low] === label ? low : undefined;
+  }
+
+  #grow(slots: number): void {
+    const labels = new Uint32Array(slots);
+    labels.set(this.#labels);
+    const lengths = new Uint32Array(slots);
+    lengths.set(this.#lengths);
+    const dead = new Uint8Array(slots);
+    dead.set(this.#dead);
+    [this.#labels, this.#lengths, this.#dead] = [labels, lengths, dead];
+  }
+
+  /** Sums by slot, all 0. */
+  #scoreRoom(): Float64Array {
+    if (this.#scores.length < this.#slots) {
+      this.#scores = new Float64Array(this.#labels.length);
+      this.#touched = new Uint32Array(this.#labels.length);
+    }
+    return this.#scores;
+  }
+}

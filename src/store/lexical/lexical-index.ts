@@ -1,0 +1,119 @@
+import { z } from "zod";
+import { terms } from "../../text/terms.js";
+import type { Changes, TextRow } from "../changes.js";
+import { Follower } from "../follower.js";
+import { loadGeneration, saveGeneration } from "../generation.js";
+import type { Ranking } from "../top-k.js";
+import { type Bm25Options, Bm25Index } from "./bm25-index.js";
+import { analyzerFingerprint, frequencies } from "./frequencies.js";
+import { LexicalFileFacts, lexicalFileFacts, readLexicalFile, writeLexicalFile } from "./lexical-file.js";
+
+const name = "lexical";
+
+const Facts = LexicalFileFacts.extend({
+  format: z.literal(1),
+  store: z.string(),
+  analyzer: z.string(),
+  contextWeight: z.number(),
+  position: z.object({ label: z.int(), removal: z.int() }),
+});
+
+export interface LexicalOptions extends Bm25Options {
+  readonly contextWeight: number;
+  readonly folder: string;
+  /** Id of the store: files of another one are not ours. */
+  readonly store: string;
+  readonly onWarning: (message: string) => void;
+}
+
+/** The words of a store's chunks, in memory, level with the store at every search. */
+export class LexicalIndex {
+  readonly #options: LexicalOptions;
+  readonly #follower: Follower<TextRow>;
+  #index: Bm25Index;
+  #savedLabel: number;
+  #savedRemoval: number;
+
+  private constructor(
+    changes: Changes,
+    options: LexicalOptions,
+    index: Bm25Index,
+    position = { label: 0, removal: 0 },
+  ) {
+    this.#options = options;
+    this.#index = index;
+    this.#savedLabel = position.label;
+    this.#savedRemoval = position.removal;
+    this.#follower = new Follower(
+      changes,
+      {
+        read: (label, limit) => changes.textsAfter(label, limit),
+        add: ({ label, context, text }) => this.#index.add(label, frequencies(context, text, options.contextWeight)),
+        remove: (label) => this.#index.remove(label),
+      },
+      position,
+    );
+  }
+
+  /** The saved index, if it is whole and of this store; else an empty one, which fills itself from the store. */
+  static async open(changes: Changes, options: LexicalOptions): Promise<LexicalIndex> {
+    const loaded = await loadGeneration(options.folder, name, Facts);
+    if (loaded.outcome === "refused") {
+      options.onWarning(`The saved lexical index cannot be used (${loaded.reason}): it is built again from the store`);
+    }
+    if (loaded.outcome !== "loaded") return new LexicalIndex(changes, options, new Bm25Index());
+    const { facts, filePath } = loaded.generation;
+    const head = changes.head();
+    const usable =
+      facts.store === options.store &&
+      facts.analyzer === analyzerFingerprint() &&
+      facts.contextWeight === options.contextWeight &&
+      facts.position.label <= head.label &&
+      facts.position.removal <= head.removal;
+    if (!usable) return new LexicalIndex(changes, options, new Bm25Index());
+    return new LexicalIndex(changes, options, new Bm25Index(await readLexicalFile(filePath, facts)), facts.position);
+  }
+
+  async search(text: string, count: number): Promise<Ranking> {
+    await this.follow();
+    return this.#index.search(terms(text), count, this.#options);
+  }
+
+  /** Resolves when all that was committed before the call can be found. */
+  async follow(): Promise<void> {
+    await this.#follower.follow();
+    if (this.#index.dead > 1000 && this.#index.dead > this.#index.size) {
+      await this.#follower.exclusively(async () => {
+        this.#index = new Bm25Index(this.#index.content());
+      });
+    }
+  }
+
+  /** Whether there is anything to save. */
+  get changed(): boolean {
+    const { label, removal } = this.#follower.position;
+    return label !== this.#savedLabel || removal !== this.#savedRemoval;
+  }
+
+  async save(): Promise<void> {
+    await this.#follower.exclusively(async () => {
+      const content = this.#index.content();
+      const { position } = this.#follower;
+      const facts: z.input<typeof Facts> = {
+        format: 1,
+        store: this.#options.store,
+        analyzer: analyzerFingerprint(),
+        contextWeight: this.#options.contextWeight,
+        position,
+        ...lexicalFileFacts(content),
+      };
+      await saveGeneration(this.#options.folder, name, facts, (path) => writeLexicalFile(path, content));
+      this.#savedLabel = position.label;
+      this.#savedRemoval = position.removal;
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#follower.stop();
+  }
+}

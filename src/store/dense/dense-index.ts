@@ -1,0 +1,16 @@
+import type { Ranking } from "../top-k.js";
+
+/** The vectors of a store's chunks, level with the store at every search. */
+export interface DenseIndex {
+  /** False when it has ended by itself and answers no more. */
+  readonly usable: () => boolean;
+  /** The `count` nearest to a vector of length 1, by cosine. */
+  readonly search: (vector: Float32Array, count: number) => Promise<Ranking>;
+  /** Takes over what was committed, without anybody waiting for it. */
+  readonly followAhead: () => void;
+  /** Resolves when all that was committed before the call was taken over. */
+  readonly follow: () => Promise<void>;
+  /** Saves what would be costly to make again. */
+  readonly save: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}

@@ -1,0 +1,66 @@
+import { TimeSlice } from "../time-slice.js";
+import { type Ranking, TopK } from "../top-k.js";
+import { createRowBlock, type RowBlock, rowsPerScan } from "./row-block.js";
+
+/** Exact search by cosine: every vector is compared. Vectors and queries have length 1. */
+export class FlatIndex {
+  readonly #dimension: number;
+  readonly #plain: boolean;
+  readonly #blocks: RowBlock[] = [];
+  /** Label by row; 0 for a row that is free. */
+  readonly #labels: number[] = [];
+  readonly #rows = new Map<number, number>();
+  readonly #free: number[] = [];
+
+  /** `plain`: without WebAssembly. */
+  constructor(dimension: number, plain = false) {
+    this.#dimension = dimension;
+    this.#plain = plain;
+  }
+
+  get size(): number {
+    return this.#rows.size;
+  }
+
+  /** Labels are positive; a label that is there gets the new vector. */
+  add(label: number, vector: Float32Array): void {
+    const row = this.#rows.get(label) ?? this.#free.pop() ?? this.#labels.length;
+    const [block, at] = this.#locate(row);
+    block.set(at, vector);
+    this.#labels[row] = label;
+    this.#rows.set(label, row);
+  }
+
+  remove(label: number): void {
+    const row = this.#rows.get(label);
+    if (row === undefined) return;
+    this.#rows.delete(label);
+    this.#labels[row] = 0;
+    this.#free.push(row);
+  }
+
+  /** The `count` nearest; other work may run between slices of a long scan. */
+  async search(query: Float32Array, count: number): Promise<Ranking> {
+    const best = new TopK(Math.min(count, this.size));
+    const slice = new TimeSlice();
+    for (let first = 0; first < this.#labels.length;) {
+      const [block, at] = this.#locate(first);
+      const rows = Math.min(rowsPerScan, this.#labels.length - first, block.capacity - at);
+      const scores = block.dots(query, at, rows);
+      for (let row = 0; row < rows; row++) {
+        const label = this.#labels[first + row]!;
+        if (label > 0) best.offer(label, scores[row]!);
+      }
+      first += rows;
+      if (slice.over) await slice.next();
+    }
+    return best.ranking();
+  }
+
+  #locate(row: number): [block: RowBlock, at: number] {
+    const first = (this.#blocks[0] ??= createRowBlock(this.#dimension, this.#plain));
+    const index = Math.floor(row / first.capacity);
+    const block = (this.#blocks[index] ??= createRowBlock(this.#dimension, this.#plain));
+    return [block, row % first.capacity];
+  }
+}

@@ -1,0 +1,63 @@
+import { dot } from "../vectors.js";
+import { bytesPerPage, createKernel, floatsPerStep, type Kernel } from "./dot-products.js";
+
+/** Rows of vectors of one length, and the dot products of a query with them. */
+export interface RowBlock {
+  /** Most rows it can hold. */
+  readonly capacity: number;
+  readonly set: (row: number, vector: Float32Array) => void;
+  /** Dot products of `query` with `count` rows from `first` on; good until the next call. At most `rowsPerScan`. */
+  readonly dots: (query: Float32Array, first: number, count: number) => Float32Array;
+}
+
+export const rowsPerScan = 1024;
+
+// One block's memory grows in place up to here, by V8's reservation; past it the next block begins.
+const maximumBytes = 1 << 30;
+
+/** A block in WebAssembly's memory, or in JavaScript's where that is missing. */
+export function createRowBlock(dimension: number, plain = false): RowBlock {
+  const kernel = plain ? undefined : createKernel(maximumBytes / bytesPerPage);
+  return kernel ? wasmBlock(dimension, kernel) : plainBlock(dimension);
+}
+
+function wasmBlock(dimension: number, { memory, run }: Kernel): RowBlock {
+  const stride = Math.ceil(dimension / floatsPerStep) * floatsPerStep * 4;
+  const outAt = stride;
+  const rowsAt = outAt + rowsPerScan * 4;
+  const reserve = (bytes: number) => {
+    const missing = bytes - memory.buffer.byteLength;
+    if (missing <= 0) return;
+    // An eighth in advance, so that growing, which renews every view, is rare.
+    const wanted = Math.min(missing + (memory.buffer.byteLength >> 3), maximumBytes - memory.buffer.byteLength);
+    memory.grow(Math.ceil(wanted / bytesPerPage));
+  };
+  reserve(rowsAt);
+  return {
+    capacity: Math.floor((maximumBytes - rowsAt) / stride),
+    set: (row, vector) => {
+      const at = rowsAt + row * stride;
+      reserve(at + stride);
+      new Float32Array(memory.buffer, at, dimension).set(vector);
+    },
+    dots: (query, first, count) => {
+      new Float32Array(memory.buffer, 0, dimension).set(query);
+      if (count > 0) run(0, rowsAt + first * stride, outAt, count, stride);
+      return new Float32Array(memory.buffer, outAt, count);
+    },
+  };
+}
+
+function plainBlock(dimension: number): RowBlock {
+  const pieces: Float32Array[] = [];
+  const at = (row: number) => {
+    const piece = (pieces[Math.floor(row / rowsPerScan)] ??= new Float32Array(rowsPerScan * dimension));
+    const start = (row % rowsPerScan) * dimension;
+    return piece.subarray(start, start + dimension);
+  };
+  return {
+    capacity: Number.MAX_SAFE_INTEGER,
+    set: (row, vector) => at(row).set(vector),
+    dots: (query, first, count) => Float32Array.from({ length: count }, (_, index) => dot(query, at(first + index))),
+  };
+}

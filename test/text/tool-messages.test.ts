@@ -1,11 +1,14 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import {
-  parseToolCalls,
-  parseToolResponses,
-  renderToolCall,
-  renderToolResponse,
-} from "../../src/text/tool-messages.js";
+import { parseToolResponses, renderToolCall, renderToolResponse } from "../../src/text/tool-messages.js";
+import { WrittenToolCallParser } from "../../src/text/written-tool-calls.js";
+
+/** What the reader sees of a reply, and the calls that it holds. */
+function read(deltas: readonly string[]) {
+  const parser = new WrittenToolCallParser();
+  const text = deltas.map((delta) => parser.push(delta)).join("") + parser.end();
+  return { text, calls: parser.calls };
+}
 
 const hostile = fc
   .array(fc.constantFrom("</tool_call>", "</tool_response>", "<tool_call>\n", "\\", '"', "\n", "{", "a", "名"))
@@ -15,7 +18,7 @@ test("a rendered call is parsed back to the same name and arguments, whatever th
   fc.assert(
     fc.property(fc.string({ minLength: 1 }), fc.jsonValue(), hostile, (name, value, text) => {
       const given = JSON.stringify({ value, text });
-      const { calls } = parseToolCalls(`Let me see.\n${renderToolCall({ name, arguments: given })}`);
+      const { calls } = read([`Let me see.\n${renderToolCall({ name, arguments: given })}`]);
       expect(calls.map((call) => ({ name: call.name, arguments: JSON.parse(call.arguments) as unknown }))).toEqual([
         { name, arguments: JSON.parse(given) as unknown },
       ]);
@@ -42,14 +45,33 @@ test("arguments that are no JSON stand in the call as a string", () => {
 });
 
 test("a call without its closing tag at the end of a reply is still a call", () => {
-  const { text, calls } = parseToolCalls('Wait.\n<tool_call>\n{"name":"f","arguments":{"a":1}}');
+  const { text, calls } = read(['Wait.\n<tool_call>\n{"name":"f","arguments":{"a":1}}']);
   expect(calls).toEqual([{ name: "f", arguments: '{"a":1}' }]);
-  expect(text).toBe("Wait.");
+  expect(text).toBe("Wait.\n");
 });
 
 test.each(["Use <tool_call> to call.", "<tool_call>not json</tool_call>", '<tool_call>{"arguments":{}}</tool_call>'])(
   "%j holds no call and stays as it is",
   (reply) => {
-    expect(parseToolCalls(reply)).toEqual({ text: reply, calls: [] });
+    expect(read([reply])).toEqual({ text: reply, calls: [] });
   },
 );
+
+test("however a reply is cut into deltas, the reader's text and the calls are the same", () => {
+  const piece = fc.constantFrom(
+    "<tool_call>",
+    "</tool_call>",
+    '<tool_call>\n{"name":"f","arguments":{"a":1}}\n</tool_call>',
+    '{"name":"g"}',
+    "<tool_",
+    "<",
+    "text",
+  );
+  fc.assert(
+    fc.property(fc.array(piece), (pieces) => {
+      const whole = pieces.join("");
+      expect(read(pieces)).toEqual(read([whole]));
+      expect(read(whole.split(""))).toEqual(read([whole]));
+    }),
+  );
+});

@@ -1,0 +1,89 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { CitationMarkerParser, type CitationMarker } from "../../src/text/citation-markers.js";
+
+/** Visible text, and each marker with the number of visible characters before it. */
+function read(deltas: readonly string[]) {
+  const parser = new CitationMarkerParser();
+  let visible = "";
+  const markers: (CitationMarker & { readonly at: number })[] = [];
+  for (const part of [...deltas.flatMap((delta) => parser.push(delta)), ...parser.end()]) {
+    if (part.type === "text") visible += part.text;
+    else markers.push({ ...part.marker, at: visible.length });
+  }
+  return { visible, markers };
+}
+
+describe("a marker", () => {
+  test.each<[string, string, CitationMarker[]]>([
+    ['Keys last [1: "90 days"].', "Keys last .", [{ number: 1, quote: "90 days" }]],
+    ["Keys last [1].", "Keys last .", [{ number: 1 }]],
+    ["Both [1, 2] and [3][4]", "Both  and ", [{ number: 1 }, { number: 2 }, { number: 3 }, { number: 4 }]],
+    ["有效期【1：“九十天”】。", "有效期。", [{ number: 1, quote: "九十天" }]],
+    ['a [2: "see [1] and "this""] b', "a  b", [{ number: 2, quote: 'see [1] and "this"' }]],
+    ['two [1: "over\na line"]', "two ", [{ number: 1, quote: "over\na line" }]],
+    ["bare [1: 90 days] words", "bare  words", [{ number: 1, quote: "90 days" }]],
+    ['open [1: "90 days] and on', "open  and on", [{ number: 1, quote: "90 days" }]],
+    ['empty [1: ""]', "empty ", [{ number: 1 }]],
+    ["`code` then [1]", "`code` then ", [{ number: 1 }]],
+    ["a stray ` tick\nthen [1]", "a stray ` tick\nthen ", [{ number: 1 }]],
+  ])("%j", (text, visible, markers) => {
+    const { visible: seen, markers: found } = read([text]);
+    expect(seen).toBe(visible);
+    expect(found.map(({ at: _at, ...marker }) => marker)).toEqual(markers);
+  });
+});
+
+test.each([
+  "a [link](https://example.org) and [1](https://example.org)",
+  "[1]: https://example.org",
+  "a footnote [^1] and [0] and [2024] and [a] and []",
+  "inline `arr[1]` and ``a ` b[2]``",
+  "```js\nconst x = arr[1];\n```\n",
+  "an end [1",
+  'an end [1: "without',
+  "an end [",
+  `[1: "${"x".repeat(2000)}"]`,
+  "注意【重要】",
+])("%j holds no marker and stays as it is", (text) => {
+  expect(read([text])).toEqual({ visible: text, markers: [] });
+});
+
+const piece = fc.oneof(
+  fc.constantFrom("[", "]", "1", "12", ":", '"', "“", "”", ",", " ", "\n", "(", "`", "```", "【", "】", "x", "。"),
+  fc.constantFrom('[1: "words of it"]', "[2]", "[1, 2]", "[a](b)", "`a[1]`", '[3: "open]', "[1](x)"),
+);
+const marked = fc.array(piece, { maxLength: 40 }).map((parts) => parts.join(""));
+
+test("however the text is cut into deltas, the words and the markers are the same", () => {
+  fc.assert(
+    fc.property(marked, fc.array(fc.nat(200), { maxLength: 30 }), (text, cuts) => {
+      const places = [0, ...cuts.map((cut) => cut % (text.length + 1)), text.length].toSorted((a, b) => a - b);
+      const deltas = places.slice(1).map((end, index) => text.slice(places[index], end));
+      expect(read(deltas)).toEqual(read([text]));
+      expect(read(text.split(""))).toEqual(read([text]));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("text without digits in brackets passes unchanged", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "grapheme" }), (text) => {
+      fc.pre(!/[[【] *\d/u.test(text));
+      expect(read(text.split("")).visible).toBe(text);
+    }),
+  );
+});
+
+test("never more than about a thousand characters are held back", () => {
+  const parser = new CitationMarkerParser();
+  let given = 0;
+  let seen = 0;
+  for (let count = 0; count < 5000; count++) {
+    const delta = count % 700 === 0 ? '[1: "' : "word ";
+    given += delta.length;
+    for (const part of parser.push(delta)) if (part.type === "text") seen += part.text.length;
+    expect(given - seen).toBeLessThan(1100);
+  }
+});

@@ -1,0 +1,64 @@
+import type { TokenCounter, TokenMeasure } from "../ports.js";
+import { firstAbove } from "./rising.js";
+
+/** Answers how many tokens lie between two offsets of a text, after counting the text once. */
+export class TokenIndex {
+  readonly #measure: TokenMeasure;
+
+  constructor(text: string, counter: TokenCounter) {
+    this.#measure = counter.measure?.(text) ?? measureWords(text, counter);
+  }
+
+  /**
+   * Tokens of the pieces that touch `start` to `end`. Close to, but not exactly, the count of that slice: pieces at its
+   * ends may be cut, or read differently when nothing stands around them.
+   */
+  between(start: number, end: number): number {
+    return end <= start ? 0 : this.#through(this.#pieceAt(end - 1)) - this.#before(start);
+  }
+
+  /** The furthest end of a piece such that there are at most `tokens` tokens from `start`; `start` if there is none. */
+  reach(start: number, tokens: number): number {
+    const piece = firstAbove(this.#measure.tokens, this.#before(start) + tokens) - 1;
+    return Math.max(start, this.#measure.ends[piece] ?? 0);
+  }
+
+  /** The earliest start of a piece such that there are at most `tokens` tokens up to `end`; `end` if there is none. */
+  reachBack(end: number, tokens: number): number {
+    const through = end <= 0 ? 0 : this.#through(this.#pieceAt(end - 1));
+    const piece = firstAbove(this.#measure.tokens, through - tokens - 1);
+    return Math.min(end, this.#measure.ends[piece] ?? end);
+  }
+
+  /** Where the piece that holds `at` ends. */
+  pieceEnd(at: number): number {
+    return this.#measure.ends[this.#pieceAt(at)] ?? at;
+  }
+
+  /** Tokens through the end of a piece. */
+  #through(piece: number): number {
+    return this.#measure.tokens[piece] ?? 0;
+  }
+
+  /** Tokens before the piece that holds `at`. */
+  #before(at: number): number {
+    return this.#through(this.#pieceAt(at) - 1);
+  }
+
+  #pieceAt(at: number): number {
+    return firstAbove(this.#measure.ends, at);
+  }
+}
+
+/** For counters that cannot measure: words are counted one by one, and long ones in parts. */
+function measureWords(text: string, counter: TokenCounter): TokenMeasure {
+  const ends: number[] = [];
+  const tokens: number[] = [];
+  let total = 0;
+  for (const { 0: word, index } of text.matchAll(/\s{0,40}\S{1,40}|\s{1,40}/gu)) {
+    total += counter.count(word);
+    ends.push(index + word.length);
+    tokens.push(total);
+  }
+  return { ends: Uint32Array.from(ends), tokens: Uint32Array.from(tokens) };
+}

@@ -1,0 +1,71 @@
+import { expect, test } from "vitest";
+import { OptionsError } from "../../src/errors.js";
+import { createRunContext, Pipeline, type RunEvent, stage } from "../../src/pipeline.js";
+import { chunk } from "../../src/stages/chunk.js";
+import { collect } from "../../src/stream.js";
+import { defaultTokens } from "../../src/text/tokens.js";
+import type { Document, DocumentChunk } from "../../src/types.js";
+
+const small = { maxInputTokens: 512, tokens: defaultTokens };
+const long: Document = { uri: "memo:long", title: "Long", text: "One sentence of several words. ".repeat(400) };
+const blank: Document = { uri: "memo:blank", text: " \n\t " };
+
+const run = (options: Parameters<typeof chunk>[0], documents: readonly Document[]) =>
+  collect(Pipeline.from<Document>().pipe(chunk(options)).stream(documents));
+
+test("chunks carry their document and stay within the size asked for", async () => {
+  const chunks = await run({ for: small, maxTokens: 100 }, [long]);
+  expect(chunks.length).toBeGreaterThan(10);
+  for (const { document, tokens, context, text, start, end } of chunks) {
+    expect(document).toBe(long);
+    expect(context).toBe("Long");
+    expect(text).toBe(long.text.slice(start, end));
+    expect(tokens).toBeLessThanOrEqual(100);
+  }
+});
+
+test("the size is 256 unless the model takes less", () => {
+  expect(chunk().facts).toEqual({ gives: { chunkTokens: 256 } });
+  expect(chunk({ for: { ...small, maxInputTokens: 8192 } }).facts).toEqual({ gives: { chunkTokens: 256 } });
+  expect(chunk({ for: { ...small, maxInputTokens: 128 } }).facts).toEqual({ gives: { chunkTokens: 128 } });
+});
+
+test("a size above the model's limit is refused with both numbers", () => {
+  expect(() => chunk({ for: small, maxTokens: 1000 })).toThrow(OptionsError);
+  expect(() => chunk({ for: small, maxTokens: 1000 })).toThrow(/1000.*512/);
+});
+
+test("a size above what a later stage takes is refused when it is piped", () => {
+  const narrow = stage<DocumentChunk, DocumentChunk>("narrow", (source) => source, { takes: { chunkTokens: 128 } });
+  expect(() => Pipeline.from<Document>().pipe(chunk()).pipe(narrow)).toThrow(/256.*128/);
+});
+
+test("unknown options, sizes below 16 and a target that cannot count are refused", () => {
+  // @ts-expect-error the option is called maxTokens
+  expect(() => chunk({ chunkSize: 100 })).toThrow(OptionsError);
+  expect(() => chunk({ maxTokens: 15 })).toThrow(OptionsError);
+  // @ts-expect-error a target counts tokens
+  expect(() => chunk({ for: { maxInputTokens: 512 } })).toThrow(/must be an embedder/);
+});
+
+test("a blank document gives no chunk and is reported as skipped", async () => {
+  const events: RunEvent[] = [];
+  const stream = Pipeline.from<Document>()
+    .pipe(chunk())
+    .stream([blank, { uri: "memo:1", text: "Words." }], { report: (event) => events.push(event) });
+  expect((await collect(stream)).map(({ text }) => text)).toEqual(["Words."]);
+  expect(events).toEqual([{ type: "skipped", uri: "memo:blank", reason: "it is blank" }]);
+});
+
+test("an abort is thrown as the caller's own reason, in the middle of a document", async () => {
+  const abort = new AbortController();
+  const context = createRunContext({ signal: abort.signal });
+  const reason = new Error("enough");
+  const source = (async function* () {
+    yield long;
+  })();
+  const reading = async () => {
+    for await (const _ of chunk({ maxTokens: 32 }).run(source, context)) abort.abort(reason);
+  };
+  await expect(reading()).rejects.toBe(reason);
+});

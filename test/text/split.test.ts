@@ -1,0 +1,166 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { TokenCounter } from "../../src/ports.js";
+import { embeddingText } from "../../src/text/chunk-identity.js";
+import { split, type SplitOptions } from "../../src/text/split.js";
+import { defaultTokens } from "../../src/text/tokens.js";
+import type { Chunk, Document } from "../../src/types.js";
+import { hostileText } from "./hostile-text.js";
+
+/** One token a character that is no white space, as a vocabulary without long words would have it. */
+const characters: TokenCounter = {
+  name: "characters",
+  count: (text) => text.match(/\S/gu)?.length ?? 0,
+};
+
+/** What is wrong with the chunks of a text; of no text under no options anything may be. */
+function problems({ uri, text }: Document, options: SplitOptions, chunks: readonly Chunk[]): string[] {
+  if (text.trim() === "") return chunks.length > 0 ? ["chunks of a blank text"] : [];
+  const found: string[] = [];
+  const demand = (holds: boolean, problem: string) => {
+    if (!holds) found.push(problem);
+  };
+  let start = -1;
+  let end = 0;
+  for (const chunk of chunks) {
+    const at = `${chunk.start} to ${chunk.end}`;
+    demand(text.slice(chunk.start, chunk.end) === chunk.text, `${at}: text is no slice`);
+    demand(chunk.start > start && chunk.end > end, `${at}: no progress`);
+    demand(chunk.start <= end, `${at}: gap before it`);
+    const exact = options.tokens.count(embeddingText(chunk));
+    demand(chunk.tokens === exact, `${at}: ${chunk.tokens} tokens, counted ${exact}`);
+    demand(exact <= options.maxTokens, `${at}: ${exact} tokens, at most ${options.maxTokens}`);
+    for (const bound of [chunk.start, chunk.end]) {
+      const around = text.slice(Math.max(0, bound - 1), bound + 1);
+      demand(!/^(?:[\ud800-\udbff][\udc00-\udfff]|\r\n)$/.test(around), `${at}: parts a character`);
+    }
+    demand(chunk.documentId === uri, `${at}: another document's`);
+    ({ start, end } = chunk);
+  }
+  demand(chunks[0]?.start === 0, "the beginning is missing");
+  demand(end === text.length, "the end is missing");
+  demand(new Set(chunks.map(({ id }) => id)).size === chunks.length, "an id occurs twice");
+  return found;
+}
+
+const anyOptions = fc.record({
+  maxTokens: fc.oneof(fc.integer({ min: 16, max: 80 }), fc.constantFrom(256, 8192)),
+  overlapTokens: fc.oneof(fc.nat(20), fc.constantFrom(1_000_000)),
+  tokens: fc.constantFrom(defaultTokens, characters),
+});
+const anyDocument = fc.record(
+  {
+    uri: fc.constant("memo:1"),
+    text: fc.oneof(
+      hostileText(150),
+      fc
+        .tuple(hostileText(6), fc.integer({ min: 20, max: 600 }))
+        .map(([text, times]) => text.repeat(times).slice(0, 4_000)),
+    ),
+    title: fc.oneof(hostileText(5), fc.constant("A title of many words ".repeat(20))),
+    mediaType: fc.constantFrom("text/markdown", "text/plain"),
+  },
+  { requiredKeys: ["uri", "text"] },
+) as fc.Arbitrary<Document>;
+
+describe("splitting any text", () => {
+  test("covers it with slices in order, exactly counted, within the limit, parting no character", () => {
+    fc.assert(
+      fc.property(anyDocument, anyOptions, (document, options) => {
+        expect(problems(document, options, [...split(document, options)])).toEqual([]);
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  test.each([
+    ["a run without a break", "x".repeat(50_000)],
+    ["Chinese without a stop", "漢字仮名交文検索拡張生成".repeat(3_000)],
+    ["joined emoji", "👩‍👩‍👧‍👦".repeat(3_000)],
+    ["lone surrogates", "\ud83d".repeat(5_000)],
+    ["white space inside", `a${" ".repeat(50_000)}b${"\r\n".repeat(20_000)}c`],
+    ["an unclosed fence", `# A\n\n\`\`\`\n${"# no heading\n".repeat(3_000)}`],
+    ["a table row wider than the limit", `| a | b |\n|---|---|\n| ${"cell ".repeat(5_000)} | b |\n| c | d |\n`],
+    [
+      "a table head wider than the limit",
+      `| ${"head | ".repeat(2_000)}\n${"|---".repeat(2_000)}|\n${"| c | d |\n".repeat(900)}`,
+    ],
+    ["special words", "<|endoftext|>".repeat(3_000)],
+    ["a heading longer than the limit", `# ${"word ".repeat(5_000)}\n\ntext`],
+    ["nothing but headings", "# h\n## i\n".repeat(3_000)],
+    ["rare letters", "\u{1e900}\u{1e922}".repeat(4_000)],
+  ])("holds for %s", (_, text) => {
+    for (const mediaType of ["text/markdown", "text/plain"]) {
+      for (const maxTokens of [16, 256]) {
+        const document = { uri: "memo:1", title: "Title", text, mediaType };
+        const options = { maxTokens, overlapTokens: 32, tokens: defaultTokens };
+        expect(problems(document, options, [...split(document, options)])).toEqual([]);
+      }
+    }
+  });
+
+  test("gives the same chunks every time, and repeated texts ids of their own", () => {
+    const document = { uri: "memo:1", text: "Same words.\n\n".repeat(200) };
+    const options = { maxTokens: 16, overlapTokens: 0, tokens: defaultTokens };
+    const ids = [...split(document, options)].map(({ id }) => id);
+    expect([...split(document, options)].map(({ id }) => id)).toEqual(ids);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test("counts each character a bounded number of times, however long the text", () => {
+    for (const part of ["word ", "x", "漢", "A sentence here. ", "# h\n\n", "- item\n", "| a | b |\n"]) {
+      const text = part.repeat(Math.ceil(200_000 / part.length));
+      let counted = 0;
+      const counting: TokenCounter = {
+        name: "counting",
+        count: (given) => {
+          counted += given.length;
+          return defaultTokens.count(given);
+        },
+        measure: (given) => {
+          counted += given.length;
+          return defaultTokens.measure!(given);
+        },
+      };
+      const chunks = [
+        ...split(
+          { uri: "memo:1", text, mediaType: "text/markdown" },
+          { maxTokens: 256, overlapTokens: 32, tokens: counting },
+        ),
+      ];
+      expect(chunks.length).toBeGreaterThan(1);
+      expect(counted / text.length).toBeLessThan(4);
+    }
+  });
+
+  test("refuses a limit below a single character", () => {
+    const dear: TokenCounter = { name: "dear", count: (text) => 100 * text.length };
+    expect(() => [...split({ uri: "memo:1", text: "abc" }, { maxTokens: 16, overlapTokens: 0, tokens: dear })]).toThrow(
+      /character at 0 of memo:1 .* 16/,
+    );
+  });
+});
+
+const corpus = fileURLToPath(new URL("../../../shared/data/docs-corpus", import.meta.url));
+
+test.skipIf(!existsSync(corpus))("all real Markdown files are split within limits of 256, 512 and 8192 tokens", () => {
+  const files = readdirSync(corpus, { recursive: true, encoding: "utf8" }).filter((name) =>
+    /^(?:en|zh).*\.md$/.test(name),
+  );
+  expect(files.length).toBe(886);
+  for (const name of files) {
+    const document = {
+      uri: name,
+      title: name,
+      text: readFileSync(join(corpus, name), "utf8"),
+      mediaType: "text/markdown",
+    };
+    for (const maxTokens of [256, 512, 8192]) {
+      const options = { maxTokens, overlapTokens: 32, tokens: defaultTokens };
+      expect(problems(document, options, [...split(document, options)])).toEqual([]);
+    }
+  }
+});

@@ -1,0 +1,100 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { LoadError } from "../../src/errors.js";
+import { decodeText } from "../../src/load/decode.js";
+
+const decode = (bytes: Uint8Array, declared?: string) => decodeText({ bytes, uri: "file:///x" }, declared);
+
+function utf16(text: string, littleEndian: boolean): Uint8Array {
+  const bytes = Buffer.from(text, "utf16le");
+  return littleEndian ? bytes : bytes.swap16();
+}
+
+function utf32(text: string, littleEndian: boolean): Uint8Array {
+  const points = Array.from(text, (character) => character.codePointAt(0)!);
+  const view = new DataView(new ArrayBuffer(points.length * 4));
+  for (const [index, point] of points.entries()) view.setUint32(index * 4, point, littleEndian);
+  return new Uint8Array(view.buffer);
+}
+
+const encodings: readonly (readonly [string, (text: string) => Uint8Array])[] = [
+  ["utf-8", (text) => Buffer.from(text)],
+  ["utf-16le", (text) => utf16(text, true)],
+  ["utf-16be", (text) => utf16(text, false)],
+  ["utf-32le", (text) => utf32(text, true)],
+  ["utf-32be", (text) => utf32(text, false)],
+];
+
+const german = "Die schöne Frau trinkt für 15,50 € ihren Kaffee und sagt: „köstlich“ – übrigens auf Spanisch año.\n";
+const chinese = "本文档提供了关于发行版的常见问题和解答，由自由软件基金会的成员编写。第一章介绍了基本定义。\n";
+
+describe("decodeText", () => {
+  test.each(encodings)("any text with a byte order mark comes back from %s, without the mark", (encoding, encode) => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme" }), (text) => {
+        // A second mark would be a character of its own.
+        fc.pre(!text.startsWith("\u{feff}") && !(encoding === "utf-16le" && text.startsWith("\0")));
+        expect(decode(encode(`\u{feff}${text}`))).toEqual({ text, encoding });
+      }),
+    );
+  });
+
+  test.each(encodings)("prose without a byte order mark is known to be %s", (encoding, encode) => {
+    for (const text of ["Plain words in a line.\nAnd another.\n", german.repeat(2), `${chinese}And some Latin.\n`]) {
+      expect(decode(encode(text))).toEqual({ text, encoding });
+    }
+  });
+
+  test("Western text in windows-1252 keeps its euro signs, quotes and dashes", () => {
+    const bytes = Buffer.from(
+      german.replace("€", "\x80").replace("„", "\x84").replace("“", "\x93").replace("–", "\x96"),
+      "latin1",
+    );
+    expect(decode(bytes)).toEqual({ text: german, encoding: "windows-1252" });
+    expect(decode(bytes, "iso-8859-1").text).toBe(german);
+  });
+
+  test("Chinese text in GB18030 is known by the frequencies of its bytes", () => {
+    // 自由软件, 文件, 系统, 用户, 中国 and a comma, repeated, as GB2312 pairs.
+    const line = "d7d4d3c9c8edbcfea3acced2c3c7cab9d3c3cec4bcfecfb5cdb3a3acd3c3bba7d4dad6d0b9fab5c4cab1bae2a1a3";
+    const { text, encoding } = decode(Buffer.from(line.repeat(8), "hex"));
+    expect(encoding).toBe("gb18030");
+    expect(text).toContain("自由软件，我们使用文件系统，用户在中国的");
+  });
+
+  test("a declared encoding is believed when the bytes are of it, and only then", () => {
+    const bytes = Buffer.from("bcbaee", "hex");
+    expect(decode(bytes, "windows-1251")).toEqual({ text: "јєо", encoding: "windows-1251" });
+    expect(decode(Buffer.from("schön"), "windows-31j-nonsense")).toEqual({ text: "schön", encoding: "utf-8" });
+    expect(decode(Buffer.from(german), "utf-8").text).toBe(german);
+  });
+
+  test("a few broken bytes cost their characters and a warning, not the encoding", () => {
+    const bytes = Buffer.concat([Buffer.from(chinese), Uint8Array.of(0xe6), Buffer.from(chinese)]);
+    expect(decode(bytes)).toEqual({
+      text: `${chinese}\u{fffd}${chinese}`,
+      encoding: "utf-8",
+      warning: "1 broken UTF-8 sequences were replaced",
+    });
+  });
+
+  test("an empty file is an empty text", () => {
+    expect(decode(new Uint8Array()).text).toBe("");
+  });
+
+  test.each<[string, Uint8Array, string]>([
+    ["a PNG image", Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a), "a PNG file"],
+    ["a PDF whose first page is all letters", Buffer.from("%PDF-1.4\n%only letters so far"), "a PDF file"],
+    ["zero bytes anywhere", Buffer.from("text\0\0\0text\0\x01\x02"), "a NUL byte at 4"],
+    ["control characters", Uint8Array.from({ length: 100 }, (_, index) => (index % 5 === 0 ? 1 : 65)), "20% control"],
+    ["zero bytes in pairs of noise", Uint8Array.from({ length: 256 }, (_, index) => (index * 7919) % 5), "a NUL byte"],
+  ])("%s is no text", (_, bytes, reason) => {
+    expect(() => decode(bytes)).toThrow(LoadError);
+    expect(() => decode(bytes)).toThrow(`file:///x is not text: ${reason}`);
+  });
+
+  test("coloured logs and form feeds are text", () => {
+    const log = "\x1b[31merror\x1b[0m\f\n".repeat(20);
+    expect(decode(Buffer.from(log)).text).toBe(log);
+  });
+});

@@ -1,0 +1,74 @@
+import { Parser } from "htmlparser2";
+
+export interface HtmlText {
+  readonly text: string;
+  /** 1-based line of the file on which it starts. */
+  readonly line: number;
+}
+
+export interface HtmlElement {
+  /** In lower case. */
+  readonly name: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly children: readonly HtmlNode[];
+  readonly line: number;
+}
+
+export type HtmlNode = HtmlText | HtmlElement;
+
+/** Deeper elements are put beside each other instead of inside: browsers do so too, and nothing that walks the tree runs out of stack. */
+const deepest = 400;
+/** The parser's own work grows with the depth, so there is an end to it. */
+const mostOpen = 20_000;
+
+/**
+ * A page as a tree. Any input is a page: what is not closed is closed where browsers would, and entities are decoded.
+ *
+ * @throws RangeError when more than 20,000 elements stand inside one another
+ */
+export function parseHtml(source: string): HtmlElement {
+  interface Building extends HtmlElement {
+    readonly children: HtmlNode[];
+  }
+  const root: Building = { name: "#document", attributes: {}, children: [], line: 1 };
+  const open: Building[] = [root];
+  const lineAt = lineCounter(source);
+  let tooDeep = 0;
+  const parser = new Parser(
+    {
+      onopentag(name, attributes) {
+        const element: Building = { name, attributes, children: [], line: lineAt(parser.startIndex) };
+        open.at(-1)!.children.push(element);
+        if (open.length < deepest) open.push(element);
+        else if (++tooDeep > mostOpen) throw new RangeError(`elements are nested more than ${mostOpen} deep`);
+      },
+      ontext(text) {
+        open.at(-1)!.children.push({ text, line: lineAt(parser.startIndex) });
+      },
+      onclosetag() {
+        if (tooDeep > 0) tooDeep--;
+        else if (open.length > 1) open.pop();
+      },
+    },
+    { decodeEntities: true, lowerCaseTags: true },
+  );
+  parser.end(source);
+  return root;
+}
+
+export function isText(node: HtmlNode): node is HtmlText {
+  return "text" in node;
+}
+
+/** The line of an offset. Offsets are mostly asked for in order, so the count goes on from the last. */
+function lineCounter(source: string): (offset: number) => number {
+  let at = 0;
+  let line = 1;
+  return (offset) => {
+    for (; at < offset; at++) {
+      const unit = source.charCodeAt(at);
+      if (unit === 10 || (unit === 13 && source.charCodeAt(at + 1) !== 10)) line++;
+    }
+    return line;
+  };
+}

@@ -1,0 +1,166 @@
+import { describe, expect, test } from "vitest";
+import { loadHtml } from "../../src/load/html.js";
+import { placeInDocument } from "../../src/text/places.js";
+
+const load = async (html: string | Uint8Array) =>
+  loadHtml({ bytes: typeof html === "string" ? Buffer.from(html) : html, path: "/x.html", uri: "file:///x.html" });
+const textOf = async (html: string) => (await load(html)).text;
+
+describe("loadHtml", () => {
+  test("headings, paragraphs, lists, quotes and code keep their shape", async () => {
+    const html = `<h1>Guide</h1><p>First   <b>bold</b>
+      line<br>second &amp; <code>npm ci</code></p>
+      <ul><li>one<ul><li>nested</ul><li><p>two</p><pre>a
+  b</pre></ul><ol start=3><li>three<li>four</ol>
+      <blockquote><p>Said.</p><p>Twice.</p></blockquote>
+      <pre><code class="language-js">if (a &lt; b) {
+  \`x\`;
+}
+</code></pre><dl><dt>term<dd>meaning</dl>`;
+    expect(await textOf(html)).toBe(`# Guide
+
+First bold line
+second & \`npm ci\`
+
+- one
+  - nested
+- two
+
+  \`\`\`
+  a
+    b
+  \`\`\`
+
+3. three
+4. four
+
+> Said.
+>
+> Twice.
+
+\`\`\`js
+if (a < b) {
+  \`x\`;
+}
+\`\`\`
+
+term
+: meaning`);
+  });
+
+  test("a table is rows; a cell over several rows is said in each", async () => {
+    const html = `<table><caption>Sales</caption><tr><th>Year<th>Month<th colspan=2>Sum</tr>
+      <tr><td rowspan=2>2025<td>May<td>1|2<td>x</tr><tr><td>June<td><p>3</p><p>4</p></tr><tr></tr></table>`;
+    expect(await textOf(html)).toBe(`Sales
+
+| Year | Month | Sum |  |
+| --- | --- | --- | --- |
+| 2025 | May | 1\\|2 | x |
+| 2025 | June | 3 4 |  |`);
+  });
+
+  test("a table that lays out a page is its parts, one after the other", async () => {
+    const html = "<table><tr><td><h2>Left</h2><p>a<td><table><tr><td>1<td>2</table></table>";
+    expect(await textOf(html)).toBe("## Left\n\na\n\n| 1 | 2 |\n| --- | --- |");
+  });
+
+  test.each([
+    [
+      "scripts, styles and what is hidden",
+      "<script>a</script><style>b</style><p hidden>c<p style='display: none'>d<p>Words",
+    ],
+    ["menus, page header and footer", "<header>Logo <nav>Home</nav></header><nav>Up</nav><p>Words<footer>(c)</footer>"],
+    ["all but <main>", "<div>Around</div><main><p>Words</main><p>More around"],
+    ["all but the only article", "<div>Menu</div><article><p>Words</article>"],
+    ["the sign beside a heading", "<main><p>Words<h2><a href=#x>#</a></h2></main>"],
+  ])("%s are left out", async (_, html) => {
+    expect(await textOf(html)).toBe("Words");
+  });
+
+  test("the header of an article, the heading of a page header, and small articles among others stay", async () => {
+    expect(await textOf("<article><header><h1>Title</h1><p>By A</p></header><p>Words</article>")).toBe(
+      "# Title\n\nBy A\n\nWords",
+    );
+    expect(await textOf("<header><h1>Title</h1><a>Home</a></header><p>Words")).toBe("# Title\n\nWords");
+    expect(await textOf("<p>Long words around it here<article>x</article>")).toBe("Long words around it here\n\nx");
+  });
+
+  test("Chinese lines are joined without a space, others with one", async () => {
+    expect(await textOf("<p>第一行，\n第二行\nend\nof 中文")).toBe("第一行，第二行 end of 中文");
+  });
+
+  test("prose that looks like Markdown is kept from being it", async () => {
+    expect(await textOf("<p># not a heading<br>``` not a fence")).toBe("\\# not a heading\n\\``` not a fence");
+  });
+
+  test("a citation's line is the file's line", async () => {
+    const html = `<!doctype html>
+<title>T</title>
+<main>
+<h1>One</h1>
+
+<p>
+  text on line seven
+<ul>
+  <li>first
+  <li>second</ul>
+<table><tr><th>a<th>b</tr>
+<tr><td>c<td>d</tr></table>
+<pre>
+x = 1
+y = 2
+</pre>`;
+    const { text, anchors } = await load(html);
+    const expected = {
+      One: 4,
+      "text on line seven": 7,
+      first: 9,
+      second: 10,
+      "| a": 11,
+      "| c": 12,
+      "x = 1": 14,
+      "y = 2": 15,
+    };
+    for (const [words, line] of Object.entries(expected)) {
+      expect([words, placeInDocument({ text, anchors: anchors! }, text.indexOf(words)).line]).toEqual([words, line]);
+    }
+  });
+
+  test("the title is the page's, or its first heading; metadata is what the page says of itself", async () => {
+    expect(
+      await load(
+        `<html lang=en><title> Set
+          up </title><meta name=Description content="How to"><meta name=viewport content=x><p>Words`,
+      ),
+    ).toMatchObject({
+      title: "Set up",
+      metadata: { description: "How to", language: "en" },
+      mediaType: "text/markdown",
+    });
+    expect(await load("<h2>First <em>one</em></h2>")).toMatchObject({ title: "First one" });
+    expect((await load("<p>Words")).title).toBeUndefined();
+  });
+
+  test("the encoding is what the page declares", async () => {
+    const html = Buffer.from(
+      "<meta http-equiv=Content-Type content='text/html; charset=windows-1251'><p>\xcf\xf0\xe8\xe2\xe5\xf2",
+      "latin1",
+    );
+    expect((await load(html)).text).toBe("Привет");
+    expect(await textOf("<meta charset=utf-16><p>é")).toBe("é");
+  });
+
+  test("a page nested a thousand deep loses nothing, and one nested without end is refused", async () => {
+    expect(await textOf(`${"<div><b>".repeat(1000)}deep<p>end`)).toBe("deep\n\nend");
+    expect(await textOf(`${"<ul><li>".repeat(1000)}deep`)).toMatch(/deep$/);
+    await expect(load("<b>".repeat(100_000))).rejects.toThrow("nested more than 20000 deep");
+  });
+
+  test("whatever is not closed or not opened is read all the same", async () => {
+    expect(await textOf("</p></div><p>a<p>b<td>c</table><li>d<<e &nosuch; &lt")).toContain("a\n\nb");
+    expect(await textOf("<ul>a<li>b<p>c</ul><dl>d<div><dt>e<dd>f</div></dl>")).toBe("a\n- b\n  c\n\nd\ne\n: f");
+    expect(await textOf("<table>a<td>b</table>")).toBe("a\n\nb");
+    expect(await textOf("")).toBe("");
+    expect(await textOf("<table></table><ul></ul><pre></pre><h1></h1><dl></dl><blockquote></blockquote>")).toBe("");
+  });
+});

@@ -1,0 +1,27 @@
+import { realpathSync } from "node:fs";
+import { stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { LoadError } from "../errors.js";
+
+/** A path's one true name: absolute, links followed. What is not there is said when it is read. */
+export function realPath(path: string): string {
+  const absolute = resolve(path);
+  try {
+    return realpathSync.native(absolute);
+  } catch {
+    return absolute;
+  }
+}
+
+/** @throws LoadError (`missing`) when there is no such path, or not of that kind. */
+export async function mustBe(kind: "file" | "folder", path: string): Promise<void> {
+  const uri = pathToFileURL(path).href;
+  const found = await stat(path).catch((cause: unknown) => {
+    throw new LoadError("missing", uri, `There is no ${kind} at ${path}`, { cause });
+  });
+  if (found.isDirectory() !== (kind === "folder")) {
+    const other = kind === "folder" ? "file: read it with readFile" : "folder: read it with readFolder";
+    throw new LoadError("missing", uri, `${path} is a ${other}`);
+  }
+}

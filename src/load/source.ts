@@ -1,0 +1,48 @@
+import { LoadError } from "../errors.js";
+import type { RunContext } from "../pipeline.js";
+import type { Document } from "../types.js";
+
+export type ReadContext = Pick<RunContext, "signal" | "report" | "failures">;
+
+/** Where documents come from. Iterated, it throws at the first file that fails; `read` reports it and goes on. */
+export interface DocumentSource extends AsyncIterable<Document> {
+  /** What its documents carry as `source`: only a complete run over this source may delete those that vanished. */
+  readonly id: string;
+  /**
+   * All documents, in a fixed order. A file that is passed over is reported as `skipped`; one that cannot be read goes to
+   * `context.failures` and costs no other. Reports `files-found` before the first is read.
+   *
+   * @throws LoadError (`missing`) when there is no such path, (`empty`) when there is nothing to read in it.
+   */
+  readonly read: (context: ReadContext) => AsyncIterable<Document>;
+}
+
+/** A source by what it does in a run. */
+export function documentSource(id: string, read: DocumentSource["read"]): DocumentSource {
+  return {
+    id,
+    read,
+    [Symbol.asyncIterator]: () => strictly(read)[Symbol.asyncIterator](),
+  };
+}
+
+async function* strictly(read: DocumentSource["read"]): AsyncGenerator<Document> {
+  const leaving = new AbortController();
+  const failures = new Map<string, Error>();
+  const throwFirst = () => {
+    for (const [uri, cause] of failures) {
+      const code = cause instanceof LoadError ? cause.code : "unreadable";
+      const wayOut = "To read the others all the same, use read(context), which reports what fails and goes on";
+      throw new LoadError(code, uri, `${cause.message}. ${wayOut}`, { cause });
+    }
+  };
+  try {
+    for await (const document of read({ signal: leaving.signal, report: () => {}, failures })) {
+      throwFirst();
+      yield document;
+    }
+    throwFirst();
+  } finally {
+    leaving.abort();
+  }
+}

@@ -1,0 +1,249 @@
+import { execFileSync } from "node:child_process";
+import { chmod, rm, symlink } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { describe, expect, test } from "vitest";
+import { LoadError } from "../../src/errors.js";
+import { readFile, readPath } from "../../src/load/read-file.js";
+import { readFolder, type ReadFolderOptions } from "../../src/load/read-folder.js";
+import type { DocumentSource } from "../../src/load/source.js";
+import { createRunContext, type RunEvent } from "../../src/pipeline.js";
+import { collect } from "../../src/stream.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+const png = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13]);
+
+async function read(source: DocumentSource, signal?: AbortSignal) {
+  const events: RunEvent[] = [];
+  const context = createRunContext({ report: (event) => events.push(event), ...(signal && { signal }) });
+  const documents = await collect(source.read(context));
+  const names = documents.map(({ uri }) => uri.slice(uri.lastIndexOf("/") + 1));
+  const skipped = events.flatMap((event) =>
+    event.type === "skipped" ? [`${basename(event.uri)}: ${event.reason}`] : [],
+  );
+  return { documents, names, events, skipped, failures: context.failures };
+}
+
+const readIn = async (folder: string, options?: ReadFolderOptions) => (await read(readFolder(folder, options))).names;
+
+describe("readFolder", () => {
+  test("documents carry their file's address, title and source, in a fixed order", async () => {
+    const folder = await temporaryFolder({
+      "b.txt": "plain",
+      "a/guide.md": "# Guide\n\nText.",
+      "a/two words.md": "no heading",
+    });
+    const source = readFolder(folder);
+    const id = pathToFileURL(`${folder}/`).href;
+    expect(source.id).toBe(id);
+    const { documents } = await read(source);
+    expect(documents).toEqual([
+      { uri: `${id}a/guide.md`, source: id, text: "# Guide\n\nText.", title: "Guide", mediaType: "text/markdown" },
+      { uri: `${id}a/two%20words.md`, source: id, text: "no heading", title: "two words", mediaType: "text/markdown" },
+      { uri: `${id}b.txt`, source: id, text: "plain", title: "b", mediaType: "text/plain" },
+    ]);
+  });
+
+  test("a folder reached over a link is the folder it leads to", async () => {
+    const folder = await temporaryFolder({ "docs/a.md": "a" });
+    await symlink(join(folder, "docs"), join(folder, "link"));
+    expect(readFolder(join(folder, "link")).id).toBe(pathToFileURL(`${folder}/docs/`).href);
+    expect(readFolder(`${folder}/docs/../docs/`).id).toBe(pathToFileURL(`${folder}/docs/`).href);
+  });
+
+  test("dotfiles, node_modules and links are passed over, also links that lead in a circle", async () => {
+    const folder = await temporaryFolder({
+      "a.md": "a",
+      ".hidden.md": "h",
+      ".git/x.md": "x",
+      "s/node_modules/p/y.md": "y",
+    });
+    await symlink("..", join(folder, "s/circle"));
+    await symlink("../a.md", join(folder, "s/again.md"));
+    expect(await readIn(folder)).toEqual(["a.md"]);
+  });
+
+  test("what cannot be text is passed over with a word and costs nothing else", async () => {
+    const folder = await temporaryFolder({
+      "a.md": "a",
+      "blank.md": " \n",
+      "image.md": png,
+      "large.txt": "x".repeat(200),
+      "notes.xyz": "?",
+      README: "no ending",
+    });
+    const { names, skipped, failures, events } = await read(readFolder(folder, { maxFileBytes: 100 }));
+    expect(names).toEqual(["README", "a.md"]);
+    expect(skipped.map((line) => line.replace(/file:\S+\//, ""))).toEqual([
+      "notes.xyz: no loader for .xyz files",
+      "blank.md: blank",
+      "image.md: image.md is not text: a PNG file",
+      "large.txt: large.txt has 200 bytes, and maxFileBytes is 100",
+    ]);
+    expect(failures.size).toBe(0);
+    expect(events[0]).toEqual({ type: "progress", what: "files-found", count: 5 });
+  });
+
+  test("a file that fails is reported and stops no other", async () => {
+    const folder = await temporaryFolder({ "a.md": "a", "b.md": "b", "c.md": "c" });
+    const events: RunEvent[] = [];
+    const context = createRunContext({ report: (event) => events.push(event) });
+    const names: string[] = [];
+    const gone = pathToFileURL(join(folder, "b.md")).href;
+    const removing = {
+      ...context,
+      report: (event: RunEvent) => {
+        events.push(event);
+        if (event.type === "progress") execFileSync("rm", [fileURLToPath(gone)]);
+      },
+    };
+    for await (const { title } of readFolder(folder).read(removing)) names.push(title!);
+    expect(names).toEqual(["a", "c"]);
+    expect([...context.failures]).toEqual([[gone, expect.any(LoadError)]]);
+    expect(events).toContainEqual({
+      type: "document",
+      uri: gone,
+      outcome: "failed",
+      chunks: 0,
+      error: expect.objectContaining({ code: "unreadable" }),
+    });
+  });
+
+  test("include and exclude are globs relative to the folder; an ending that is named is read", async () => {
+    const folder = await temporaryFolder({
+      "a.md": "a",
+      "g/b.md": "b",
+      "g/old/c.md": "c",
+      "g/d.yaml": "d: 1",
+      "g/e.ini": "e",
+    });
+    expect(await readIn(folder, { include: ["g/**"] })).toEqual(["b.md", "c.md"]);
+    expect(await readIn(folder, { exclude: ["g/old", "a.*"] })).toEqual(["b.md"]);
+    expect(await readIn(folder, { include: ["**/*.yaml", "*.md"] })).toEqual(["a.md", "d.yaml"]);
+  });
+
+  test("several folders are one source, and a file in two of them is one document", async () => {
+    const folder = await temporaryFolder({ "x/a.md": "a", "x/y/b.md": "b" });
+    const source = readFolder([join(folder, "x"), join(folder, "x/y")]);
+    const { documents, names } = await read(source);
+    expect(names).toEqual(["a.md", "b.md"]);
+    expect(new Set(documents.map((document) => document.source))).toEqual(new Set([source.id]));
+  });
+
+  test("a folder that is not there, or is a file, says so when it is read", async () => {
+    const folder = await temporaryFolder({ "a.md": "a" });
+    await expect(readIn(join(folder, "nowhere"))).rejects.toMatchObject({
+      code: "missing",
+      message: `There is no folder at ${join(folder, "nowhere")}`,
+    });
+    await expect(readIn(join(folder, "a.md"))).rejects.toThrow("read it with readFile");
+  });
+
+  test("a folder with nothing to read says what was looked for and what was there", async () => {
+    const folder = await temporaryFolder({ "a.png": png, "b.png": png, "c.exe": "MZ", "d.md": png });
+    const failure = read(readFolder(folder));
+    await expect(failure).rejects.toMatchObject({ code: "empty" });
+    await expect(failure).rejects.toThrow(/looked for \.md .*\.html .*found 2 with \.png, 1 with \.exe, 1 with \.md/);
+    await expect(readIn(await temporaryFolder())).rejects.toThrow("found no files");
+  });
+
+  test.skipIf(process.getuid?.() === 0)(
+    "a folder that cannot be listed ends the run: its files have not vanished",
+    async () => {
+      const folder = await temporaryFolder({ "a.md": "a", "closed/b.md": "b" });
+      await chmod(join(folder, "closed"), 0o000);
+      await expect(readIn(folder)).rejects.toMatchObject({ code: "unreadable" });
+      expect(await readIn(folder, { exclude: ["closed"] })).toEqual(["a.md"]);
+      await chmod(join(folder, "closed"), 0o700);
+    },
+  );
+
+  test("plain iteration throws at the first file that fails and says how to go on", async () => {
+    const folder = await temporaryFolder({ "a.md": "a", "b.bin": png });
+    expect((await collect(readFolder(folder))).map(({ title }) => title)).toEqual(["a"]);
+    await expect(collect(readFile(join(folder, "b.bin")))).rejects.toMatchObject({
+      name: "LoadError",
+      code: "binary",
+      message: expect.stringContaining("read(context)"),
+    });
+  });
+
+  test("an abort is thrown as the caller's own reason", async () => {
+    const folder = await temporaryFolder({ "a.md": "a" });
+    const reason = new Error("enough");
+    await expect(read(readFolder(folder), AbortSignal.abort(reason))).rejects.toBe(reason);
+  });
+
+  test("a run that is left early reads no further", async () => {
+    const files = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`${index}.md`, "text"]));
+    const folder = await temporaryFolder(files);
+    for await (const document of readFolder(folder)) {
+      expect(document.text).toBe("text");
+      await rm(folder, { recursive: true });
+      break;
+    }
+  });
+
+  test("a bad option is refused where it is written", () => {
+    expect(() => readFolder(".", { maxFileBytes: 0 })).toThrow("readFolder: maxFileBytes");
+  });
+});
+
+describe("gitignore", () => {
+  test("the same files stay out as git leaves out", async () => {
+    const folder = await temporaryFolder({
+      ".gitignore": "build/\n*.log\n!keep.log\n/only-here.md\n# comment\ndocs/*.tmp.md\n",
+      "a.md": "a",
+      "keep.log": "k",
+      "x.log": "x",
+      "only-here.md": "o",
+      "sub/only-here.md": "o",
+      "build/b.md": "b",
+      "sub/build/c.md": "c",
+      "docs/d.tmp.md": "d",
+      "docs/deep/e.tmp.md": "e",
+      "sub/.gitignore": "!x.log\nsecret.md\n!build/\n",
+      "sub/x.log": "x",
+      "sub/secret.md": "s",
+      "secret.md": "s",
+      "build/.gitignore": "!b.md\n",
+    });
+    execFileSync("git", ["init", "--quiet"], { cwd: folder });
+    const listed = execFileSync("git", ["ls-files", "--others", "--exclude-standard"], {
+      cwd: folder,
+      encoding: "utf8",
+    });
+    const expected = listed.split("\n").filter((path) => path !== "" && !path.endsWith(".gitignore"));
+    const { documents } = await read(readFolder(folder));
+    const found = documents.map(({ uri }) => uri.slice(pathToFileURL(`${folder}/`).href.length));
+    expect(found.toSorted()).toEqual(expected.toSorted());
+    expect(await readIn(folder, { gitignore: false })).toHaveLength(12);
+  });
+});
+
+describe("readFile", () => {
+  test("a file that is named is read whatever its ending", async () => {
+    const folder = await temporaryFolder({ "notes.xyz": "hello" });
+    const source = readFile(join(folder, "notes.xyz"));
+    const { documents } = await read(source);
+    expect(documents).toMatchObject([{ text: "hello", title: "notes", source: source.id, uri: source.id }]);
+  });
+
+  test("a file that is named and is no text has failed", async () => {
+    const folder = await temporaryFolder({ "image.png": png });
+    const { failures, skipped } = await read(readFile(join(folder, "image.png")));
+    expect([...failures.values()]).toMatchObject([{ code: "binary" }]);
+    expect(skipped).toEqual([]);
+  });
+
+  test("a file that is not there says so", async () => {
+    const folder = await temporaryFolder();
+    await expect(read(readFile(join(folder, "a.md")))).rejects.toMatchObject({ code: "missing" });
+  });
+
+  test("readPath reads a file or a folder, whichever is there", async () => {
+    const folder = await temporaryFolder({ "a.md": "a" });
+    expect(readPath(folder).id).toBe(readFolder(folder).id);
+    expect(readPath(join(folder, "a.md")).id).toBe(readFile(join(folder, "a.md")).id);
+  });
+});

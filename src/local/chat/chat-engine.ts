@@ -1,0 +1,89 @@
+import { abstentionFor } from "../../text/prompt.js";
+import type { ChatDraft, ChatEngine, ChatPrompt } from "../engines.js";
+import { answerText, quotable } from "./answer-text.js";
+import { earlierQuestions, isRewriteRequest, standaloneQuestion } from "./follow-up.js";
+import { isChinese, readMessages, type Reading } from "./reading.js";
+import { chooseStatements } from "./statement-choice.js";
+import { statements, type Statement } from "./statements.js";
+import { chooseTool } from "./tool-choice.js";
+import { newestResults, tellResults } from "./tool-results.js";
+
+/** What is said, before it gets its form. */
+interface Reply {
+  readonly text: string;
+  readonly thought: string;
+  /** Key of the text in a JSON reply. */
+  readonly key: "answer" | "question";
+  readonly answered: boolean;
+  readonly quoted: readonly Statement[];
+}
+
+/**
+ * Answers by quoting: it picks the sentences of the given sources that share the question's telling words, and makes up
+ * nothing. The same messages always get the same answer.
+ */
+export function chatEngine(): ChatEngine {
+  return {
+    draft: async (prompt) => {
+      const reading = readMessages(prompt.messages);
+      const results = newestResults(prompt.messages);
+      if (results.length === 0 && prompt.tools.length > 0 && !isRewriteRequest(reading.instructions)) {
+        const call = chooseTool(reading.question, prompt.tools);
+        if (call !== undefined) {
+          const reasoning = prompt.thinks ? `The question asks for what ${call.name} tells, so I call it.` : "";
+          return { reasoning, content: "", toolCalls: [call] };
+        }
+      }
+      const told = results.length > 0 ? tellResults(results, reading.question) : undefined;
+      return inForm(told === undefined ? replyTo(prompt, reading) : toolReply(told), prompt);
+    },
+  };
+}
+
+function toolReply(text: string): Reply {
+  return {
+    text,
+    thought: "The tools have answered; I pass on what they say.",
+    key: "answer",
+    answered: true,
+    quoted: [],
+  };
+}
+
+function replyTo({ messages }: ChatPrompt, reading: Reading): Reply {
+  const asking = messages.findLast(({ role }) => role === "user")?.text ?? "";
+  const { question, sources, style, earlier } = reading;
+  if (isRewriteRequest(`${reading.instructions}\n${sources.length > 0 ? "" : asking}`)) {
+    const text = standaloneQuestion(question, earlierQuestions(earlier, asking.replace(question, "")));
+    const thought = "I name what the question points at, in the words of the turns before.";
+    return { text, thought, key: "question", answered: true, quoted: [] };
+  }
+  if (sources.length === 0) return { ...without(question), key: "answer", answered: false, quoted: [] };
+  const all = sources.flatMap(statements);
+  const chosen = chooseStatements(question, all).map(({ statement }) => statement);
+  if (chosen.length === 0) {
+    const thought = `None of the ${sources.length} sources holds the question's telling words together.`;
+    return { text: abstentionFor(question), thought, key: "answer", answered: false, quoted: [] };
+  }
+  const numbers = [...new Set(chosen.map(({ source }) => source))].join(", ");
+  return {
+    text: answerText(chosen, style),
+    thought: `I looked for the question's words in ${sources.length} sources with ${all.length} statements. They stand closest together in source ${numbers}, which I quote.`,
+    key: "answer",
+    answered: true,
+    quoted: chosen,
+  };
+}
+
+function without(question: string): { readonly text: string; readonly thought: string } {
+  const text = isChinese(question)
+    ? "我是本地的摘录引擎，只能引用消息里给出的资料来回答；这些消息里没有资料。"
+    : "I am the local extractive engine: I answer by quoting sources given in the messages, and these messages hold none.";
+  return { text, thought: "The messages hold no sources, so there is nothing to quote." };
+}
+
+function inForm({ text, thought, key, answered, quoted }: Reply, { json, thinks }: ChatPrompt): ChatDraft {
+  const citations = quoted.map((statement) => ({ source: statement.source, quote: quotable(statement.text) }));
+  const object = key === "question" ? { question: text } : { answer: text, answered, citations };
+  return { reasoning: thinks ? thought : "", content: json ? JSON.stringify(object) : text, toolCalls: [] };
+}

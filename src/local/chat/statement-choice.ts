@@ -1,0 +1,146 @@
+import { terms } from "../../text/terms.js";
+import { rarity } from "../rarity.js";
+import type { Statement } from "./statements.js";
+
+export interface ScoredStatement {
+  readonly statement: Statement;
+  readonly score: number;
+  /** Share of the question's weight that the statement and its surroundings hold, 0 to 1. */
+  readonly coverage: number;
+  /** Terms of the question in the statement itself. */
+  readonly matched: ReadonlySet<string>;
+}
+
+/** A term in the headings or the sentence before counts for this share of one in the statement. */
+const contextShare = 0.55;
+/** A term elsewhere in the same source. */
+const sourceShare = 0.25;
+/** Words of the question that stand together in a statement, all of them. */
+const phraseBonus = 0.35;
+/** What is asked for is there: a number for "how many", a variable for "environment variable". */
+const kindBonus = 0.3;
+/** Sources come best first. */
+const rankPenalty = 0.02;
+
+/** All statements that share a term with the question, best first. */
+export function scoreStatements(question: string, all: readonly Statement[]): readonly ScoredStatement[] {
+  const asked = terms(question);
+  const read = all.map((statement) => ({ statement, found: new Set(terms(statement.text)) }));
+  const weights = termWeights(
+    asked,
+    read.map(({ found }) => found),
+  );
+  const total = [...weights.values()].reduce((sum, weight) => sum + weight, 0);
+  if (total === 0) return [];
+  const sources = new Map<number, Set<string>>();
+  for (const { statement, found } of read) {
+    const known = sources.get(statement.source) ?? new Set(terms(statement.context));
+    for (const term of found) known.add(term);
+    sources.set(statement.source, known);
+  }
+  const ranks = new Map([...sources.keys()].map((source, rank) => [source, rank] as const));
+  const wants = wantedKinds(question);
+  const scored: ScoredStatement[] = [];
+  for (const [index, { statement, found }] of read.entries()) {
+    if (statement.kind === "heading") continue;
+    const before = read[index - 1];
+    const near = new Set(terms(statement.context));
+    if (before?.statement.source === statement.source) for (const term of before.found) near.add(term);
+    const matched = new Set<string>();
+    let coverage = 0;
+    for (const [term, weight] of weights) {
+      if (found.has(term)) {
+        matched.add(term);
+        coverage += weight;
+      } else if (near.has(term)) coverage += contextShare * weight;
+      else if (sources.get(statement.source)?.has(term)) coverage += sourceShare * weight;
+    }
+    if (matched.size === 0 && !wants.some((kind) => kind.test(statement.text))) continue;
+    const share = coverage / total;
+    const fits = wants.some((kind) => kind.test(statement.text)) ? kindBonus * share : 0;
+    const length = statement.text.length > 600 || isQuestion(statement.text) ? -0.15 : 0;
+    const rank = rankPenalty * Math.min(10, ranks.get(statement.source) ?? 0);
+    const score = share + phraseBonus * phraseShare(asked, statement.text) + fits + length - rank;
+    scored.push({ statement, score, coverage: share, matched });
+  }
+  return scored.toSorted((a, b) => b.score - a.score);
+}
+
+/** Rarity of the words themselves, and of the words among the statements; a word of every statement tells little. */
+function termWeights(asked: readonly string[], found: readonly ReadonlySet<string>[]): ReadonlyMap<string, number> {
+  const weights = new Map<string, number>();
+  for (const term of asked) {
+    const holding = found.filter((one) => one.has(term)).length;
+    const known = rarity(term);
+    weights.set(term, known * known * Math.log(2 + (found.length + 10) / (holding + 3)));
+  }
+  return weights;
+}
+
+function phraseShare(asked: readonly string[], text: string): number {
+  if (asked.length < 2) return 0;
+  const found = terms(text);
+  const neighbours = new Set(found.slice(1).map((term, index) => `${found[index]} ${term}`));
+  const together = asked.slice(1).filter((term, index) => neighbours.has(`${asked[index]} ${term}`)).length;
+  return together / (asked.length - 1);
+}
+
+function isQuestion(text: string): boolean {
+  return /[?？]\s*$/.test(text);
+}
+
+/** What an answer to the question would have in it. */
+const kinds: readonly { readonly asks: RegExp; readonly has: RegExp }[] = [
+  { asks: /environment variable|\benv(?:ironment)? ?vars?\b|环境变量/i, has: /\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/ },
+  { asks: /\bdefaults?\b|默认|缺省/i, has: /\bdefaults?\b.*(?:\d|`|")|(?:\d|`|").*\bdefaults?\b|默认|缺省/i },
+  {
+    asks: /\bhow (?:many|much|long|often|old|far|large|big|tall)\b|多少|几[个次年天种人]|多[长久大远高]/i,
+    has: /\d|[一二三四五六七八九十百千万两]+[个次年天种人名座]/,
+  },
+  {
+    asks: /\bwhen\b|\b(?:what|which) (?:year|date|day|month|century)\b|何时|什么时候|哪[一]?年|哪[一]?天|时间/i,
+    has: /\b\d{3,4}\b|\d{1,2} ?[年月日]|\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\b/i,
+  },
+  { asks: /\bport\b|端口/i, has: /\b\d{2,5}\b/ },
+  {
+    asks: /\bcommand\b|\binstall\b|命令|安装/i,
+    has: /`[^`]+`|^(?:npm|pip|go|docker|kubectl|helm|apt|brew|cargo|dotnet|composer|gem|curl|git)\b/m,
+  },
+  { asks: /^who\b|谁/i, has: /\p{Lu}\p{Ll}+ \p{Lu}\p{Ll}+|·/u },
+];
+
+function wantedKinds(question: string): readonly RegExp[] {
+  return kinds.filter(({ asks }) => asks.test(question)).map(({ has }) => has);
+}
+
+/** Coverage below which the best statement is no answer. Measured by benchmarks/local.ts. */
+const leastCoverage = 0.42;
+/** A further statement must come this near to the best, and hold a word of the question that is not yet there. */
+const nearBest = 0.72;
+const mostStatements = 3;
+
+/** The one to three statements that answer, in the order of the sources; none when the sources do not hold the answer. */
+export function chooseStatements(question: string, all: readonly Statement[]): readonly ScoredStatement[] {
+  const scored = scoreStatements(question, all);
+  const best = scored[0];
+  if (best === undefined || best.coverage < leastCoverage) return [];
+  const chosen = [best];
+  const follower = announced(best, all);
+  if (follower !== undefined) chosen.push({ ...best, statement: follower, score: 0, matched: new Set() });
+  const matched = new Set(best.matched);
+  const said = new Set(chosen.map(({ statement }) => statement.text));
+  for (const one of scored.slice(1)) {
+    if (chosen.length >= mostStatements || one.score < nearBest * best.score) break;
+    if (said.has(one.statement.text) || [...one.matched].every((term) => matched.has(term))) continue;
+    chosen.push(one);
+    said.add(one.statement.text);
+    for (const term of one.matched) matched.add(term);
+  }
+  return chosen.toSorted((a, b) => a.statement.source - b.statement.source || a.statement.order - b.statement.order);
+}
+
+/** What a statement that ends in a colon leads up to. */
+function announced({ statement }: ScoredStatement, all: readonly Statement[]): Statement | undefined {
+  if (!/[:：]\s*$/.test(statement.text)) return undefined;
+  return all.find(({ source, order }) => source === statement.source && order === statement.order + 1);
+}

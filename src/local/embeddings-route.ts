@@ -1,0 +1,52 @@
+import { embeddingTokenLimit, type ModelInfo } from "../contract/catalogue.js";
+import type { EmbeddingsRequest } from "../contract/embeddings.js";
+import { defaultTokens } from "../text/tokens.js";
+import { pauses } from "./pause.js";
+import { tooLarge } from "./refusal.js";
+import type { RouteContext, RouteReply } from "./route.js";
+
+/** Length of vectors where the catalogue names none. */
+const defaultDimension = 1024;
+
+export async function serveEmbeddings(
+  request: EmbeddingsRequest,
+  model: ModelInfo,
+  { engines, maxBatchTexts, signal }: RouteContext,
+): Promise<RouteReply> {
+  const texts = typeof request.input === "string" ? [request.input] : request.input;
+  if (texts.length > maxBatchTexts) {
+    throw tooLarge(`input batch size ${texts.length} > maximum allowed batch size ${maxBatchTexts}`);
+  }
+  const limit = model.maxInputTokens ?? embeddingTokenLimit(model.id);
+  const pause = pauses(signal);
+  let tokens = 0;
+  for (const text of texts) {
+    const count = defaultTokens.count(text);
+    if (count > limit) throw tooLarge(`input must have less than ${limit} tokens`);
+    tokens += count;
+    await pause();
+  }
+  const dimension = model.dimension ?? defaultDimension;
+  const vectors = await engines.embedding.embed(texts, { model, dimension, signal });
+  const encode = request.encoding_format === "base64" ? base64 : numbers;
+  return {
+    json: {
+      object: "list",
+      model: model.id,
+      data: vectors.map((vector, index) => ({ object: "embedding", embedding: encode(vector), index })),
+      usage: { prompt_tokens: tokens, completion_tokens: 0, total_tokens: tokens },
+    },
+  };
+}
+
+/** The float32 values themselves, so that both encodings give the same vector. */
+function numbers(vector: Float32Array): readonly number[] {
+  return Array.from(vector);
+}
+
+/** Little-endian float32, no header. */
+function base64(vector: Float32Array): string {
+  const bytes = Buffer.allocUnsafe(vector.length * 4);
+  for (const [index, value] of vector.entries()) bytes.writeFloatLE(value, index * 4);
+  return bytes.toString("base64");
+}

@@ -1,3 +1,4 @@
+import { TimeSlice } from "../time-slice.js";
 import { type Ranking, TopK } from "../top-k.js";
 import { Postings } from "./postings.js";
 
@@ -11,7 +12,7 @@ export interface Bm25Options {
 /** All that an index without dead entries is made of: what is saved. Slots are in order of label. */
 export interface Bm25Content {
   /** By term number. */
-  readonly vocabulary: Iterable<string>;
+  readonly vocabulary: readonly string[];
   /** By slot. */
   readonly labels: Uint32Array;
   readonly lengths: Uint32Array;
@@ -44,15 +45,29 @@ export class Bm25Index {
   #scores = new Float64Array(0);
   #touched = new Uint32Array(0);
 
-  constructor(content?: Bm25Content) {
-    this.#labels = content?.labels ?? new Uint32Array(0);
-    this.#lengths = content?.lengths ?? new Uint32Array(0);
+  private constructor(content: Partial<Omit<Bm25Content, "vocabulary">> = {}) {
+    this.#labels = content.labels ?? new Uint32Array(0);
+    this.#lengths = content.lengths ?? new Uint32Array(0);
     this.#slots = this.#labels.length;
     this.#dead = new Uint8Array(this.#slots);
-    this.#postings = new Postings(content?.postingCounts, content?.postings);
+    this.#postings = new Postings(content.postingCounts, content.postings);
     for (const length of this.#lengths) this.#totalLength += length;
+  }
+
+  static empty(): Bm25Index {
+    return new Bm25Index();
+  }
+
+  /** The index with that content. Takes over its arrays. */
+  static async from(content: Bm25Content): Promise<Bm25Index> {
+    const index = new Bm25Index(content);
+    const slice = new TimeSlice();
     let term = 0;
-    for (const word of content?.vocabulary ?? []) this.#terms.set(word, term++);
+    for (const word of content.vocabulary) {
+      index.#terms.set(word, term++);
+      if (slice.over) await slice.next();
+    }
+    return index;
   }
 
   /** Texts that can be found. */
@@ -130,39 +145,41 @@ export class Bm25Index {
     return best.ranking();
   }
 
-  /** What the index holds without its dead, in the order of their labels; words that nobody has any more are gone. */
-  content(): Bm25Content {
-    const newSlot = new Uint32Array(this.#slots);
+  /**
+   * What the index holds without its dead, in the order of their labels; words that nobody has any more are gone. Lets
+   * other work run meanwhile, which must not add or remove.
+   */
+  async content(): Promise<Bm25Content> {
+    const slice = new TimeSlice();
+    const newSlots = new Uint32Array(this.#slots);
     let living = 0;
     for (let slot = 0; slot < this.#slots; slot++) {
-      newSlot[slot] = living;
+      newSlots[slot] = living;
       if (!this.#dead[slot]) living++;
     }
     const alive = (_: number, slot: number) => !this.#dead[slot];
+    const vocabulary: string[] = [];
     const counts: number[] = [];
-    const words: string[] = [];
-    let total = 0;
-    for (const [word, term] of this.#terms) {
-      const count = this.#living(this.#postings.list(term));
-      if (count === 0) continue;
-      counts.push(count);
-      words.push(word);
-      total += count;
-    }
-    const postings = new Uint32Array(total);
+    let postings = new Uint32Array(this.#postings.entries);
     let end = 0;
-    for (const word of words) {
-      for (const posting of this.#postings.list(this.#terms.get(word)!)) {
-        const slot = posting >>> frequencyBits;
-        if (!this.#dead[slot]) {
-          postings[end++] = newSlot[slot]! * 2 ** frequencyBits + (posting & mostFrequency);
-        }
+    for (const [word, term] of this.#terms) {
+      const start = end;
+      const list = this.#postings.list(term);
+      for (let at = 0; at < list.length; at++) {
+        const slot = list[at]! >>> frequencyBits;
+        if (!this.#dead[slot]) postings[end++] = newSlots[slot]! * 2 ** frequencyBits + (list[at]! & mostFrequency);
       }
+      if (end > start) {
+        vocabulary.push(word);
+        counts.push(end - start);
+      }
+      if (slice.over) await slice.next();
     }
+    if (end < postings.length) postings = postings.slice(0, end);
     return {
-      vocabulary: words,
-      labels: this.#labels.subarray(0, this.#slots).filter(alive),
-      lengths: this.#lengths.subarray(0, this.#slots).filter(alive),
+      vocabulary,
+      labels: this.#labels.slice(0, this.#slots).filter(alive),
+      lengths: this.#lengths.slice(0, this.#slots).filter(alive),
       postingCounts: Uint32Array.from(counts),
       postings,
     };

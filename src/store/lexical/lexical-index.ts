@@ -61,7 +61,7 @@ export class LexicalIndex {
     if (loaded.outcome === "refused") {
       options.onWarning(`The saved lexical index cannot be used (${loaded.reason}): it is built again from the store`);
     }
-    if (loaded.outcome !== "loaded") return new LexicalIndex(changes, options, new Bm25Index());
+    if (loaded.outcome !== "loaded") return new LexicalIndex(changes, options, Bm25Index.empty());
     const { facts, filePath } = loaded.generation;
     const head = changes.head();
     const usable =
@@ -70,8 +70,13 @@ export class LexicalIndex {
       facts.contextWeight === options.contextWeight &&
       facts.position.label <= head.label &&
       facts.position.removal <= head.removal;
-    if (!usable) return new LexicalIndex(changes, options, new Bm25Index());
-    return new LexicalIndex(changes, options, new Bm25Index(await readLexicalFile(filePath, facts)), facts.position);
+    if (!usable) return new LexicalIndex(changes, options, Bm25Index.empty());
+    return new LexicalIndex(
+      changes,
+      options,
+      await Bm25Index.from(await readLexicalFile(filePath, facts)),
+      facts.position,
+    );
   }
 
   async search(text: string, count: number): Promise<Ranking> {
@@ -84,7 +89,7 @@ export class LexicalIndex {
     await this.#follower.follow();
     if (this.#index.dead > 1000 && this.#index.dead > this.#index.size) {
       await this.#follower.exclusively(async () => {
-        this.#index = new Bm25Index(this.#index.content());
+        this.#index = await Bm25Index.from(await this.#index.content());
       });
     }
   }
@@ -97,7 +102,7 @@ export class LexicalIndex {
 
   async save(): Promise<void> {
     await this.#follower.exclusively(async () => {
-      const content = this.#index.content();
+      const content = await this.#index.content();
       const { position } = this.#follower;
       const facts: z.input<typeof Facts> = {
         format: 1,

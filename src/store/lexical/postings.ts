@@ -12,6 +12,7 @@ export class Postings {
   #lengths: Uint32Array;
   #capacities: Uint32Array;
   #terms: number;
+  #entries: number;
   /** Starts of free blocks, by the power of two they hold. */
   readonly #free: number[][] = Array.from({ length: 33 }, () => []);
 
@@ -23,6 +24,7 @@ export class Postings {
     this.#capacities = lengths.slice();
     this.#starts = new Uint32Array(lengths.length);
     this.#terms = lengths.length;
+    this.#entries = data.length;
     for (let term = 1; term < lengths.length; term++) {
       this.#starts[term] = this.#starts[term - 1]! + lengths[term - 1]!;
     }
@@ -31,6 +33,11 @@ export class Postings {
   /** How many terms there are; the next one gets this number. */
   get terms(): number {
     return this.#terms;
+  }
+
+  /** Numbers in all lists together. */
+  get entries(): number {
+    return this.#entries;
   }
 
   /** A new, empty list. */
@@ -49,6 +56,7 @@ export class Postings {
     if (length === this.#capacities[term]!) this.#move(term);
     this.#data[this.#starts[term]! + length] = value;
     this.#lengths[term] = length + 1;
+    this.#entries++;
   }
 
   /** The list of a term; good until the next `append`. */

@@ -1,0 +1,199 @@
+// How fast the embedded store builds, opens and searches, and what it costs in memory and on disk.
+// Run: npm run build && npm run build:examples && node build/benchmarks/search.js [chunks] [dimension] [flat|hnsw|both]
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { cpus, tmpdir, totalmem } from "node:os";
+import { join } from "node:path";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { fileURLToPath } from "node:url";
+import type { DocumentWrite } from "../src/ports.js";
+import type { openStore as OpenStore } from "../src/store/open-store.js";
+import type { vectorKey as VectorKey } from "../src/text/chunk-identity.js";
+import type { Chunk, Document } from "../src/types.js";
+
+// What is measured is the build, as it is shipped.
+const built = new URL("../../dist/", import.meta.url);
+const { openStore } = (await import(new URL("store/open-store.js", built).href)) as { openStore: typeof OpenStore };
+const { vectorKey } = (await import(new URL("text/chunk-identity.js", built).href)) as { vectorKey: typeof VectorKey };
+
+type Index = "flat" | "hnsw";
+const [chunkCount, dimension] = [Number(process.argv[2] ?? 10_000), Number(process.argv[3] ?? 1024)];
+const wanted = process.argv[4] ?? "both";
+const kinds: readonly Index[] = wanted === "both" ? ["flat", "hnsw"] : [wanted as Index];
+/** Set in the process that opens and searches: the folder of the store that another process made. */
+const measuredFolder = process.argv[5];
+const chunksPerDocument = 50;
+const queryCount = 200;
+const k = 10;
+
+/** Numbers from 0 up to 1, the same for the same seed. */
+function random(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+// Vectors lie around centres that span 40 directions, as embeddings of texts with topics do: evenly spread vectors of
+// 1,024 dimensions are all about equally far from each other, and no index can rank them.
+let next = random(1);
+const normal = () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next());
+const latent = 40;
+const directions = Array.from({ length: latent }, () => Float32Array.from({ length: dimension }, normal));
+const centres = Array.from({ length: Math.ceil(chunkCount / 100) }, () => Array.from({ length: latent }, normal));
+function vector(): Float32Array {
+  const centre = centres[Math.floor(next() * centres.length)]!;
+  const made = new Float32Array(dimension);
+  for (let direction = 0; direction < latent; direction++) {
+    const weight = centre[direction]! + 0.6 * normal();
+    const along = directions[direction]!;
+    for (let at = 0; at < dimension; at++) made[at]! += weight * along[at]!;
+  }
+  for (let at = 0; at < dimension; at++) made[at]! += 0.3 * normal();
+  return made;
+}
+
+// Words by Zipf's law, 150 a chunk, as in real text.
+const vocabulary = Array.from({ length: 50_000 }, (_, index) => `w${index.toString(36)}x`);
+const word = () => vocabulary[Math.floor(vocabulary.length ** next()) - 1]!;
+const words = (count: number) => Array.from({ length: count }, word).join(" ");
+
+function documentOf(number: number, count: number): DocumentWrite {
+  const texts = Array.from({ length: count }, () => `${words(150)}\n\n`);
+  const uri = `file:///made/${number}.md`;
+  const document: Document = { uri, text: texts.join("") };
+  let start = 0;
+  const chunks = texts.map((text, index): Chunk => {
+    const chunk = {
+      id: `${number}-${index}`,
+      documentId: uri,
+      start,
+      end: start + text.length,
+      text,
+      context: "",
+      tokens: 200,
+    };
+    start = chunk.end;
+    return chunk;
+  });
+  return { document, chunks };
+}
+
+function percentile(values: readonly number[], share: number): string {
+  return values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))]!.toFixed(2);
+}
+
+async function time(runs: number, run: (index: number) => Promise<unknown>): Promise<string> {
+  const times: number[] = [];
+  for (let index = 0; index < runs; index++) {
+    const began = performance.now();
+    await run(index);
+    times.push(performance.now() - began);
+  }
+  return `p50 ${percentile(times, 0.5)} ms, p95 ${percentile(times, 0.95)} ms`;
+}
+
+const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(0)} MB`;
+const seconds = (since: number) => ((performance.now() - since) / 1000).toFixed(2);
+const raw = chunkCount * dimension * 4;
+const embedder = { space: "benchmark", dimension };
+const say = (line: string) => console.log(`  ${line}`);
+
+async function build(index: Index, path: string): Promise<void> {
+  const delay = monitorEventLoopDelay({ resolution: 5 });
+  const store = await openStore(path, embedder, { index, onWarning: say });
+  let writingMs = 0;
+  const began = performance.now();
+  for (let done = 0, number = 0; done < chunkCount; number++) {
+    const write = documentOf(number, Math.min(chunksPerDocument, chunkCount - done));
+    const vectors = new Map(write.chunks.map((chunk) => [vectorKey(chunk), vector()]));
+    done += write.chunks.length;
+    delay.enable();
+    const start = performance.now();
+    await store.write({ vectors, documents: [write] });
+    writingMs += performance.now() - start;
+    delay.disable();
+  }
+  delay.enable();
+  const closing = performance.now();
+  await store.close();
+  delay.disable();
+  say(`written in ${(writingMs / 1000).toFixed(2)} s, closed ${seconds(closing)} s later`);
+  const rate = chunkCount / ((performance.now() - began) / 1000);
+  say(`built at ${rate.toFixed(0)} chunks a second, the making of texts and vectors included`);
+  const [p99, longest] = [delay.percentile(99), delay.max].map((nanoseconds) => (nanoseconds / 1e6).toFixed(0));
+  say(`event loop delay p99 ${p99} ms, longest ${longest} ms`);
+  for (const file of readdirSync(path)) say(`${file}: ${megabytes(statSync(join(path, file)).size)}`);
+}
+
+/** Ids found for each query. */
+async function measure(index: Index, path: string, queries: readonly Query[]): Promise<string[][]> {
+  const opening = performance.now();
+  const store = await openStore(path, embedder, { index, create: false, onWarning: say });
+  const first = queries[0]!;
+  await Promise.all([store.dense.retrieve(first, { count: k }), store.lexical.retrieve(first, { count: k })]);
+  say(`opened and first question answered in ${seconds(opening)} s`);
+  const found: string[][] = [];
+  const dense = await time(queryCount, async (at) => {
+    found.push((await store.dense.retrieve(queries[at]!, { count: k })).map(({ chunkId }) => chunkId));
+  });
+  say(`dense ${dense}`);
+  say(`lexical ${await time(queryCount, (at) => store.lexical.retrieve(queries[at]!, { count: k }))}`);
+  const both = await time(queryCount, async (at) => {
+    const call = { count: 40 };
+    const [left, right] = await Promise.all([
+      store.dense.retrieve(queries[at]!, call),
+      store.lexical.retrieve(queries[at]!, call),
+    ]);
+    await store.hits([...left, ...right]);
+  });
+  say(`both, 40 each, with hits read ${both}`);
+  const { rss } = process.memoryUsage();
+  say(`memory of the process ${megabytes(rss)}, ${(rss / raw).toFixed(2)} of the raw vectors`);
+  await store.close();
+  return found;
+}
+
+interface Query {
+  readonly text: string;
+  readonly vector: Float32Array;
+}
+const queries: readonly Query[] = Array.from({ length: queryCount }, () => ({ text: words(5), vector: vector() }));
+
+if (measuredFolder !== undefined) {
+  process.send!(await measure(kinds[0]!, measuredFolder, queries));
+  process.disconnect();
+} else {
+  console.log(`node build/benchmarks/search.js ${process.argv.slice(2).join(" ")}`);
+  const machine = `${cpus().length} x ${cpus()[0]?.model}, ${megabytes(totalmem())}, ${process.platform} ${process.arch}`;
+  console.log(`Node ${process.version}, ${machine}`);
+  console.log(
+    `${chunkCount} chunks of ${dimension} dimensions, raw vectors ${megabytes(raw)}, ${queryCount} queries, k ${k}`,
+  );
+  const folder = mkdtempSync(join(tmpdir(), "citewell-benchmark-"));
+  try {
+    let exact: readonly string[][] | undefined;
+    for (const index of kinds) {
+      console.log(`\n${index}`);
+      next = random(2);
+      const path = join(folder, index);
+      await build(index, path);
+      // In a process of its own: what is measured is opening and searching, not what building left behind.
+      const child = fork(fileURLToPath(import.meta.url), [String(chunkCount), String(dimension), index, path]);
+      const [found] = (await once(child, "message")) as [string[][]];
+      await once(child, "exit");
+      if (index === "flat") exact = found;
+      else if (exact) {
+        const shared = found.map((ids, at) => ids.filter((id) => exact![at]!.includes(id)).length);
+        const recall = shared.reduce((sum, count) => sum + count, 0) / (k * queryCount);
+        say(`recall@${k} against flat ${recall.toFixed(4)}`);
+      }
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -82,7 +82,7 @@ export class Dense {
     if ("search" in graph) return graph;
     this.#withoutGraph = true;
     this.#options.onWarning(
-      `hnswlib-node cannot be used (${graph.reason.split("\n")[0]}): vectors are searched one by one, which is exact and slower from about 100,000 chunks on. Install it with: npm install hnswlib-node`,
+      `${graph.reason.split("\n")[0]}: vectors are searched one by one, which is exact, and slower from about 100,000 chunks on`,
     );
     return flatDense(this.#changes);
   }

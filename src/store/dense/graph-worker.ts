@@ -26,7 +26,7 @@ function native<Result>(work: () => Result): Result {
   }
 }
 
-async function serve(library: HnswLibrary): Promise<void> {
+async function serve(hnsw: HnswLibrary): Promise<void> {
   const { databasePath, folder, store, m, efConstruction, ef } = start;
   const database = openDatabase(databasePath);
   const builder = await GraphBuilder.open({
@@ -38,7 +38,7 @@ async function serve(library: HnswLibrary): Promise<void> {
       ...(efConstruction !== undefined && { efConstruction }),
       ...(ef !== undefined && { ef }),
     },
-    library,
+    library: hnsw,
     onWarning: (message) => say({ event: "warning", message }),
     onUnsaved: () => say({ event: "unsaved" }),
     native,
@@ -77,8 +77,19 @@ async function serve(library: HnswLibrary): Promise<void> {
   followAhead();
 }
 
+async function library(): Promise<HnswLibrary> {
+  try {
+    return await loadHnswLibrary(start.graphModule);
+  } catch (error) {
+    const reason = asError(error).message.split("\n")[0];
+    throw new Error(`hnswlib-node cannot be loaded (${reason}); install it with npm install hnswlib-node`, {
+      cause: error,
+    });
+  }
+}
+
 try {
-  await serve(await loadHnswLibrary(start.graphModule));
+  await serve(await library());
 } catch (error) {
   say({ event: "unavailable", reason: asError(error).message });
   port.close();

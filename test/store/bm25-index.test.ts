@@ -1,0 +1,92 @@
+import fc from "fast-check";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { Bm25Index } from "../../src/store/lexical/bm25-index.js";
+import { lexicalFileFacts, readLexicalFile, writeLexicalFile } from "../../src/store/lexical/lexical-file.js";
+import { temporaryFolder } from "./temporary-folder.js";
+
+type Texts = ReadonlyMap<number, readonly string[]>;
+const options = { k1: 1.2, b: 0.75 };
+const word = fc.constantFrom("a", "b", "c", "d", "e", "检索", "rare\nline", '"');
+const text = fc.array(word, { maxLength: 12 });
+const change = fc.oneof(
+  fc.record({ add: text }),
+  fc.record({ remove: fc.nat({ max: 30 }) }),
+  fc.constant({ reload: true as const }),
+);
+
+/** BM25 as its formula reads, counting everything anew. */
+function slowBm25(texts: Texts, query: readonly string[]): { label: number; score: number }[] {
+  const lengths = [...texts.values()].map((words) => words.length);
+  const average = lengths.reduce((sum, length) => sum + length, 0) / texts.size;
+  return [...texts]
+    .map(([label, words]) => {
+      let score = 0;
+      for (const wanted of query) {
+        const n = [...texts.values()].filter((others) => others.includes(wanted)).length;
+        const f = words.filter((one) => one === wanted).length;
+        const idf = Math.log(1 + (texts.size - n + 0.5) / (n + 0.5));
+        if (f > 0) score += (idf * f) / (f + options.k1 * (1 - options.b + (options.b * words.length) / average));
+      }
+      return { label, score };
+    })
+    .filter(({ score }) => score > 0)
+    .toSorted((a, b) => b.score - a.score || a.label - b.label);
+}
+
+function frequencies(words: readonly string[]): Map<string, number> {
+  const counted = new Map<string, number>();
+  for (const one of words) counted.set(one, (counted.get(one) ?? 0) + 1);
+  return counted;
+}
+
+test("after any additions, removals and reloads the scores are those of the formula over what is there", async () => {
+  const folder = temporaryFolder();
+  let files = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(change, { maxLength: 60 }), text, async (changes, query) => {
+      let index = Bm25Index.empty();
+      const texts = new Map<number, readonly string[]>();
+      let label = 0;
+      for (const step of changes) {
+        if ("add" in step) {
+          label += 3;
+          index.add(label, frequencies(step.add));
+          texts.set(label, step.add);
+        } else if ("remove" in step) {
+          index.remove(step.remove * 3);
+          texts.delete(step.remove * 3);
+        } else {
+          const content = await index.content();
+          const path = join(folder, `${files++}.bin`);
+          await writeLexicalFile(path, content);
+          index = await Bm25Index.from(await readLexicalFile(path, lexicalFileFacts(content)));
+        }
+      }
+      expect(index.size).toBe(texts.size);
+      const { labels, scores } = index.search(query, 100, options);
+      const expected = new Map(slowBm25(texts, query).map((one) => [one.label, one.score]));
+      expect([...labels].toSorted((a, b) => a - b)).toEqual([...expected.keys()].toSorted((a, b) => a - b));
+      for (const [at, found] of labels.entries()) {
+        expect(scores[at]).toBeCloseTo(expected.get(found)!, 9);
+        if (at > 0) expect(scores[at]).toBeLessThanOrEqual(scores[at - 1]!);
+      }
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test("searching leaves nothing behind for the next search", () => {
+  const index = Bm25Index.empty();
+  index.add(1, frequencies(["a", "b"]));
+  index.add(2, frequencies(["b"]));
+  const first = index.search(["b", "a"], 5, options);
+  expect(index.search(["zzz"], 5, options).labels).toHaveLength(0);
+  expect(index.search(["b", "a"], 5, options)).toEqual(first);
+});
+
+test("labels that do not rise are refused", () => {
+  const index = Bm25Index.empty();
+  index.add(5, frequencies(["a"]));
+  expect(() => index.add(5, frequencies(["b"]))).toThrow(RangeError);
+});

@@ -1,0 +1,148 @@
+import SQLite from "better-sqlite3";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import type { Store } from "../../src/ports.js";
+import { openEmbeddedStore, openStore, type StoreInternals, type StoreOptions } from "../../src/store/open-store.js";
+import { madeDocument, madeVector, withVectors } from "./made-documents.js";
+import { temporaryFolder } from "./temporary-folder.js";
+
+const made = { space: "made", dimension: 8 };
+const one = madeDocument("one", ["alpha beta", "gamma"]);
+
+async function opened(path: string, options: StoreOptions = {}, internals: StoreInternals = {}): Promise<Store> {
+  const store = await openEmbeddedStore(path, made, options, internals);
+  onTestFinished(() => store.close());
+  return store;
+}
+
+async function writtenStore(): Promise<string> {
+  const path = join(temporaryFolder(), "store");
+  const store = await opened(path);
+  await store.write(withVectors([one], 8));
+  await store.close();
+  return path;
+}
+
+test("a store that must be there and is not is missing, with the command that makes one, and nothing is made", async () => {
+  const path = join(temporaryFolder(), "store");
+  await expect(openStore(path, made, { create: false })).rejects.toMatchObject({
+    code: "missing",
+    message: expect.stringContaining("citewell index <folder>"),
+  });
+  expect(existsSync(path)).toBe(false);
+});
+
+test("a store that was opened and never written to is gone after close, with the folders made for it", async () => {
+  const folder = temporaryFolder();
+  const store = await opened(join(folder, "deep", "er"));
+  expect(await store.counts()).toEqual({ documents: 0, chunks: 0, vectors: 0 });
+  await store.close();
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test("closing leaves alone what was in the folder before", async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "notes.txt"), "mine");
+  await (await opened(folder)).close();
+  expect(readdirSync(folder)).toEqual(["notes.txt"]);
+});
+
+test("a failed first write leaves nothing after close", async () => {
+  const folder = temporaryFolder();
+  const store = await opened(join(folder, "store"));
+  await expect(store.write({ documents: [one] })).rejects.toMatchObject({ code: "vector" });
+  await store.close();
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test("another model or dimension is refused, with both names and the way out", async () => {
+  const path = await writtenStore();
+  await expect(openStore(path, { space: "other", dimension: 8 })).rejects.toMatchObject({
+    code: "space",
+    message: expect.stringMatching(/vectors of made.*vectors of other.*index again/),
+  });
+  await expect(openStore(path, { space: "made", dimension: 9 })).rejects.toMatchObject({
+    code: "dimension",
+    message: expect.stringMatching(/\b8\b.*\b9\b/),
+  });
+  expect((await (await opened(path)).counts()).documents).toBe(1);
+});
+
+test("a store of a later version is refused and left as it is", async () => {
+  const path = await writtenStore();
+  const database = new SQLite(join(path, "store.sqlite"));
+  database.pragma("user_version = 99");
+  database.close();
+  await expect(openStore(path, made)).rejects.toMatchObject({
+    code: "version",
+    message: expect.stringContaining("99"),
+  });
+});
+
+test("a file that is no database, and a database that is no store, are refused and not touched", async () => {
+  const folder = temporaryFolder();
+  const [garbage, foreign] = [join(folder, "garbage"), join(folder, "foreign")];
+  mkdirSync(garbage);
+  mkdirSync(foreign);
+  writeFileSync(join(garbage, "store.sqlite"), "these are not the bytes of a database ".repeat(200));
+  await expect(openStore(garbage, made)).rejects.toMatchObject({ code: "damaged" });
+  const database = new SQLite(join(foreign, "store.sqlite"));
+  database.exec("CREATE TABLE theirs (x)");
+  database.close();
+  await expect(openStore(foreign, made)).rejects.toMatchObject({ code: "damaged" });
+  expect(existsSync(join(garbage, "store.sqlite"))).toBe(true);
+});
+
+test("unknown and impossible options are refused before anything is made", async () => {
+  const path = join(temporaryFolder(), "store");
+  await expect(openStore(path, made, { ef: 0 })).rejects.toMatchObject({ code: "options" });
+  await expect(openStore(path, made, { hnsw: true } as StoreOptions)).rejects.toMatchObject({ code: "options" });
+  expect(existsSync(path)).toBe(false);
+});
+
+test("while one store writes, a second may read, sees each commit, and is told who writes when it tries to", async () => {
+  const path = join(temporaryFolder(), "store");
+  const [writer, reader] = [await opened(path), await opened(path)];
+  await writer.write(withVectors([one], 8));
+  expect((await reader.lexical.retrieve({ text: "alpha" }, { count: 5 })).length).toBe(1);
+  await writer.write(withVectors([madeDocument("two", ["alpha delta"])], 8));
+  expect((await reader.lexical.retrieve({ text: "alpha" }, { count: 5 })).length).toBe(2);
+  expect((await reader.dense.retrieve({ text: "", vector: madeVector("x", 8) }, { count: 9 })).length).toBe(3);
+  await expect(reader.write(withVectors([one], 8))).rejects.toMatchObject({
+    code: "locked",
+    message: expect.stringContaining(`Process ${process.pid}`),
+  });
+  await writer.close();
+  expect(await reader.write(withVectors([one], 8))).toEqual([expect.objectContaining({ outcome: "updated" })]);
+});
+
+test("without the native library the store searches exactly and says so once", async () => {
+  const warnings: string[] = [];
+  const options: StoreOptions = { index: "hnsw", onWarning: (message) => warnings.push(message) };
+  const store = await opened(join(temporaryFolder(), "store"), options, { graphModule: "citewell-no-such-module" });
+  await store.write(withVectors([one], 8));
+  for (let search = 0; search < 3; search++) {
+    expect(await store.dense.retrieve({ text: "", vector: madeVector("x", 8) }, { count: 5 })).toHaveLength(2);
+  }
+  await store.close();
+  expect(warnings).toEqual([
+    expect.stringMatching(/^hnswlib-node cannot be loaded .*citewell-no-such-module.*one by one.*$/),
+  ]);
+});
+
+test("a store that outgrows the flat index goes on with the graph", async () => {
+  const path = join(temporaryFolder(), "store");
+  const store = await opened(path, { flatBelow: 50 });
+  const documents = Array.from({ length: 120 }, (_, index) => madeDocument(`d${index}`, [`text ${index}`]));
+  for (const document of documents) await store.write(withVectors([document], 8));
+  const query = { text: "", vector: madeVector("x", 8) };
+  const found = await store.dense.retrieve(query, { count: 120 });
+  expect(new Set(found.map(({ chunkId }) => chunkId)).size).toBe(120);
+  await store.close();
+  expect(readdirSync(path).filter((file) => file.startsWith("graph"))).toHaveLength(2);
+  const flat = await opened(path, { index: "flat" });
+  expect((await flat.dense.retrieve(query, { count: 10 })).map(({ chunkId }) => chunkId)).toEqual(
+    found.slice(0, 10).map(({ chunkId }) => chunkId),
+  );
+});

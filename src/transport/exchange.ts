@@ -18,6 +18,8 @@ export interface Sending {
   readonly timeoutMs: number;
   /** Asked when a slot is free: whether it may leave now after all. */
   readonly mayLeave: () => boolean;
+  /** Told of the headers before the slot is free again. */
+  readonly answered: (status: number, headers: Headers) => void;
 }
 
 /** Runs a task when one of the upstream's slots is free. */
@@ -89,7 +91,7 @@ export class Exchange {
     this.#body.destroy();
   }
 
-  async #send({ timeoutMs, mayLeave, dispatcher, ...request }: Sending, slots: Slots): Promise<void> {
+  async #send({ timeoutMs, mayLeave, answered, dispatcher, ...request }: Sending, slots: Slots): Promise<void> {
     const { signal } = this.#controller;
     await new Promise<void>((resolve, reject) => {
       this.#scope.listen((stopped) => {
@@ -105,6 +107,7 @@ export class Exchange {
         this.status = reply.statusCode;
         this.headers = reply.headers;
         if (signal.aborted) this.#discard();
+        answered(reply.statusCode, reply.headers);
       }).then(resolve, reject);
     });
   }

@@ -14,6 +14,7 @@ import { refusal, requestIdOf } from "./refusal.js";
 import { transportError } from "./report.js";
 import { retryDelayMs } from "./retry.js";
 import { keepSecret } from "./secrecy.js";
+import { type Headers, requestedWaitMs } from "./wait-headers.js";
 
 /** One call: what to send, and how to read the reply. */
 export interface Call<T> {
@@ -168,7 +169,12 @@ export class Upstream {
       settings.onEvent?.({ type: "request", operation: operation.name, model, attempt, sizeBytes: body.length });
       return true;
     };
-    const exchange = await Exchange.open({ ...this.#sending(call, body), mayLeave }, this.#slots, scope);
+    // Before the slot is free: the call that gets it must know already.
+    const answered = (status: number, headers: Headers) => {
+      const waitMs = status === 429 || status === 503 ? requestedWaitMs(headers, Date.now()) : undefined;
+      if (waitMs !== undefined) this.#cool(model, waitMs);
+    };
+    const exchange = await Exchange.open({ ...this.#sending(call, body), mayLeave, answered }, this.#slots, scope);
     if (!exchange) return undefined;
     if (exchange.status >= 300) throw await this.#refused(call, exchange);
     const result = await call.read(exchange);
@@ -184,7 +190,7 @@ export class Upstream {
     return { result };
   }
 
-  #sending({ operation, accept }: Call<unknown>, body: Buffer): Omit<Sending, "mayLeave"> {
+  #sending({ operation, accept }: Call<unknown>, body: Buffer): Omit<Sending, "mayLeave" | "answered"> {
     const { apiKey, paths, readTimeoutMs } = this.settings;
     return {
       dispatcher: this.#dispatcher,
@@ -222,10 +228,9 @@ export class Upstream {
       { failure, attempt, nowMs, random: Math.random(), ...deadline },
       { ...this.settings, repeat: operation.repeat },
     );
-    const shared =
-      failure.code === "rate-limited" && failure.retryable ? (failure.retryAfterMs ?? delayMs) : failure.retryAfterMs;
-    if (shared !== undefined && this.#coolDown.extend(model, nowMs + shared)) {
-      this.settings.onEvent?.({ type: "cool-down", model, delayMs: shared });
+    // The service's own wait was noted when its headers came.
+    if (failure.code === "rate-limited" && failure.retryAfterMs === undefined && delayMs !== undefined) {
+      this.#cool(model, delayMs);
     }
     if (delayMs === undefined) throw new FailedAttempt(failure);
     this.settings.onEvent?.({
@@ -239,6 +244,11 @@ export class Upstream {
       ...(failure.status !== undefined && { status: failure.status }),
     });
     return delayMs;
+  }
+
+  #cool(model: string, delayMs: number): void {
+    if (!this.#coolDown.extend(model, performance.now() + delayMs)) return;
+    this.settings.onEvent?.({ type: "cool-down", model, delayMs });
   }
 
   /** Waits while the model wants no calls. @throws FailedAttempt when that is longer than the call may wait. */

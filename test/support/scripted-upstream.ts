@@ -139,12 +139,12 @@ async function play(reply: ScriptedReply, outgoing: ServerResponse): Promise<voi
     ...reply.headers,
   });
   outgoing.flushHeaders();
+  const closed = new Promise((resolve) => outgoing.once("close", resolve));
   for (const [index, piece] of pieces.entries()) {
     if (index > 0 && reply.gapMs !== undefined) await sleep(reply.gapMs);
     if (outgoing.destroyed) return;
-    outgoing.write(piece);
-    // One write, one segment as far as the machine allows: pieces must not melt together.
-    if (pieces.length > 1) await new Promise((resolve) => setImmediate(resolve));
+    // Each piece is with the kernel before the next: pieces stay apart, and none is lost when the connection is cut.
+    await Promise.race([new Promise((resolve) => outgoing.write(piece, resolve)), closed]);
   }
   if (reply.hang) return;
   if (reply.destroy) outgoing.destroy();

@@ -90,6 +90,7 @@ export class ChatAssembler {
   /** Events of a whole reply. */
   takeWhole({ id, model, choices, usage }: z.output<typeof ChatReply>, raw: unknown): ChatStreamEvent[] {
     const events: ChatStreamEvent[] = [];
+    this.#done = true;
     this.#raw = raw;
     this.#id = id ?? "";
     this.#model = model ?? "";
@@ -98,7 +99,7 @@ export class ChatAssembler {
     if (choice) {
       this.#chunks++;
       this.#delta(choice.message, events);
-      this.#finished(choice.finish_reason ?? "stop");
+      this.#finished(choice.finish_reason);
     }
     return events;
   }

@@ -51,6 +51,8 @@ export interface ScriptedUpstream {
   readonly gapsMs: readonly number[];
   /** Most requests that were being answered at the same time. */
   readonly maxInFlight: number;
+  /** Connections that were opened in all. */
+  readonly connections: number;
   readonly close: () => Promise<void>;
 }
 
@@ -72,6 +74,7 @@ export async function startScriptedUpstream(script: Script): Promise<ScriptedUps
   const sockets = new Set<Socket>();
   let inFlight = 0;
   let maxInFlight = 0;
+  let connections = 0;
   const replyTo = (request: RecordedRequest, index: number): ScriptedReply =>
     typeof script === "function"
       ? script(request, index)
@@ -86,6 +89,7 @@ export async function startScriptedUpstream(script: Script): Promise<ScriptedUps
     );
   });
   server.on("connection", (socket) => {
+    connections++;
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
   });
@@ -99,6 +103,9 @@ export async function startScriptedUpstream(script: Script): Promise<ScriptedUps
     },
     get maxInFlight() {
       return maxInFlight;
+    },
+    get connections() {
+      return connections;
     },
     close: async () => {
       const closed = new Promise((resolve) => server.close(resolve));

@@ -1,0 +1,91 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { collect } from "../../src/stream.js";
+import { chunk, failure, streamed, transportFor, vectors } from "../support/transport-for.js";
+
+const one = { model: "m", input: ["a"] };
+const ask = { model: "m", messages: [{ role: "user" as const, content: "?" }] };
+const comment = ": keep-alive\n\n";
+const hello = `data: ${JSON.stringify(chunk({ content: "Hel" }))}\n\n`;
+
+describe("a deadline", () => {
+  test("ends a call that is not answered", async () => {
+    const { transport, upstream } = await transportFor([{ hang: true }]);
+    const error = await failure(transport.embeddings(one, { deadlineMs: 60 }));
+    expect(error).toMatchObject({ code: "timeout", attempts: 1, operation: "embeddings" });
+    expect(String(error)).toContain("60 ms");
+    expect(await upstream.requests[0]!.end).toBe("closed");
+  });
+
+  test("holds for all attempts together, and the error says what went wrong before", async () => {
+    const { transport } = await transportFor([{ status: 503, text: "busy" }, { hang: true }]);
+    const error = await failure(transport.embeddings(one, { deadlineMs: 100 }));
+    expect(error).toMatchObject({ code: "timeout", attempts: 2, cause: expect.objectContaining({ status: 503 }) });
+    expect(String(error)).toContain("busy");
+  });
+
+  test("holds for a stream while it is read", async () => {
+    const { transport } = await transportFor([{ chunks: [hello], hang: true }]);
+    const error = await failure(collect(transport.chatStream(ask, { deadlineMs: 80 })));
+    expect(error).toMatchObject({ code: "timeout" });
+  });
+
+  test("that has passed already sends nothing", async () => {
+    const { transport, upstream } = await transportFor([]);
+    expect(await failure(transport.embeddings(one, { deadlineMs: 0 }))).toMatchObject({ code: "timeout", attempts: 0 });
+    expect(upstream.requests).toHaveLength(0);
+  });
+
+  test("that is longer than a timer can count does not pass at once", async () => {
+    const { transport } = await transportFor([{ ...vectors(1), delayMs: 20 }]);
+    expect((await transport.embeddings(one, { deadlineMs: 2 ** 40 })).vectors).toHaveLength(1);
+  });
+});
+
+test("an attempt that takes too long is made again", async () => {
+  const { transport, upstream } = await transportFor([{ hang: true }, vectors(1)], { readTimeoutMs: 80 });
+  await transport.embeddings(one);
+  expect(upstream.requests).toHaveLength(2);
+  expect(await upstream.requests[0]!.end).toBe("closed");
+});
+
+describe("section 4: a stream has two idle limits", () => {
+  test("silence ends it, with what had come", async () => {
+    const { transport, upstream } = await transportFor([{ chunks: [hello], hang: true }], { streamIdleMs: 60 });
+    const error = await failure(collect(transport.chatStream(ask)));
+    expect(error).toMatchObject({ code: "timeout", partialText: "Hel", retryable: true });
+    expect(String(error)).toContain("silent");
+    expect(await upstream.requests[0]!.end).toBe("closed");
+  });
+
+  test("keep-alive ends the silence, but does not last for ever", async () => {
+    const chunks = [hello, ...Array.from({ length: 200 }, () => comment)];
+    const { transport } = await transportFor([{ chunks, gapMs: 10 }], { streamIdleMs: 5000, streamPayloadIdleMs: 150 });
+    const error = await failure(collect(transport.chatStream(ask)));
+    expect(error).toMatchObject({ code: "timeout", partialText: "Hel" });
+    expect(String(error)).toContain("keep-alive");
+  });
+
+  test("what comes between them is worth waiting for", async () => {
+    const chunks = [hello, ...Array.from({ length: 8 }, () => comment), hello, "data: [DONE]\n\n"];
+    const { transport } = await transportFor([{ chunks, gapMs: 20 }], {
+      streamIdleMs: 5000,
+      streamPayloadIdleMs: 3000,
+    });
+    expect((await collect(transport.chatStream(ask))).map(({ type }) => type)).toEqual([
+      "text-delta",
+      "text-delta",
+      "finish",
+    ]);
+  });
+
+  test("time that the reader takes is not the stream's", async () => {
+    const { transport } = await transportFor([streamed("a", "b", "c")], { streamIdleMs: 40, streamPayloadIdleMs: 40 });
+    let count = 0;
+    for await (const _ of transport.chatStream(ask)) {
+      count++;
+      await sleep(60);
+    }
+    expect(count).toBe(4);
+  });
+});

@@ -5,7 +5,10 @@ import type { Found, Retriever } from "../ports.js";
 import type { Placement } from "../types.js";
 
 export const FusedOptions = z.strictObject({
-  /** How slowly a place further down loses worth: a chunk at rank r counts weight / (k + r). 0 to 1000; default 10. */
+  /**
+   * How slowly a place further down loses worth: a chunk at rank r counts weight / (k + r). 0 to 1000; default 10. The
+   * paper has 60, for dozens of lists; of two lists, the first places have to say more.
+   */
   k: z.number().min(0).max(1000).default(10),
   /** What each retriever's word is worth, in their order; 0 or more. Default: 1 each. */
   weights: z.array(z.number().min(0)).optional(),

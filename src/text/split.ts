@@ -141,7 +141,7 @@ class Splitter {
 
   /**
    * Bounds between blocks up to `limit`: the last of those before the highest heading once the chunk is full enough, and
-   * the last of all. Never behind a heading.
+   * the last of all. Never behind a heading, nor between a colon and what it announces if there is another.
    */
   #bounds(start: number, limit: number, covered: number, budget: number) {
     let heading: number | undefined;
@@ -153,12 +153,21 @@ class Splitter {
       const next = this.#blocks[at + 1];
       if (!block || !next || block.end > limit) return { heading, between };
       if (block.kind === "heading" || block.end <= covered) continue;
+      if (between !== undefined && between >= full && this.#introduces(block, next)) continue;
       between = block.end;
       if (next.kind === "heading" && block.end >= full && (next.level ?? 1) <= level) {
         heading = block.end;
         level = next.level ?? 1;
       }
     }
+  }
+
+  /** Whether a paragraph such as "For example:" belongs to the fence, list or table behind it. */
+  #introduces({ kind, start, end }: Block, next: Block): boolean {
+    if (kind !== "paragraph" || next.kind === "paragraph" || next.kind === "heading") return false;
+    let last = end - 1;
+    while (last > start && /\s/.test(this.#text.charAt(last))) last--;
+    return /[:：]/.test(this.#text.charAt(last));
   }
 
   /** Whether the block at `at`, with the headings before it, should start a chunk in which it is whole. */

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import type { TokenCounter, TokenMeasure } from "../ports.js";
+import { PieceCounts } from "./piece-counts.js";
 import { PreTokens } from "./pre-tokens.js";
-import { remember } from "./remember.js";
 
 /**
  * Merging byte pairs is quadratic in the length of a piece, and a piece may be any length: runs without a break are cut
@@ -9,10 +9,7 @@ import { remember } from "./remember.js";
  */
 const longestPiece = 512;
 
-/** Pieces remembered with their counts, two generations of these. English prose repeats most of its words. */
-const rememberedPieces = 32_768;
-
-let loaded: ((piece: string) => number) | undefined;
+let pieceCounts: PieceCounts | undefined;
 
 /**
  * Counts as cl100k_base does, in linear time on any input; never throws on special words. It stands in for models whose
@@ -50,7 +47,8 @@ function doubled(array: Uint32Array): Uint32Array<ArrayBuffer> {
 
 /** Total tokens; `visit` gets the end of each piece and the tokens up to there. */
 function scan(text: string, visit: (end: number, total: number) => void): number {
-  const tokensOf = (loaded ??= remember(rememberedPieces, loadVocabulary()));
+  // Prose repeats most of its words: counts of pieces seen before are remembered.
+  const counts = (pieceCounts ??= new PieceCounts(loadVocabulary()));
   const preTokens = new PreTokens(text);
   let total = 0;
   for (let start = 0; start < text.length;) {
@@ -58,7 +56,7 @@ function scan(text: string, visit: (end: number, total: number) => void): number
     while (start < pieceEnd) {
       const end = pieceEnd - start > longestPiece ? cutBefore(text, start + longestPiece) : pieceEnd;
       // Every ASCII character is a token of its own.
-      total += end - start === 1 && text.charCodeAt(start) < 0x80 ? 1 : tokensOf(text.slice(start, end));
+      total += end - start === 1 && text.charCodeAt(start) < 0x80 ? 1 : counts.of(text, start, end);
       visit(end, total);
       start = end;
     }

@@ -42,6 +42,12 @@ describe("counting tokens", () => {
     }
   });
 
+  test("stays exact over more different words than it remembers", () => {
+    const text = Array.from({ length: 80_000 }, (_, index) => `w${(index * 7919).toString(36)}`).join(" ");
+    expect(defaultTokens.count(text)).toBe(library(text));
+    expect(defaultTokens.count(text)).toBe(library(text));
+  });
+
   test("takes ten megabytes without a single break", () => {
     expect(defaultTokens.count("z".repeat(10_000_000))).toBeGreaterThan(1_000_000);
   });

@@ -1,0 +1,131 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { blocks } from "../../src/text/blocks.js";
+import { hostileText } from "./hostile-text.js";
+
+const markdown = (text: string) => blocks({ text, mediaType: "text/markdown" });
+/** Kind and first line of each block, with the level of headings. */
+const outline = (text: string) =>
+  markdown(text).map(({ kind, level, start }) => `${kind}${level ?? ""}: ${text.slice(start).split(/[\r\n]/)[0]}`);
+
+describe("Markdown blocks", () => {
+  test("are found by their first lines", () => {
+    expect(
+      outline(`---
+title: Setup
+---
+
+# Install
+
+A paragraph
+over two lines.
+
+- one
+  goes on
+- two
+1. three
+
+| a | b |
+| - | - |
+| 1 | 2 |
+
+> quoted
+
+<div>
+raw
+</div>
+
+Setext
+------
+***
+end`),
+    ).toEqual([
+      "front-matter: ---",
+      "heading1: # Install",
+      "paragraph: A paragraph",
+      "item: - one",
+      "item: - two",
+      "item: 1. three",
+      "table: | a | b |",
+      "paragraph: > quoted",
+      "html: <div>",
+      "heading2: Setext",
+      "paragraph: ***",
+      "paragraph: end",
+    ]);
+  });
+
+  test("of a fence hold whatever is inside it, up to a fence of its own kind", () => {
+    expect(outline("```sh\n# no heading\n~~~\n``\n```\n# heading")).toEqual(["fence: ```sh", "heading1: # heading"]);
+    expect(outline("~~~~\n~~~\n```\n~~~~\ntext")).toEqual(["fence: ~~~~", "paragraph: text"]);
+    expect(outline("- item\n\n  ```\n  # no heading\n  ```\n- item")).toEqual([
+      "item: - item",
+      "fence:   ```",
+      "item: - item",
+    ]);
+  });
+
+  test("of an unclosed fence reach to the end", () => {
+    expect(outline("text\n\n```\n# no heading\n\n| a |")).toEqual(["paragraph: text", "fence: ```"]);
+  });
+
+  test("have the words of their headings", () => {
+    const titles = markdown("## 配置 {#config}\n# C# #\n### Closed ###\nTwo\nlines\n===\n#\n").map(
+      ({ title }) => title,
+    );
+    expect(titles).toEqual(["配置", "C#", "Closed", "Two lines", ""]);
+  });
+
+  test("are no headings without a space, behind four spaces or inside a comment", () => {
+    expect(outline("#tag\n\n    # code\n\n<!--\n# hidden\n\n-->\n")).toEqual([
+      "paragraph: #tag",
+      "paragraph:     # code",
+      "html: <!--",
+    ]);
+  });
+
+  test("take every kind of line break", () => {
+    expect(outline("# a\r\n\r\ntext\r# b\n")).toEqual(["heading1: # a", "paragraph: text", "heading1: # b"]);
+  });
+});
+
+test("plain text is cut at blank lines alone", () => {
+  const text = "\n# one\ntwo\n\n \nthree\n";
+  expect(blocks({ text }).map(({ start, end }) => text.slice(start, end))).toEqual(["\n# one\ntwo\n\n \n", "three\n"]);
+});
+
+test("blocks of any text touch one another and cover it", () => {
+  fc.assert(
+    fc.property(hostileText(), fc.constantFrom("text/markdown", "text/plain"), (text, mediaType) => {
+      const found = blocks({ text, mediaType });
+      expect(found.map(({ start, end }) => text.slice(start, end)).join("")).toBe(text);
+      expect(found.every(({ start, end }, index) => start < end && start === (found[index - 1]?.end ?? 0))).toBe(true);
+    }),
+  );
+});
+
+test("blocks of long repetitions are found without hanging or running out of stack", () => {
+  for (const mark of [
+    "#",
+    "`",
+    "~",
+    "*",
+    "* ",
+    "- ",
+    "-",
+    "=",
+    "|",
+    "|-",
+    ">",
+    "<a ",
+    "<!--",
+    " ",
+    "\r",
+    "1. ",
+    "```\n",
+    "|-\n",
+    "a\n-\n",
+  ]) {
+    expect(markdown(mark.repeat(300_000)).at(-1)?.end).toBe(mark.length * 300_000);
+  }
+});

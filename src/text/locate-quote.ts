@@ -1,5 +1,6 @@
 import type { Support } from "../types.js";
 import { comparable, type ComparableText } from "./comparable-text.js";
+import { sentences } from "./sentences.js";
 import { alignWords, bestWindow, type WordSpan } from "./align-words.js";
 
 /** Words that were found in a text. */
@@ -18,8 +19,8 @@ export interface QuoteLocator {
    */
   readonly quote: (words: string) => LocatedWords | undefined;
   /**
-   * The stretch a sentence rests on: where it is quoted outright, else the stretch that holds at least 60 % of its
-   * distinct words, with the same numbers and negations.
+   * What a sentence rests on: where it is quoted outright, else the sentences of the text in which at least 60 % of its
+   * distinct words stand close together, with the same numbers and negations.
    */
   readonly sentence: (sentence: string) => LocatedWords | undefined;
 }
@@ -73,15 +74,21 @@ export function quoteLocator(text: string): QuoteLocator {
       return window && sameSense(wanted, words.slice(window.from, window.to)) ? span(words, window) : undefined;
     },
     sentence: (given) => {
-      const found = literally(given);
-      if (found) return found;
+      const said = literally(given);
+      if (said) return said;
       const wanted = pairCharacters(wordsOf(comparable(given).text));
       if (wanted.length < fewestFuzzyWords || wanted.length > mostFuzzyWords) return undefined;
       const words = pairCharacters(prepare().words);
       const window = bestWindow(wanted, words, sentenceThreshold);
-      return window && sameSense(wanted, words.slice(window.from, window.to)) ? span(words, window) : undefined;
+      const found = window && sameSense(wanted, words.slice(window.from, window.to)) && span(words, window);
+      return found ? wholeSentences(found) : undefined;
     },
   };
+
+  function wholeSentences(found: LocatedWords): LocatedWords {
+    const touched = sentences(text).filter(({ start, end }) => end > found.start && start < found.end);
+    return { ...found, start: touched[0]?.start ?? found.start, end: touched.at(-1)?.end ?? found.end };
+  }
 
   function span(words: readonly WordSpan[], { from, to }: { readonly from: number; readonly to: number }) {
     const first = words[from];

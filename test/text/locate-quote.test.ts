@@ -55,9 +55,9 @@ describe("a sentence without quoted words", () => {
     return at && text.slice(at.start, at.end);
   };
   test.each([
-    ["Your API key expires 90 days after that.", "API key** expires after 90 days"],
-    ["密钥创建后九十天内有效。", "密钥在创建后\n九十天内有效"],
-  ])("%j rests on the stretch that holds most of its words", (sentence, stretch) => {
+    ["Your API key expires 90 days after that.", "An **API key** expires after 90 days."],
+    ["密钥创建后九十天内有效。", "密钥在创建后\n九十天内有效，不能续期。"],
+  ])("%j rests on the sentence that holds most of its words", (sentence, stretch) => {
     expect(rests(sentence)).toBe(stretch);
   });
 

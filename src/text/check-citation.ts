@@ -1,0 +1,57 @@
+import type { Citation, Hit } from "../types.js";
+import type { CitationMarker } from "./citation-markers.js";
+import { quoteLocator, type LocatedWords, type QuoteLocator } from "./locate-quote.js";
+import type { Passage } from "./pack.js";
+import { placeInHit } from "./places.js";
+import { unescapeTags } from "./prompt-tags.js";
+
+/** Holds citations against the passages that the model was given. */
+export interface CitationChecker {
+  /**
+   * The citation that a marker makes, checked; `undefined` when there is no source of its number. A quote has to stand
+   * in that very source. A marker without one is held to the sentence before it.
+   */
+  readonly check: (marker: CitationMarker, sentence: string) => Citation | undefined;
+}
+
+export function citationChecker(passages: readonly Passage[]): CitationChecker {
+  const locators = new Map<number, QuoteLocator>();
+  const locatorOf = ({ number, text }: Passage): QuoteLocator => {
+    const locator = locators.get(number) ?? quoteLocator(text);
+    locators.set(number, locator);
+    return locator;
+  };
+  return {
+    check: ({ number, quote }, sentence) => {
+      const passage = passages[number - 1];
+      if (!passage) return undefined;
+      const locator = locatorOf(passage);
+      // The model read the source with its tags escaped, and may have copied the escapes.
+      const claimed = quote === undefined ? sentence : unescapeTags(quote);
+      const found = quote === undefined ? locator.sentence(sentence) : locator.quote(claimed);
+      return found ? supported(passage, found) : unsupported(passage, claimed);
+    },
+  };
+}
+
+function supported(passage: Passage, { start, end, support }: LocatedWords): Citation | undefined {
+  const at = { start: passage.start + start, end: passage.start + end };
+  const hit = hitAt(passage, at.start, at.end);
+  return hit && { ...pointer(passage, hit, at), quote: passage.text.slice(start, end), supported: true, support };
+}
+
+function unsupported(passage: Passage, claimed: string): Citation | undefined {
+  const hit = passage.hits[0];
+  return hit && { ...pointer(passage, hit, hit.chunk), quote: claimed, supported: false, support: "missing" };
+}
+
+function pointer({ number }: Passage, hit: Hit, { start, end }: { readonly start: number; readonly end: number }) {
+  const title = hit.title === undefined ? {} : { title: hit.title };
+  return { number, chunkId: hit.chunk.id, uri: hit.uri, ...title, start, end, ...placeInHit(hit, start) };
+}
+
+/** The best hit that holds the whole span, else the best that holds its start. */
+function hitAt({ hits }: Passage, start: number, end: number): Hit | undefined {
+  const starting = hits.filter(({ chunk }) => chunk.start <= start && start < chunk.end);
+  return starting.find(({ chunk }) => end <= chunk.end) ?? starting[0];
+}

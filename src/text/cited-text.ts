@@ -1,0 +1,88 @@
+import type { Citation } from "../types.js";
+import type { CitationChecker } from "./check-citation.js";
+import { CitationMarkerParser, type CitationMarker, type MarkedText } from "./citation-markers.js";
+import { sentences } from "./sentences.js";
+
+/** What a delta of a reply comes to. */
+export type CitedPart =
+  | { readonly type: "text-delta"; readonly text: string }
+  | { readonly type: "citation"; readonly citation: Citation }
+  /** A marker whose number is no source's. */
+  | { readonly type: "stray-marker"; readonly number: number };
+
+/** A claim of a reply that nothing backs. */
+export interface Unbacked {
+  readonly sentence: string;
+  /** Whether it has a citation that failed, or none at all. */
+  readonly cited: boolean;
+}
+
+/** How far back the sentence before a marker is looked for, in UTF-16 units. */
+const longestSentence = 1000;
+
+/** A reply on its way to the reader: quotes taken out of its markers, every marker checked as it comes. */
+export class CitedText {
+  /** What the reader saw, markers as `[1]`. */
+  text = "";
+  /** The same without markers: what the reply says. */
+  plain = "";
+  readonly #checker: CitationChecker;
+  readonly #marks: { readonly at: number; readonly supported: boolean }[] = [];
+  #parser = new CitationMarkerParser();
+
+  constructor(checker: CitationChecker) {
+    this.#checker = checker;
+  }
+
+  push(delta: string): CitedPart[] {
+    return this.#parser.push(delta).flatMap((part) => this.#take(part));
+  }
+
+  /** The end of a reply; another may follow. */
+  end(): CitedPart[] {
+    const parts = this.#parser.end().flatMap((part) => this.#take(part));
+    this.#parser = new CitationMarkerParser();
+    return parts;
+  }
+
+  #take(part: MarkedText): CitedPart[] {
+    return part.type === "text" ? [this.#say(part.text, part.text)] : this.#mark(part.marker);
+  }
+
+  #say(text: string, plain: string): CitedPart {
+    this.text += text;
+    this.plain += plain;
+    return { type: "text-delta", text };
+  }
+
+  #mark(marker: CitationMarker): CitedPart[] {
+    const said = this.#say(`[${marker.number}]`, "");
+    const citation = this.#checker.check(marker, lastSentence(this.plain));
+    this.#marks.push({ at: this.plain.trimEnd().length, supported: citation?.supported ?? false });
+    return [said, citation ? { type: "citation", citation } : { type: "stray-marker", number: marker.number }];
+  }
+
+  /** Sentences that claim something and have no citation that holds. Headings, questions, code and lead-ins claim nothing. */
+  unbacked(): Unbacked[] {
+    return sentences(this.plain).flatMap(({ start, end }) => {
+      const sentence = this.plain.slice(start, end);
+      if (!claims(sentence)) return [];
+      const marks = this.#marks.filter(({ at }) => at > start && at <= end);
+      return marks.some(({ supported }) => supported) ? [] : [{ sentence, cited: marks.length > 0 }];
+    });
+  }
+}
+
+function lastSentence(text: string): string {
+  const recent = text.slice(-longestSentence);
+  const last = sentences(recent).at(-1);
+  return last ? recent.slice(last.start, last.end) : "";
+}
+
+const fewestWords = 4;
+
+function claims(sentence: string): boolean {
+  if (/^\s*(?:#{1,6}\s|`{3}|~{3})|[:：?？]["”’*_`)]*$/u.test(sentence)) return false;
+  const words = sentence.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[\p{L}\p{N}]+/gu) ?? [];
+  return words.length >= fewestWords;
+}

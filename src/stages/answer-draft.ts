@@ -1,0 +1,96 @@
+import type { CitationChecker } from "../text/check-citation.js";
+import { CitedText, type CitedPart } from "../text/cited-text.js";
+import type { Folded } from "../text/fold-messages.js";
+import { isAbstention } from "../text/prompt.js";
+import type { Answer, AnswerEvent, Citation, Retrieved, ToolExchange, TraceStep } from "../types.js";
+import type { ModelReply } from "./model-reply.js";
+
+/** All events but the last, which is for the caller to send. */
+export type AnswerProgress = Exclude<AnswerEvent, { readonly type: "finish" | "error" }>;
+
+/** What a finished answer is made of beside the draft itself. */
+export interface AnswerEnding {
+  readonly retrieved: Retrieved;
+  /** As the service named it. */
+  readonly model: string;
+  /** The last reply, without markers. */
+  readonly lastReply: string;
+  readonly pack: TraceStep;
+}
+
+/** An answer in the making: everything that was told goes through it once, so the whole is what the parts were. */
+export class AnswerDraft {
+  readonly cited: CitedText;
+  readonly exchanges: ToolExchange[] = [];
+  readonly #sources: number;
+  readonly #citations: Citation[] = [];
+  readonly #warnings: string[] = [];
+  #usage = { inputTokens: 0, outputTokens: 0 };
+  #fold: string | undefined;
+
+  constructor(checker: CitationChecker, sources: number) {
+    this.cited = new CitedText(checker);
+    this.#sources = sources;
+  }
+
+  warn(message: string): AnswerProgress {
+    this.#warnings.push(message);
+    return { type: "warning", message };
+  }
+
+  /** A part of the reply as an event. */
+  tell(part: CitedPart): AnswerProgress {
+    if (part.type === "citation") this.#citations.push(part.citation);
+    if (part.type !== "stray-marker") return part;
+    return this.warn(`The answer cites source ${part.number}; there are ${this.#sources} sources`);
+  }
+
+  /** Counts one request to the model. */
+  count({ finish }: ModelReply, { foldedTurns, foldedRounds, droppedTurns, droppedRounds }: Folded): void {
+    const { inputTokens, outputTokens } = finish.usage;
+    this.#usage = {
+      inputTokens: this.#usage.inputTokens + inputTokens,
+      outputTokens: this.#usage.outputTokens + outputTokens,
+    };
+    if (foldedTurns + foldedRounds === 0) return;
+    this.#fold =
+      `shortened ${foldedTurns} earlier turns and ${foldedRounds} rounds of tools, ` +
+      `and left out ${droppedTurns} and ${droppedRounds} of them`;
+  }
+
+  /** What a reader should know of the last reply: that it was cut, is empty, or claims what nothing backs. */
+  review({ text, calls, finish }: ModelReply): AnswerProgress[] {
+    const found: string[] = [];
+    if (calls.length > 0) found.push("The model called a tool after the last round; it was not run");
+    if (finish.reason === "length") {
+      found.push(`The answer was cut by the limit on its length, after ${finish.usage.outputTokens} tokens`);
+    }
+    if (text.trim() === "") found.push("The model said nothing");
+    // What rests on the result of a tool has no source to cite.
+    if (this.exchanges.length === 0 && !isAbstention(text)) {
+      for (const { sentence, cited } of this.cited.unbacked()) {
+        found.push(cited ? `Not found in the source it cites: ${sentence}` : `Without a citation: ${sentence}`);
+      }
+    }
+    return found.map((message) => this.warn(message));
+  }
+
+  finish({ retrieved, model, lastReply, pack }: AnswerEnding): Answer {
+    const { text, plain } = this.cited;
+    const fold: TraceStep[] =
+      this.#fold === undefined ? [] : [{ step: "fold", kept: pack.kept, dropped: [], note: this.#fold }];
+    return {
+      question: retrieved.question,
+      text,
+      answered: lastReply.trim() !== "" && !isAbstention(lastReply),
+      citations: this.#citations,
+      hits: retrieved.hits,
+      trace: [...retrieved.trace, pack, ...fold],
+      usage: this.#usage,
+      model,
+      // Without markers: the next question comes with sources of other numbers.
+      turn: { role: "assistant", text: plain, ...(this.exchanges.length > 0 && { tools: this.exchanges }) },
+      warnings: this.#warnings,
+    };
+  }
+}

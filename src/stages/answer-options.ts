@@ -1,0 +1,45 @@
+import { z } from "zod";
+import type { AnyTool } from "../tool.js";
+
+/** A call that a tool with `writes` is about to carry out. */
+export interface ApprovalRequest {
+  readonly name: string;
+  /** Arguments, as the tool's schema returned them. */
+  readonly input: unknown;
+  /** Ends when the answer is aborted. */
+  readonly signal: AbortSignal;
+}
+
+/** Says whether a call may be carried out. Anything but `true`, and any error, is a no. */
+export type Approve = (request: ApprovalRequest) => boolean | Promise<boolean>;
+
+export const AnswerOptions = z.strictObject({
+  /** Tools that the model may call, made by `tool()`. At most 128, the most that the service takes. Default: none. */
+  tools: z
+    .array(
+      z.custom<AnyTool>((value) => typeof value === "object" && value !== null && "run" in value, "must be a tool()"),
+    )
+    .max(128)
+    .default([]),
+  /** Instructions of your own, added to those on sources and citations. Default: none. */
+  instructions: z.string().default(""),
+  /** Rounds of tool calls, after which the model is asked once more, without tools. 0 to 64; default 8. */
+  maxRounds: z.int().min(0).max(64).default(8),
+  /** Tokens kept free for the answer. Default 4,096; at most a quarter of the context. */
+  answerTokens: z.int().min(1).optional(),
+  /** Tokens kept free for the model's thinking. Default 4,096; at most an eighth of the context. 0 when it does not think. */
+  thinkingTokens: z.int().min(0).optional(),
+  /** Most tokens of request and reply, when that should be less than the model takes. Default: what the model takes. */
+  contextTokens: z.int().min(256).optional(),
+  /** Most tokens of one tool's result; longer ones are cut, and say so. 16 or more; default 2,000. */
+  toolResultTokens: z.int().min(16).default(2000),
+  /** 0 to 2. Default: the model's own. */
+  temperature: z.number().min(0).max(2).optional(),
+  /**
+   * Asked before each call of a tool that writes. Without it such tools are withheld as long as the context holds
+   * untrusted text: sources, or results of tools.
+   */
+  approve: z.custom<Approve>((value) => typeof value === "function", "must be a function").optional(),
+});
+export type AnswerOptions = z.input<typeof AnswerOptions>;
+export type ResolvedAnswerOptions = z.output<typeof AnswerOptions>;

@@ -1,0 +1,79 @@
+import { AnswerError, TransportError } from "../errors.js";
+import type { CallOptions, ChatModel, ChatRequest } from "../ports.js";
+import { WrittenToolCallParser } from "../text/written-tool-calls.js";
+import type { AnswerDraft, AnswerProgress } from "./answer-draft.js";
+import type { ChatFinish, ModelCall, ModelReply } from "./model-reply.js";
+import { untilAborted } from "./until-aborted.js";
+
+export interface AskOptions {
+  readonly request: ChatRequest;
+  readonly call: CallOptions & { readonly signal: AbortSignal };
+  /** Whether `<tool_call>` in the text is a call: some models write calls as text. */
+  readonly readsWrittenCalls: boolean;
+}
+
+/**
+ * One request to the model, told as it comes and written into the draft.
+ *
+ * @throws TransportError as the model does, and `truncated` when its stream ends without a finish.
+ * @throws AnswerError `thinking-budget` or `content-filter`.
+ */
+export async function* askModel(
+  model: ChatModel,
+  draft: AnswerDraft,
+  { request, call, readsWrittenCalls }: AskOptions,
+): AsyncGenerator<AnswerProgress, ModelReply> {
+  const { cited } = draft;
+  const start = { text: cited.text.length, plain: cited.plain.length };
+  const written = new WrittenToolCallParser();
+  const calls: ModelCall[] = [];
+  let thought = false;
+  let finish: ChatFinish | undefined;
+
+  for await (const event of untilAborted(model.stream(request, call), call.signal)) {
+    if (event.type === "text-delta") yield* say(readsWrittenCalls ? written.push(event.text) : event.text);
+    else if (event.type === "tool-call") calls.push(event);
+    else if (event.type === "reasoning-delta") {
+      thought = true;
+      yield event;
+    } else {
+      finish = event;
+      break;
+    }
+  }
+  yield* say(written.end());
+  for (const part of cited.end()) yield draft.tell(part);
+
+  if (!finish) {
+    throw new TransportError("truncated", `${model.model} stopped without saying that it was finished`, {
+      operation: "chat",
+      retryable: true,
+      partialText: cited.text.slice(start.text),
+    });
+  }
+  const all = [...calls, ...written.calls.map((each) => ({ id: "", ...each }))];
+  const reply = { text: cited.plain.slice(start.plain).trimStart(), calls: all, finish };
+  refuseEmpty(reply, thought, request);
+  return reply;
+
+  function* say(text: string): Generator<AnswerProgress> {
+    if (text === "") return;
+    // What is said in another round is another paragraph.
+    const continues = start.text > 0 && cited.text.length === start.text;
+    for (const part of cited.push(continues ? `\n\n${text}` : text)) yield draft.tell(part);
+  }
+}
+
+function refuseEmpty({ text, calls, finish }: ModelReply, thought: boolean, { maxTokens }: ChatRequest): void {
+  const { reason, usage, model } = finish;
+  if (reason === "content-filter") {
+    throw new AnswerError("content-filter", `The service withheld the answer of ${model} (content filter)`);
+  }
+  if (reason === "length" && thought && calls.length === 0 && text.trim() === "") {
+    throw new AnswerError(
+      "thinking-budget",
+      `${model} used all of its ${usage.outputTokens} output tokens (limit ${maxTokens ?? "its own"}) for thinking and said ` +
+        "nothing. Raise thinkingTokens or answerTokens, or turn thinking off or down for this model",
+    );
+  }
+}

@@ -1,0 +1,102 @@
+import type { RunContext } from "../pipeline.js";
+import type { ChatModel } from "../ports.js";
+import { citationChecker } from "../text/check-citation.js";
+import { foldMessages, type ToolRound } from "../text/fold-messages.js";
+import { packSources } from "../text/pack.js";
+import { abstentionFor, renderSourcedQuestion, systemPrompt } from "../text/prompt.js";
+import type { Answer, Retrieved, ToolExchange, Turn } from "../types.js";
+import { answerBudget } from "./answer-budget.js";
+import { AnswerDraft, type AnswerProgress } from "./answer-draft.js";
+import type { ResolvedAnswerOptions } from "./answer-options.js";
+import { askModel } from "./ask-model.js";
+import { fixedCosts } from "./fixed-costs.js";
+import { remainingTime } from "./remaining-time.js";
+import { runToolRound, withIds } from "./tool-round.js";
+import type { Toolbox } from "./toolbox.js";
+
+export interface AnswerParts {
+  readonly model: ChatModel;
+  readonly settings: ResolvedAnswerOptions;
+  readonly tools: Toolbox;
+  readonly context: RunContext;
+}
+
+/** One answer, told as it is made, and returned whole at the end. Throws where it cannot be made. */
+export async function* composeAnswer(
+  retrieved: Retrieved,
+  { model, settings, tools, context }: AnswerParts,
+): AsyncGenerator<AnswerProgress, Answer> {
+  const { question, hits } = retrieved;
+  const { tokens } = model;
+  yield { type: "retrieved", hits, trace: retrieved.trace };
+
+  const history = (retrieved.history ?? []).map((turn) => withServiceNames(turn, tools));
+  const system = systemPrompt(question, settings.instructions);
+  const costs = fixedCosts({ system, question, history, tools: tools.offered(false), tokens });
+  const budget = answerBudget(model, settings, costs);
+  const { passages, step: pack } = packSources(hits, { maxTokens: budget.sources, tokens });
+  const draft = new AnswerDraft(citationChecker(passages), passages.length);
+
+  if (passages.length === 0 && tools.size === 0) {
+    const lastReply = abstentionFor(question);
+    for (const part of draft.cited.push(lastReply)) yield draft.tell(part);
+    return draft.finish({ retrieved, model: model.model, lastReply, pack });
+  }
+
+  const ask = renderSourcedQuestion({ sources: passages, question });
+  const rounds: ToolRound[] = [];
+  const untrustedFromStart = passages.length > 0 || history.some(usedTools);
+  if (untrustedFromStart && tools.withheld.length > 0) {
+    yield draft.warn(`Withheld, since they write and the sources are not trusted: ${tools.withheld.join(", ")}`);
+  }
+
+  for (;;) {
+    const untrusted = untrustedFromStart || rounds.length > 0;
+    const offered = rounds.length < settings.maxRounds ? tools.offered(untrusted) : [];
+    const folded = foldMessages(
+      { system, history, ask, rounds },
+      { maxMessages: model.maxMessages, maxTokens: budget.conversation, tokens },
+    );
+    const reply = yield* askModel(model, draft, {
+      request: {
+        messages: folded.messages,
+        maxTokens: budget.reply,
+        ...(offered.length > 0 && { tools: offered }),
+        ...(settings.temperature !== undefined && { temperature: settings.temperature }),
+      },
+      call: { signal: context.signal, ...remainingTime(context) },
+      readsWrittenCalls: tools.size > 0,
+    });
+    draft.count(reply, folded);
+
+    if (reply.calls.length === 0 || offered.length === 0) {
+      yield* draft.review(reply);
+      return draft.finish({ retrieved, model: reply.finish.model, lastReply: reply.text, pack });
+    }
+    const exchanges = yield* runToolRound(withIds(reply.calls, new Set(draft.exchanges.map(({ id }) => id))), {
+      tools,
+      untrusted,
+      approve: settings.approve,
+      roundTokens: budget.results,
+      resultTokens: settings.toolResultTokens,
+      tokens,
+      context,
+    });
+    draft.exchanges.push(...exchanges);
+    rounds.push({ text: reply.text, tools: exchanges.map((exchange) => serviceNamed(exchange, tools)) });
+  }
+}
+
+function usedTools(turn: Turn): boolean {
+  return turn.role === "assistant" && (turn.tools?.length ?? 0) > 0;
+}
+
+function serviceNamed(exchange: ToolExchange, tools: Toolbox): ToolExchange {
+  return { ...exchange, name: tools.nameFor(exchange.name) };
+}
+
+function withServiceNames(turn: Turn, tools: Toolbox): Turn {
+  return turn.role === "assistant" && turn.tools
+    ? { ...turn, tools: turn.tools.map((exchange) => serviceNamed(exchange, tools)) }
+    : turn;
+}

@@ -1,0 +1,66 @@
+import type { RunContext } from "../pipeline.js";
+import type { TokenCounter } from "../ports.js";
+import type { AnswerEvent, ToolExchange } from "../types.js";
+import type { Approve } from "./answer-options.js";
+import type { ModelCall } from "./model-reply.js";
+import { remainingTime } from "./remaining-time.js";
+import { readCall, runCall } from "./tool-run.js";
+import type { Toolbox } from "./toolbox.js";
+
+export interface ToolRoundOptions {
+  readonly tools: Toolbox;
+  /** Whether the conversation so far holds text from untrusted sources. */
+  readonly untrusted: boolean;
+  readonly approve: Approve | undefined;
+  /** Most tokens of all results together, and of one. */
+  readonly roundTokens: number;
+  readonly resultTokens: number;
+  readonly tokens: TokenCounter;
+  readonly context: RunContext;
+}
+
+type Told = Extract<AnswerEvent, { readonly type: "tool-call" | "tool-result" }>;
+
+/** Runs the calls of one reply side by side; tells of calls and results in the order of the calls. */
+export async function* runToolRound(
+  modelCalls: readonly ModelCall[],
+  { tools, untrusted, approve, roundTokens, resultTokens, tokens, context }: ToolRoundOptions,
+): AsyncGenerator<Told, ToolExchange[]> {
+  const leaving = new AbortController();
+  const maxResultTokens = Math.min(resultTokens, Math.floor(roundTokens / modelCalls.length));
+  const options = {
+    signal: AbortSignal.any([context.signal, leaving.signal]),
+    ...remainingTime(context),
+    approve,
+    maxResultTokens,
+    tokens,
+  };
+  try {
+    const calls = await Promise.all(modelCalls.map((call) => readCall(call, (name) => tools.find(name, untrusted))));
+    for (const { id, name, input } of calls) yield { type: "tool-call", id, name, input };
+    const running = calls.map((call) => runCall(call, options));
+    // One that an abort rejects while an earlier one is awaited is no unhandled rejection.
+    for (const each of running) each.catch(() => {});
+    const exchanges: ToolExchange[] = [];
+    for (const each of running) {
+      const { exchange, output, error } = await each;
+      const { id, name } = exchange;
+      exchanges.push(exchange);
+      yield { type: "tool-result", id, name, ...(error === undefined ? { output } : { error }) };
+    }
+    return exchanges;
+  } finally {
+    leaving.abort(new DOMException("The answer was left", "AbortError"));
+  }
+}
+
+/** The calls with ids that are there and differ from all that were used before. */
+export function withIds(calls: readonly ModelCall[], used: ReadonlySet<string>): ModelCall[] {
+  const taken = new Set(used);
+  return calls.map((call) => {
+    let { id } = call;
+    for (let count = taken.size + 1; id === "" || taken.has(id); count++) id = `call_${count}`;
+    taken.add(id);
+    return { ...call, id };
+  });
+}

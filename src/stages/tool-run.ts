@@ -1,0 +1,105 @@
+import { z } from "zod";
+import { asError } from "../errors.js";
+import type { TokenCounter } from "../ports.js";
+import { longestStart } from "../text/cut-text.js";
+import type { AnyTool } from "../tool.js";
+import type { ToolExchange } from "../types.js";
+import type { Approve } from "./answer-options.js";
+import { unlessAborted } from "./until-aborted.js";
+
+/** A model's call, read: what to run, or what to tell the model instead. */
+export type ReadCall = {
+  readonly id: string;
+  /** The tool's own name, or what the model wrote when there is no such tool. */
+  readonly name: string;
+  /** The model's JSON text. */
+  readonly arguments: string;
+  /** What the schema returned, or else the model's own arguments. */
+  readonly input: unknown;
+} & ({ readonly tool: AnyTool } | { readonly refusal: string });
+
+/** What came of a call: for the reader as it is, for the model as text. */
+export interface RanCall {
+  readonly exchange: ToolExchange;
+  readonly output?: unknown;
+  readonly error?: string;
+}
+
+/** Checks a call against the tools on offer and the tool's schema. What is wrong becomes a refusal that the model reads. */
+export async function readCall(
+  call: { readonly id: string; readonly name: string; readonly arguments: string },
+  find: (name: string) => AnyTool | { readonly refusal: string },
+): Promise<ReadCall> {
+  const found = find(call.name);
+  let input: unknown;
+  try {
+    input = JSON.parse(call.arguments.trim() === "" ? "{}" : call.arguments);
+  } catch (error) {
+    const refusal = `The arguments are not valid JSON: ${asError(error).message}`;
+    return { ...call, input: call.arguments, ...("refusal" in found ? found : { name: found.name, refusal }) };
+  }
+  if ("refusal" in found) return { ...call, input, ...found };
+  const checked = await found.input.safeParseAsync(input);
+  if (checked.success) return { ...call, name: found.name, input: checked.data, tool: found };
+  const refusal = `The arguments do not fit the tool's schema:\n${z.prettifyError(checked.error)}`;
+  return { ...call, name: found.name, input, refusal };
+}
+
+export interface RunCallOptions {
+  /** Ends when the answer is aborted. */
+  readonly signal: AbortSignal;
+  /** Time that the run has left, if it has a deadline. */
+  readonly deadlineMs?: number;
+  readonly approve?: Approve | undefined;
+  readonly maxResultTokens: number;
+  readonly tokens: TokenCounter;
+}
+
+/**
+ * Runs a call. Whatever goes wrong is a result that the model reads: refusals, errors, a time-out, a value that is no
+ * JSON. Rejects only with the reason of an abort, also when the tool never returns.
+ */
+export async function runCall(call: ReadCall, options: RunCallOptions): Promise<RanCall> {
+  const { id, name, arguments: written } = call;
+  const fail = (error: string): RanCall => {
+    const told = cut(error, options);
+    return { exchange: { id, name, arguments: written, result: { error: told } }, error };
+  };
+  if ("refusal" in call) return fail(call.refusal);
+  const { tool, input } = call;
+  try {
+    if (tool.writes && options.approve) {
+      const approved: unknown = await unlessAborted(
+        Promise.resolve(options.approve({ name, input, signal: options.signal })),
+        options.signal,
+      );
+      if (approved !== true) return fail("The call was not approved; it was not carried out");
+    }
+    const output = await runInTime(tool, input, options);
+    const content = typeof output === "string" ? output : (JSON.stringify(output) ?? "done");
+    return { exchange: { id, name, arguments: written, result: { content: cut(content, options) } }, output };
+  } catch (error) {
+    options.signal.throwIfAborted();
+    return fail(asError(error).message);
+  }
+}
+
+async function runInTime(tool: AnyTool, input: unknown, { signal, deadlineMs }: RunCallOptions): Promise<unknown> {
+  const timeoutMs = Math.min(tool.timeoutMs, deadlineMs ?? Infinity);
+  const overdue = new AbortController();
+  const timer = setTimeout(() => overdue.abort(new Error(`The tool did not return within ${timeoutMs} ms`)), timeoutMs);
+  const either = AbortSignal.any([signal, overdue.signal]);
+  try {
+    // The tool's own input type is gone here; what its schema returned is what it takes.
+    const run = tool.run as (input: unknown, context: { readonly signal: AbortSignal }) => unknown;
+    return await unlessAborted((async () => run(input, { signal: either }))(), either);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function cut(content: string, { maxResultTokens, tokens }: RunCallOptions): string {
+  if (tokens.count(content) <= maxResultTokens) return content;
+  const notice = `\n… (cut after ${maxResultTokens} tokens)`;
+  return longestStart(content, (start) => tokens.count(start + notice) <= maxResultTokens) + notice;
+}

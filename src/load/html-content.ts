@@ -24,9 +24,11 @@ const articleShare = 0.25;
 export function mainContent(page: HtmlElement): HtmlElement {
   const body = find(page, ({ name }) => name === "body")[0] ?? page;
   const mains = find(body, ({ name, attributes }) => name === "main" || attributes["role"] === "main");
-  const main = mains.map((element) => readable(element, true)).find((element) => textLength(element) > 0);
+  const main = mains
+    .map((element) => readable(element, { inContent: true, inHeader: false }))
+    .find((element) => textLength(element) > 0);
   if (main) return main;
-  const all = readable(body, false);
+  const all = readable(body, { inContent: false, inHeader: false });
   const articles = find(all, ({ name }) => name === "article");
   const [article] = articles;
   const isContent = article && articles.length === 1 && textLength(article) >= articleShare * textLength(all);
@@ -52,16 +54,31 @@ export function textOf(node: HtmlNode): string {
   return isText(node) ? node.text : node.children.map(textOf).join("");
 }
 
-function readable(element: HtmlElement, inContent: boolean): HtmlElement {
-  const content = inContent || element.name === "main" || element.name === "article";
+interface Where {
+  readonly inContent: boolean;
+  readonly inHeader: boolean;
+}
+
+function readable(element: HtmlElement, where: Where): HtmlElement {
+  const inContent = where.inContent || element.name === "main" || element.name === "article";
+  const inHeader = where.inHeader || element.name === "header";
   const children = element.children.flatMap((child): HtmlNode[] => {
     if (isText(child)) return [child];
-    if (isHidden(child) || isSurrounding(child)) return [];
+    if (isHidden(child) || isSurrounding(child) || isMenu(child, inHeader)) return [];
     // The header of a page is its menu; that of an article holds its title.
-    if (child.name === "header" && !content) return find(child, ({ name }) => name === "h1");
-    return [readable(child, content)];
+    if (child.name === "header" && !inContent) return find(child, ({ name }) => name === "h1");
+    return [readable(child, { inContent, inHeader })];
   });
   return { ...element, children };
+}
+
+/** A list of nothing but links, in a header or to places of the same page: those have headings of their own. */
+function isMenu(element: HtmlElement, inHeader: boolean): boolean {
+  if (element.name !== "ul" && element.name !== "ol") return false;
+  const links = find(element, ({ name }) => name === "a");
+  const leadsAway = links.some(({ attributes }) => !attributes["href"]?.startsWith("#"));
+  if (links.length < 2 || (leadsAway && !inHeader)) return false;
+  return links.reduce((sum, link) => sum + textLength(link), 0) === textLength(element);
 }
 
 function isHidden({ name, attributes }: HtmlElement): boolean {

@@ -78,6 +78,23 @@ describe("decodeText", () => {
     });
   });
 
+  test("any bytes are a text or a LoadError, and bytes of valid UTF-8 text are that text", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
+        try {
+          expect(decode(bytes).text.length).toBeLessThanOrEqual(bytes.length);
+        } catch (error) {
+          expect(error).toMatchObject({ name: "LoadError", code: "binary", uri: "file:///x" });
+        }
+      }),
+    );
+    fc.assert(
+      fc.property(fc.stringMatching(/^[\p{L}\p{N} ,.\n]*$/u), (text) => {
+        expect(decode(Buffer.from(text)).text).toBe(text);
+      }),
+    );
+  });
+
   test("an empty file is an empty text", () => {
     expect(decode(new Uint8Array()).text).toBe("");
   });

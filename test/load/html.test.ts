@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { loadHtml } from "../../src/load/html.js";
 import { placeInDocument } from "../../src/text/places.js";
@@ -72,6 +73,11 @@ term
     ["menus, page header and footer", "<header>Logo <nav>Home</nav></header><nav>Up</nav><p>Words<footer>(c)</footer>"],
     ["all but <main>", "<div>Around</div><main><p>Words</main><p>More around"],
     ["all but the only article", "<div>Menu</div><article><p>Words</article>"],
+    [
+      "the languages in an article's header",
+      "<main><header><ul><li><a>de</a><li><a>en</a></ul></header><p>Words</main>",
+    ],
+    ["a table of contents", "<ul><li><a href=#a>A</a><ul><li><a href=#b>B</a></ul></ul><p>Words"],
     ["the sign beside a heading", "<main><p>Words<h2><a href=#x>#</a></h2></main>"],
   ])("%s are left out", async (_, html) => {
     expect(await textOf(html)).toBe("Words");
@@ -83,6 +89,13 @@ term
     );
     expect(await textOf("<header><h1>Title</h1><a>Home</a></header><p>Words")).toBe("# Title\n\nWords");
     expect(await textOf("<p>Long words around it here<article>x</article>")).toBe("Long words around it here\n\nx");
+  });
+
+  test("a list of links to elsewhere stays, and so does one that says more than its links", async () => {
+    expect(await textOf("<ul><li><a href=b.html>B</a><li><a href=c.html>C</a></ul>")).toBe("- B\n- C");
+    expect(await textOf("<ol><li><a href=#1>^</a> Smith<li><a href=#2>^</a> Jones</ol>")).toBe(
+      "1. ^ Smith\n2. ^ Jones",
+    );
   });
 
   test("Chinese lines are joined without a space, others with one", async () => {
@@ -124,6 +137,46 @@ y = 2
     for (const [words, line] of Object.entries(expected)) {
       expect([words, placeInDocument({ text, anchors: anchors! }, text.indexOf(words)).line]).toEqual([words, line]);
     }
+  });
+
+  test("whatever the page, its anchors go forward through the text and name lines of the file", async () => {
+    const names = [
+      "p",
+      "div",
+      "ul",
+      "li",
+      "table",
+      "tr",
+      "td",
+      "pre",
+      "code",
+      "h2",
+      "br",
+      "main",
+      "a",
+      "dl",
+      "dd",
+      "header",
+    ];
+    const token = fc.oneof(
+      fc.constantFrom(...names.flatMap((name) => [`<${name}>`, `</${name}>`])),
+      fc.constantFrom("word", " ", "\n", "\r\n", "中", "&amp;", "`", "# "),
+      fc.string({ unit: "grapheme", maxLength: 4 }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(token), async (tokens) => {
+        const html = tokens.join("");
+        const { text, anchors } = await load(`\u{feff}${html}`);
+        const lines = html.split(/\r\n|\n|\r/).length;
+        for (const [index, { start, line }] of anchors!.entries()) {
+          expect(start).toBeGreaterThan(index === 0 ? -1 : anchors![index - 1]!.start);
+          expect(start).toBeLessThan(text.length);
+          expect(line).toBeGreaterThanOrEqual(1);
+          expect(line).toBeLessThanOrEqual(lines);
+        }
+      }),
+      { numRuns: 300 },
+    );
   });
 
   test("the title is the page's, or its first heading; metadata is what the page says of itself", async () => {

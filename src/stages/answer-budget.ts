@@ -34,6 +34,8 @@ const historyShare = 1 / 4;
 const roundsShare = 1 / 3;
 /** Of the tokens for rounds, what one round's results get: calls, framing and JSON escapes need the rest. */
 const resultsShare = 1 / 2;
+/** Counted apart and sent as one text, sources and question may come to a few tokens more. */
+const joinTokens = 16;
 /** Two folded blocks, each of which says at least how much was left out. */
 const foldNotices = 64;
 
@@ -70,6 +72,6 @@ export function answerBudget(
     reply,
     conversation: rounds + turns,
     results: Math.floor(rounds * resultsShare),
-    sources: room - rounds - turns - notices,
+    sources: room - rounds - turns - notices - joinTokens,
   };
 }

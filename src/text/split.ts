@@ -16,8 +16,9 @@ export interface SplitOptions {
   readonly tokens: TokenCounter;
 }
 
-/** What a chunk's text and its context share when the context says no more than where the text stands. */
+/** Of `maxTokens`: most that title and headings may take, and most that they take with a table's header row. */
 const contextShare = 1 / 4;
+const tableContextShare = 1 / 2;
 /** Of the budget: from here on, a chunk is full enough to end at a heading or before a block that does not fit. */
 const enough = 1 / 2;
 /** Of the budget: less than this is not worth a chunk of its own. */
@@ -62,6 +63,8 @@ class Splitter {
   readonly #index: TokenIndex;
   readonly #occurrences = new Map<string, number>();
   readonly #contexts = new Map<readonly string[], Context>();
+  /** Of the table that was cut last. */
+  #tableContext: { readonly block: Block; readonly context: Context } | undefined;
   /** Of the block that was cut last. */
   #cuts: { readonly block: Block; readonly points: Uint32Array } | undefined;
   /** Of the block that the last chunk started in: starts never go back by a block. */
@@ -222,10 +225,16 @@ class Splitter {
     const standing = this.#contexts.get(path) ?? this.#measured(path);
     this.#contexts.set(path, standing);
     const block = this.#blocks[at];
-    if (block?.kind !== "table" || start === block.start || block.title === undefined) return standing;
-    const line = standing.line === "" ? block.title : `${standing.line}\n${block.title}`;
+    if (block?.kind !== "table" || start === block.start) return standing;
+    if (this.#tableContext?.block !== block) this.#tableContext = { block, context: this.#withHeader(standing, block) };
+    return this.#tableContext.context;
+  }
+
+  /** For the later parts of a table that is cut: its header row below the headings. */
+  #withHeader(standing: Context, { title: header = "" }: Block): Context {
+    const line = standing.line === "" ? header : `${standing.line}\n${header}`;
     const tokens = this.#tokensOf(line);
-    return tokens <= this.#options.maxTokens * 2 * contextShare ? { line, tokens } : standing;
+    return tokens <= this.#options.maxTokens * tableContextShare ? { line, tokens } : standing;
   }
 
   #measured(path: readonly string[]): Context {

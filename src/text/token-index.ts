@@ -26,6 +26,7 @@ export class TokenIndex {
   /** The earliest start of a piece such that there are at most `tokens` tokens up to `end`; `end` if there is none. */
   reachBack(end: number, tokens: number): number {
     const through = end <= 0 ? 0 : this.#through(this.#pieceAt(end - 1));
+    if (through <= tokens) return 0;
     const piece = firstAbove(this.#measure.tokens, through - tokens - 1);
     return Math.min(end, this.#measure.ends[piece] ?? end);
   }

@@ -25,7 +25,7 @@ export class EventStreamParser {
   #event = "";
   #data: string[] = [];
   #atStart = true;
-  /** The last line ended with `\r`: a `\n` that follows belongs to it. */
+  /** The last byte was `\r`: a `\n` that follows belongs to it. */
   #skipLineFeed = false;
 
   /** An event longer than `maxEventBytes` is refused, so that a stream without line ends cannot fill the memory. */
@@ -43,7 +43,7 @@ export class EventStreamParser {
     }
     const end = Math.max(bytes.lastIndexOf(lineFeed), bytes.lastIndexOf(carriageReturn)) + 1;
     if (end > from) {
-      this.#skipLineFeed = bytes[end - 1] === carriageReturn;
+      this.#skipLineFeed = end === bytes.length && bytes[end - 1] === carriageReturn;
       this.#lines(this.#takeOpen(bytes.subarray(from, end)), events);
       from = end;
     }

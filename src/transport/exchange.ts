@@ -66,10 +66,18 @@ export class Exchange {
     clearTimeout(this.#timer);
   }
 
-  /** The body piece by piece; to be closed by `end()`. */
+  /** The body piece by piece; to be closed by `end()`. What it throws is for `explain`: a wrapper would cost every piece. */
   pieces(): AsyncIterator<Uint8Array> {
-    const iterator = this.#body![Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
-    return { next: () => this.#guard(iterator.next()) };
+    return this.#body![Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
+  }
+
+  /** Ends the exchange; what was thrown by it in our terms: why it was cut, or what is wrong with the connection. */
+  explain(thrown: unknown): Stopped | FailedAttempt {
+    this.end();
+    const { reason } = this.#controller.signal as { readonly reason: unknown };
+    if (reason instanceof Stopped || reason instanceof FailedAttempt) return reason;
+    if (thrown instanceof Stopped || thrown instanceof FailedAttempt) return thrown;
+    return new FailedAttempt(connectionFailure(asError(thrown)));
   }
 
   /** Cuts it for this reason, which whoever is reading gets. */
@@ -116,11 +124,7 @@ export class Exchange {
     try {
       return await step;
     } catch (thrown) {
-      this.end();
-      const { reason } = this.#controller.signal as { readonly reason: unknown };
-      if (reason instanceof Stopped || reason instanceof FailedAttempt) throw reason;
-      if (thrown instanceof Stopped || thrown instanceof FailedAttempt) throw thrown;
-      throw new FailedAttempt(connectionFailure(asError(thrown)));
+      throw this.explain(thrown);
     }
   }
 }

@@ -43,9 +43,11 @@ function decodeVector(embedding: unknown, index: number): Float32Array {
     }
   } else throw refuse(`is ${embedding === null ? "null" : typeof embedding}, neither numbers nor base64`);
   if (vector.length === 0) throw refuse("is empty");
-  for (let at = 0; at < vector.length; at++) {
-    if (!Number.isFinite(vector[at])) throw refuse(`has no finite float32 number at ${at}`);
-  }
+  // x − x is 0 for finite numbers and NaN for all others, and a NaN in a sum stays: one look for all of them.
+  let sum = 0;
+  for (let at = 0; at < vector.length; at++) sum += vector[at]! - vector[at]!;
+  if (sum !== 0)
+    throw refuse(`has no finite float32 number at ${vector.findIndex((value) => !Number.isFinite(value))}`);
   return vector;
 }
 

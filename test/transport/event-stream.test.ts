@@ -89,6 +89,12 @@ test("an event is handed out with its last byte, not with the byte behind it", (
   expect(parser.push(Buffer.from("\ndata: b\n\n"))).toEqual([{ event: "", data: "b" }]);
 });
 
+test("a line feed belongs to a carriage return only when it stands right behind it", () => {
+  const parser = new EventStreamParser();
+  expect(parser.push(Buffer.from("event: x\rdata: a"))).toEqual([]);
+  expect(parser.push(Buffer.from("\n\n"))).toEqual([{ event: "x", data: "a" }]);
+});
+
 test.each(["a line that never ends", "lines that never end an event"])("%s is refused at the limit", (what) => {
   const parser = new EventStreamParser(1000);
   const piece = Buffer.from(what.startsWith("a line") ? "x".repeat(100) : `data: ${"x".repeat(94)}\n`);

@@ -139,9 +139,9 @@ describe("close()", () => {
     ["forgotten", ""],
   ])("a process whose transport was %s exits by itself", async (_, ending) => {
     const { upstream } = await transportFor(({ path }) => (path.endsWith("embeddings") ? vectors(1) : streamed("a")));
-    const module_ = fileURLToPath(new URL("../../dist/transport/transport.js", import.meta.url));
+    const modulePath = fileURLToPath(new URL("../../dist/transport/transport.js", import.meta.url));
     const script = `
-      const { createTransport } = await import(${JSON.stringify(module_)});
+      const { createTransport } = await import(${JSON.stringify(modulePath)});
       const transport = createTransport({ baseUrl: ${JSON.stringify(upstream.baseUrl)} });
       await transport.embeddings(${JSON.stringify(one)}, { deadlineMs: 60_000 });
       for await (const _ of transport.chatStream(${JSON.stringify(ask)}, { deadlineMs: 60_000 }));

@@ -1,9 +1,4 @@
-/** A word with its place. */
-export interface WordSpan {
-  readonly word: string;
-  readonly start: number;
-  readonly end: number;
-}
+import type { WordSpan } from "./word-spans.js";
 
 /** Words `from` up to `to` of a text. */
 export interface WordWindow {

@@ -1,7 +1,8 @@
 import type { Support } from "../types.js";
+import { alignWords, bestWindow } from "./align-words.js";
 import { comparable, type ComparableText } from "./comparable-text.js";
 import { sentences } from "./sentences.js";
-import { alignWords, bestWindow, type WordSpan } from "./align-words.js";
+import { pairCharacters, spacedLetter, wordsOf, type WordSpan } from "./word-spans.js";
 
 /** Words that were found in a text. */
 export interface LocatedWords {
@@ -97,27 +98,6 @@ export function quoteLocator(text: string): QuoteLocator {
   }
 }
 
-const cjk = "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}";
-const cjkCharacter = new RegExp(`^[${cjk}]$`, "u");
-const wordPattern = new RegExp(`[${cjk}]|(?:(?![${cjk}])[\\p{L}\\p{N}'])+(?:[.,]\\p{N}+)*`, "gu");
-
-/** Words of a comparable text; each Chinese or Japanese character is one. */
-function wordsOf(text: string): WordSpan[] {
-  return [...text.matchAll(wordPattern)]
-    .filter(([word]) => word.replaceAll("'", "") !== "")
-    .map(({ 0: word, index }) => ({ word: word.replace(/^'+|'+$/gu, ""), start: index, end: index + word.length }));
-}
-
-/** Chinese and Japanese characters as pairs of neighbours: out of order, single ones say almost nothing. */
-function pairCharacters(words: readonly WordSpan[]): WordSpan[] {
-  return words.flatMap((word, index) => {
-    if (!cjkCharacter.test(word.word)) return [word];
-    const next = words[index + 1];
-    const paired = next?.start === word.end && cjkCharacter.test(next.word);
-    return paired ? [{ word: word.word + next.word, start: word.start, end: next.end }] : [];
-  });
-}
-
 /** Where `words` stand in `text` and do not begin or end inside another word. */
 function findWhole(text: string, words: string): number | undefined {
   if (words === "") return undefined;
@@ -132,26 +112,10 @@ function findWhole(text: string, words: string): number | undefined {
   return undefined;
 }
 
-const spacedLetter = `(?![${cjk}\\p{Script=Thai}])[\\p{L}\\p{N}]`;
 const spacedLetterAtStart = new RegExp(`^${spacedLetter}`, "u");
 const spacedLetterAtEnd = new RegExp(`${spacedLetter}$`, "u");
 
-const negations = new Set([
-  "not",
-  "no",
-  "never",
-  "none",
-  "neither",
-  "nor",
-  "without",
-  "cannot",
-  "不",
-  "没",
-  "未",
-  "无",
-  "勿",
-  "非",
-]);
+const negations = new Set(["not", "no", "never", "none", "neither", "nor", "without", "cannot"]);
 
 /** Few words differ, but a number or a "not" among them turns the sense around. */
 function sameSense(wanted: readonly WordSpan[], found: readonly WordSpan[]): boolean {

@@ -296,5 +296,7 @@ test("no request with its reply ever passes the model's context, and every sourc
           expect(events.at(-1)).toMatchObject({ error: { code: "question-too-long" } });
       },
     ),
+    // Here the request came to exactly one token more than its parts.
+    { examples: [[2470, [], 2899, 1]] },
   );
 });

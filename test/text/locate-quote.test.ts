@@ -1,8 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { alignWords, bestWindow, type WordSpan } from "../../src/text/align-words.js";
+import { alignWords, bestWindow } from "../../src/text/align-words.js";
 import { comparable } from "../../src/text/comparable-text.js";
 import { quoteLocator } from "../../src/text/locate-quote.js";
+import type { WordSpan } from "../../src/text/word-spans.js";
 
 const text = `# Keys
 
@@ -171,6 +172,8 @@ test("the best window holds as many distinct words as the best of all windows of
 test("a hostile source and a hostile quote are read in a bounded number of steps", () => {
   const brackets = quoteLocator("](".repeat(50_000));
   expect(brackets.quote("one two three four five")).toBeUndefined();
+  const apostrophes = quoteLocator(`a${"'".repeat(100_000)}b`);
+  expect(apostrophes.quote("one two three four five")).toBeUndefined();
   const repeats = quoteLocator("a b ".repeat(20_000));
   expect(repeats.quote("a ".repeat(190))).toBeUndefined();
   expect(repeats.quote("c ".repeat(100_000))).toBeUndefined();

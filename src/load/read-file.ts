@@ -14,13 +14,17 @@ export function readFile(path: string, options: ReadFileOptions = {}): DocumentS
   const { maxFileBytes } = resolve("readFile", ReadFileOptions, options);
   const file = realPath(path);
   const id = pathToFileURL(file).href;
-  return documentSource(id, async function* (context) {
-    await mustBe("file", file);
-    context.report({ type: "progress", what: "files-found", count: 1 });
-    for await (const outcome of readFiles([file], { source: id, maxFileBytes, signal: context.signal })) {
-      if ("document" in outcome) yield* reportLoaded(outcome, context);
-      else reportFailed(outcome.error, context);
-    }
+  return documentSource({
+    id,
+    vanished: (uri) => uri === id,
+    read: async function* (context) {
+      await mustBe("file", file);
+      context.report({ type: "progress", what: "files-found", count: 1 });
+      for await (const outcome of readFiles([file], { source: id, maxFileBytes, signal: context.signal })) {
+        if ("document" in outcome) yield* reportLoaded(outcome, context);
+        else reportFailed(outcome.error, context);
+      }
+    },
   });
 }
 

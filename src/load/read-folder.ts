@@ -1,12 +1,14 @@
+import { existsSync } from "node:fs";
 import { extname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
 import { LoadError } from "../errors.js";
 import { resolve } from "../options.js";
+import type { Document } from "../types.js";
 import { knownEndings, loaderFor } from "./loaders.js";
 import { readFiles, reportFailed, reportLoaded } from "./read-files.js";
 import { mustBe, realPath } from "./real-path.js";
-import { documentSource, type DocumentSource } from "./source.js";
+import { documentSource, type DocumentSource, type ReadContext } from "./source.js";
 import { walk } from "./walk.js";
 
 export const ReadFolderOptions = z.strictObject({
@@ -35,8 +37,11 @@ const mostEndings = 8;
 export function readFolder(paths: string | readonly string[], options: ReadFolderOptions = {}): DocumentSource {
   const { include, maxFileBytes, ...globs } = resolve("readFolder", ReadFolderOptions, options);
   const folders = [paths].flat().map(realPath);
-  const id = folders.map((folder) => pathToFileURL(join(folder, "/")).href).join(" ");
-  return documentSource(id, async function* (context) {
+  const addresses = folders.map((folder) => pathToFileURL(join(folder, "/")).href);
+  const id = addresses.join(" ");
+  const filtered = include !== undefined || globs.exclude.length > 0;
+
+  async function* read(context: ReadContext): AsyncGenerator<Document> {
     const { signal, report } = context;
     const found = new Set<string>();
     for (const folder of folders) {
@@ -59,6 +64,13 @@ export function readFolder(paths: string | readonly string[], options: ReadFolde
       } else reportFailed(outcome.error, context);
     }
     if (passedOver === files.length) throw new LoadError("empty", id, nothingToRead(folders, [...found]));
+  }
+
+  return documentSource({
+    id,
+    read,
+    // A reading through globs sees a part: what it did not meet may just not match, so the disk is asked.
+    vanished: (uri) => addresses.some((address) => uri.startsWith(address)) && !(filtered && existsSync(new URL(uri))),
   });
 }
 

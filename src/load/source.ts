@@ -15,13 +15,23 @@ export interface DocumentSource extends AsyncIterable<Document> {
    * @throws LoadError (`missing`) when there is no such path, (`empty`) when there is nothing to read in it.
    */
   readonly read: (context: ReadContext) => AsyncIterable<Document>;
+  /**
+   * Whether a stored document that a complete reading did not meet is gone from this source, and so to be deleted.
+   * False for documents that were never its own.
+   */
+  readonly vanished: (uri: string) => boolean | Promise<boolean>;
 }
 
 /** A source by what it does in a run. */
-export function documentSource(id: string, read: DocumentSource["read"]): DocumentSource {
+export function documentSource({
+  id,
+  read,
+  vanished,
+}: Pick<DocumentSource, "id" | "read" | "vanished">): DocumentSource {
   return {
     id,
     read,
+    vanished,
     [Symbol.asyncIterator]: () => strictly(read)[Symbol.asyncIterator](),
   };
 }

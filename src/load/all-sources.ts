@@ -1,0 +1,15 @@
+import { documentSource, type DocumentSource } from "./source.js";
+
+/** Several sources as one, read one after the other. */
+export function allSources(sources: readonly DocumentSource[]): DocumentSource {
+  return documentSource({
+    id: sources.map(({ id }) => id).join(" "),
+    read: async function* (context) {
+      for (const source of sources) yield* source.read(context);
+    },
+    vanished: async (uri) => {
+      for (const source of sources) if (await source.vanished(uri)) return true;
+      return false;
+    },
+  });
+}

@@ -15,6 +15,7 @@ export const SearchOptions = z.strictObject({
   weights: z.strictObject({ dense: z.number().min(0), lexical: z.number().min(0) }).optional(),
 });
 export type SearchOptions = z.input<typeof SearchOptions>;
+export type SearchMode = z.output<typeof SearchOptions>["mode"];
 
 type Searchable<Space extends string> = Pick<Store<Space>, "space" | "dimension" | "dense" | "lexical" | "hits">;
 

@@ -16,10 +16,13 @@ export function vectorKey(chunk: Pick<Chunk, "context" | "text">): string {
   return digest(embeddingText(chunk));
 }
 
-/** Changes with anything that is stored of a document: its text, its names, or where its chunks lie. */
+/**
+ * Changes with anything that a reader of the store would notice: a document's text, its names, where its chunks lie.
+ * Not with its source: who read a document is no change of it.
+ */
 export function documentFingerprint(document: Document, chunks: readonly Chunk[]): string {
   return digest(
-    JSON.stringify([document.title, document.metadata, document.mediaType, document.anchors, document.source]),
+    JSON.stringify([document.title, document.metadata, document.mediaType, document.anchors]),
     document.text,
     ...chunks.map(({ id, start, end }) => `${id} ${start} ${end}`),
   );

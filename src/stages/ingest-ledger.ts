@@ -1,0 +1,149 @@
+import { ReconciliationError, asError } from "../errors.js";
+import type { RunContext, RunEvent } from "../pipeline.js";
+import type { Source } from "../stream.js";
+import type { Document } from "../types.js";
+
+type DocumentEvent = Extract<RunEvent, { type: "document" }>;
+export type DocumentOutcome = DocumentEvent["outcome"];
+
+/** What an ingest came to. */
+export interface IngestReport {
+  /** Every document that was read, or had vanished, under exactly one of these. */
+  readonly documents: Readonly<Record<DocumentOutcome, number>>;
+  readonly chunks: {
+    /** Chunks of all documents that were read and are now in the store: `embedded + reused`. */
+    readonly total: number;
+    /** Of those, how many had to be embedded. */
+    readonly embedded: number;
+    /** Of those, how many vectors were there already. */
+    readonly reused: number;
+    /** Chunks that went with changed or vanished documents. */
+    readonly deleted: number;
+  };
+  /** Tokens that the service counted. */
+  readonly tokens: number;
+  /** Requests sent upstream. */
+  readonly requests: number;
+  readonly seconds: number;
+  readonly failures: readonly { readonly uri: string; readonly error: Error }[];
+  /** Files passed over because no loader reads them. */
+  readonly skipped: readonly { readonly uri: string; readonly reason: string }[];
+}
+
+/** How far an ingest is. */
+export interface IngestProgress {
+  /** Documents there are to read; undefined until the source has been walked, or when it cannot be known. */
+  readonly documentsFound: number | undefined;
+  readonly documentsRead: number;
+  /** Documents whose outcome is known. */
+  readonly documentsDone: number;
+  readonly chunksEmbedded: number;
+  readonly tokens: number;
+  readonly requests: number;
+  readonly seconds: number;
+}
+
+/** Keeps the books of one ingest: fed with a run's events, read as progress at any time and as the report at the end. */
+export class IngestLedger {
+  readonly #startedAt = performance.now();
+  readonly #read = new Set<string>();
+  readonly #outcomes = new Map<string, { readonly outcome: DocumentOutcome; readonly chunks: number }>();
+  readonly #failures = new Map<string, Error>();
+  readonly #skipped: { readonly uri: string; readonly reason: string }[] = [];
+  readonly #counters = new Map<string, number>();
+  #deletedChunks = 0;
+
+  /** Hands on a source's documents, each noted as read. */
+  async *reading(source: Source<Document>): AsyncGenerator<Document> {
+    for await (const document of source) {
+      this.#read.add(document.uri);
+      yield document;
+    }
+  }
+
+  wasRead(uri: string): boolean {
+    return this.#read.has(uri);
+  }
+
+  add(event: RunEvent): void {
+    switch (event.type) {
+      case "progress":
+        this.#counters.set(event.what, this.#count(event.what) + event.count);
+        break;
+      case "document":
+        this.#settle(event);
+        break;
+      case "skipped":
+        this.#skipped.push({ uri: event.uri, reason: event.reason });
+        break;
+      case "warning":
+        break;
+    }
+  }
+
+  progress(): IngestProgress {
+    return {
+      documentsFound: this.#counters.get("files-found"),
+      documentsRead: this.#read.size,
+      documentsDone: this.#outcomes.size,
+      chunksEmbedded: this.#embedded(),
+      tokens: this.#count("tokens"),
+      requests: this.#count("requests"),
+      seconds: this.#seconds(),
+    };
+  }
+
+  /**
+   * Closes the books.
+   *
+   * @throws ReconciliationError when a document was read and nothing became of it.
+   */
+  report(failures: RunContext["failures"]): IngestReport {
+    for (const [uri, error] of failures) this.#settle({ type: "document", uri, outcome: "failed", chunks: 0, error });
+    const lost = [...this.#read].filter((uri) => !this.#outcomes.has(uri));
+    if (lost.length > 0) {
+      throw new ReconciliationError(
+        `${this.#read.size} documents were read, but ${lost.length} of them came to nothing, the first: ${lost[0]}. ` +
+          "A stage dropped them without saying so",
+      );
+    }
+    const documents = { added: 0, updated: 0, unchanged: 0, deleted: 0, failed: 0 };
+    let total = 0;
+    for (const { outcome, chunks } of this.#outcomes.values()) {
+      documents[outcome]++;
+      total += chunks;
+    }
+    // Chunks of a document that failed later were embedded too: their vectors are kept, but they are no stored chunks.
+    const embedded = Math.min(this.#embedded(), total);
+    return {
+      documents,
+      chunks: { total, embedded, reused: total - embedded, deleted: this.#deletedChunks },
+      tokens: this.#count("tokens"),
+      requests: this.#count("requests"),
+      seconds: this.#seconds(),
+      failures: [...this.#failures].map(([uri, error]) => ({ uri, error })),
+      skipped: this.#skipped,
+    };
+  }
+
+  #settle({ uri, outcome, chunks, deletedChunks = 0, error }: DocumentEvent): void {
+    this.#deletedChunks += deletedChunks;
+    // Read twice in one run (two overlapping folders), a document counts once: as what its first reading came to.
+    if (outcome === "unchanged" && this.#outcomes.has(uri)) return;
+    this.#outcomes.set(uri, { outcome, chunks: outcome === "deleted" || outcome === "failed" ? 0 : chunks });
+    if (outcome === "failed") this.#failures.set(uri, asError(error ?? "failed without a reason"));
+  }
+
+  /** Chunks whose vectors were sent for: those that left with one, less those that brought it along. */
+  #embedded(): number {
+    return this.#count("chunks") - this.#count("reused");
+  }
+
+  #count(what: string): number {
+    return this.#counters.get(what) ?? 0;
+  }
+
+  #seconds(): number {
+    return (performance.now() - this.#startedAt) / 1000;
+  }
+}

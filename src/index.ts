@@ -1,1 +1,134 @@
-export * from "./types.js";
+// The public surface. What is not named here may change without notice.
+
+export type {
+  Anchor,
+  Answer,
+  AnswerEvent,
+  Chunk,
+  Citation,
+  Document,
+  DocumentChunk,
+  Embedded,
+  Hit,
+  Json,
+  Metadata,
+  Placement,
+  Question,
+  Retrieved,
+  StoredDocument,
+  Support,
+  ToolExchange,
+  TraceStep,
+  Turn,
+  Usage,
+} from "./types.js";
+
+export {
+  AnswerError,
+  CitewellError,
+  LoadError,
+  OptionsError,
+  ReconciliationError,
+  StoreError,
+  TransportError,
+} from "./errors.js";
+export type { AnswerErrorCode, LoadErrorCode, OptionsErrorCode, StoreErrorCode, TransportErrorCode } from "./errors.js";
+
+export { batch, collect, groupRuns, mapConcurrent } from "./stream.js";
+export type { BatchOptions, MapConcurrentOptions, Source } from "./stream.js";
+export { Pipeline, createRunContext, mapStage, stage } from "./pipeline.js";
+export type { Facts, RunContext, RunEvent, RunOptions, Stage, StageFacts } from "./pipeline.js";
+export { tool } from "./tool.js";
+export type { AnyTool, Tool, ToolContext, ToolOptions } from "./tool.js";
+
+export type {
+  CallOptions,
+  ChatEvent,
+  ChatMessage,
+  ChatModel,
+  ChatRequest,
+  DocumentWrite,
+  EmbedCall,
+  Embedder,
+  Embeddings,
+  FinishReason,
+  Found,
+  JsonSchema,
+  RerankCall,
+  Reranker,
+  Reranking,
+  RetrievalQuery,
+  RetrieveCall,
+  Retriever,
+  Store,
+  StoreCounts,
+  StoreWrite,
+  StoredDocumentInfo,
+  TokenCounter,
+  TokenMeasure,
+  ToolDescription,
+  WrittenDocument,
+} from "./ports.js";
+
+export { startLocalService } from "./local/service.js";
+export type { LocalService, LocalServiceOptions } from "./local/service.js";
+export { localDefaults, localModels } from "./contract/catalogue.js";
+export type { ModelFamily, ModelInfo, ModelType } from "./contract/catalogue.js";
+export { createTransport } from "./transport/transport.js";
+export type { Transport } from "./transport/transport.js";
+export type { TransportOptions } from "./transport/options.js";
+export type { TransportEvent } from "./transport/events.js";
+export type { ChatResult, ChatStreamEvent, ToolCall } from "./transport/chat-result.js";
+export type { TransportChatRequest } from "./transport/chat.js";
+export type { EmbeddingsResult } from "./transport/embeddings.js";
+export type { RerankResult, RerankedDocument } from "./transport/rerank.js";
+export { embedder } from "./models/embedder.js";
+export type { EmbedderOptions } from "./models/embedder.js";
+export { reranker } from "./models/reranker.js";
+export type { RerankerOptions } from "./models/reranker.js";
+export { chatModel } from "./models/chat-model.js";
+export type { ChatModelOptions } from "./models/chat-model.js";
+
+export { allSources } from "./load/all-sources.js";
+export { readFile, readPath } from "./load/read-file.js";
+export type { ReadFileOptions } from "./load/read-file.js";
+export { readFolder } from "./load/read-folder.js";
+export type { ReadFolderOptions } from "./load/read-folder.js";
+export { documentSource } from "./load/source.js";
+export type { DocumentSource, ReadContext } from "./load/source.js";
+
+export { openStore } from "./store/open-store.js";
+export type { StoreOptions } from "./store/open-store.js";
+
+export { answer } from "./stages/answer.js";
+export type { AnswerOptions, ApprovalRequest, Approve } from "./stages/answer-options.js";
+export { chunk } from "./stages/chunk.js";
+export type { ChunkOptions, ChunkTarget } from "./stages/chunk.js";
+export { collectAnswer } from "./stages/collect-answer.js";
+export { deleteVanished } from "./stages/delete-vanished.js";
+export { embedChunks } from "./stages/embed-chunks.js";
+export type { EmbedChunksOptions } from "./stages/embed-chunks.js";
+export { embedQuestion } from "./stages/embed-question.js";
+export { fused } from "./stages/fused.js";
+export type { FusedOptions } from "./stages/fused.js";
+export type { IngestProgress, IngestReport } from "./stages/ingest-ledger.js";
+export { rerank } from "./stages/rerank.js";
+export type { RerankOptions } from "./stages/rerank.js";
+export { search } from "./stages/search.js";
+export type { SearchOptions } from "./stages/search.js";
+export { skipKnown } from "./stages/skip-known.js";
+export { store } from "./stages/store.js";
+export { storeBlank } from "./stages/store-blank.js";
+
+export { embeddingText, vectorKey } from "./text/chunk-identity.js";
+export { placeInDocument, placeInHit } from "./text/places.js";
+export { defaultTokens } from "./text/tokens.js";
+
+export { openKnowledgeBase } from "./knowledge-base.js";
+export type {
+  AskOptions,
+  IngestOptions,
+  KnowledgeBase,
+  KnowledgeBaseOptions,
+  SearchPassagesOptions,
+} from "./knowledge-base.js";

@@ -1,0 +1,157 @@
+import { z } from "zod";
+import type { DocumentSource } from "./load/source.js";
+import { chatModel } from "./models/chat-model.js";
+import { embedder } from "./models/embedder.js";
+import { reranker } from "./models/reranker.js";
+import { resolve } from "./options.js";
+import { Pipeline, createRunContext, type RunOptions } from "./pipeline.js";
+import type { Store } from "./ports.js";
+import type { AnswerOptions } from "./stages/answer-options.js";
+import { answer } from "./stages/answer.js";
+import { chunk, type ChunkOptions } from "./stages/chunk.js";
+import { deleteVanished } from "./stages/delete-vanished.js";
+import { embedChunks } from "./stages/embed-chunks.js";
+import { embedQuestion } from "./stages/embed-question.js";
+import { IngestLedger, type IngestProgress, type IngestReport } from "./stages/ingest-ledger.js";
+import { rerank } from "./stages/rerank.js";
+import { search, type SearchMode } from "./stages/search.js";
+import { skipKnown } from "./stages/skip-known.js";
+import { storeBlank } from "./stages/store-blank.js";
+import { store } from "./stages/store.js";
+import { openStore } from "./store/open-store.js";
+import { collect, type Source } from "./stream.js";
+import type { Transport } from "./transport/transport.js";
+import type { AnswerEvent, Document, Question, Retrieved } from "./types.js";
+import { connectUpstream } from "./upstream.js";
+
+export const KnowledgeBaseOptions = z.strictObject({
+  /** Folder of the store. Default: `./.citewell`. */
+  path: z.string().min(1).default("./.citewell"),
+  /** False: a store that is not there is an error instead of made. Default: true. */
+  create: z.boolean().default(true),
+  /** Where requests go. Default: the local service, started in this process, with no key and no network. */
+  transport: z.custom<Transport>().optional(),
+  /** Models by id. Default: the local service's; a transport of your own needs `embedding` and, to ask, `chat`. */
+  models: z
+    .strictObject({
+      embedding: z.string().min(1).optional(),
+      rerank: z.string().min(1).optional(),
+      chat: z.string().min(1).optional(),
+    })
+    .default({}),
+  /** How documents are cut; see `chunk`. */
+  chunk: z.custom<Omit<ChunkOptions, "for">>().default({}),
+  /** Embedding requests in flight at once, 1 to 256. Default: 8. */
+  concurrency: z.int().min(1).max(256).default(8),
+  /** Is told, in one line each, what works with less than it could. */
+  onWarning: z.custom<(message: string) => void>().optional(),
+});
+export type KnowledgeBaseOptions = z.input<typeof KnowledgeBaseOptions>;
+
+export interface IngestOptions extends RunOptions {
+  /** Called at each change, often: draw no more than you can show. */
+  readonly onProgress?: (progress: IngestProgress) => void;
+}
+
+export interface SearchPassagesOptions extends RunOptions {
+  /** Default: `hybrid`. */
+  readonly mode?: SearchMode;
+  /** Most hits. Default: 10. */
+  readonly limit?: number;
+}
+
+export interface AskOptions extends RunOptions {
+  /** Passages that search hands to the reranker. Default: 40. */
+  readonly count?: number;
+  /** Passages to answer from. Default: 6. */
+  readonly topN?: number;
+  /** How the answer is made; see `answer`. */
+  readonly answer?: AnswerOptions;
+}
+
+/** Documents that can be searched and asked: the ready-made assembly of the public stages. */
+export interface KnowledgeBase {
+  readonly store: Store;
+  /**
+   * Brings the store up to date with a source: new, changed and, for sources that know what is theirs, vanished
+   * documents. Stopped anywhere, run it again: it goes on where it was.
+   */
+  readonly ingest: (source: Source<Document> | DocumentSource, options?: IngestOptions) => Promise<IngestReport>;
+  /** Retrieval alone. */
+  readonly search: (question: string, options?: SearchPassagesOptions) => Promise<Retrieved>;
+  /** An answer as it is made: ends with exactly one `finish` or `error`. */
+  readonly ask: (question: string | Question, options?: AskOptions) => AsyncIterable<AnswerEvent>;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Opens or creates a store and puts the public stages around it. With no `transport`, everything runs offline on the
+ * local service.
+ *
+ * @throws OptionsError for bad options, StoreError when the store at `path` cannot be used as it is asked for.
+ */
+export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promise<KnowledgeBase> {
+  const { path, create, onWarning, concurrency, ...options } = resolve(
+    "openKnowledgeBase",
+    KnowledgeBaseOptions,
+    given,
+  );
+  const upstream = await connectUpstream(options.transport, options.models);
+  const { transport, rerankModel } = upstream;
+  try {
+    const embed = embedder(transport, { model: upstream.model("embedding") });
+    const kb = await openStore(path, embed, { create, onWarning });
+
+    const indexing = Pipeline.from<Document>()
+      .pipe(storeBlank(kb))
+      .pipe(chunk({ ...options.chunk, for: embed }))
+      .pipe(skipKnown(kb))
+      .pipe(embedChunks(embed, { concurrency }))
+      .pipe(store(kb));
+
+    const retrieval = (mode: SearchMode, count: number): Pipeline<Question, Retrieved> =>
+      mode === "lexical"
+        ? Pipeline.from<Question>().pipe(search(kb, { mode, count }))
+        : Pipeline.from<Question>().pipe(embedQuestion(embed)).pipe(search(kb, { mode, count }));
+
+    return {
+      store: kb,
+
+      async ingest(source, { onProgress, report, ...run } = {}) {
+        const ledger = new IngestLedger();
+        const context = createRunContext({
+          ...run,
+          report: (event) => {
+            ledger.add(event);
+            report?.(event);
+            onProgress?.(ledger.progress());
+          },
+        });
+        const documents = "read" in source ? source.read(context) : source;
+        for await (const _ of indexing.run(ledger.reading(documents), context)) context.signal.throwIfAborted();
+        if ("read" in source) await deleteVanished(kb, source.vanished, (uri) => ledger.wasRead(uri), context);
+        return ledger.report(context.failures);
+      },
+
+      async search(question, { mode = "hybrid", limit = 10, ...run } = {}) {
+        const [found] = await collect(retrieval(mode, limit).stream([{ question }], run));
+        return found!;
+      },
+
+      async *ask(question, { count = 40, topN = 6, answer: answering = {}, ...run } = {}) {
+        const found = retrieval("hybrid", rerankModel ? count : topN);
+        const ranked = rerankModel ? found.pipe(rerank(reranker(transport, { model: rerankModel }), { topN })) : found;
+        const asking = ranked.pipe(answer(chatModel(transport, { model: upstream.model("chat") }), answering));
+        yield* asking.stream([typeof question === "string" ? { question } : question], run);
+      },
+
+      async close() {
+        await kb.close();
+        await upstream.close();
+      },
+    };
+  } catch (error) {
+    await upstream.close();
+    throw error;
+  }
+}

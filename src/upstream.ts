@@ -1,0 +1,56 @@
+import { localDefaults } from "./contract/catalogue.js";
+import { OptionsError } from "./errors.js";
+import { createTransport, type Transport } from "./transport/transport.js";
+
+/** Which model does what. */
+export interface ModelChoice {
+  readonly embedding?: string;
+  readonly rerank?: string;
+  readonly chat?: string;
+}
+
+/** A transport with the models to use over it. */
+export interface Upstream {
+  readonly transport: Transport;
+  /** True when the service runs in this process. */
+  readonly local: boolean;
+  /** Undefined when none was chosen for a service of the caller's: then results keep the order of the search. */
+  readonly rerankModel: string | undefined;
+  /** @throws OptionsError when none was chosen for a service of the caller's. */
+  readonly model: (purpose: "embedding" | "chat") => string;
+  readonly close: () => Promise<void>;
+}
+
+/** The caller's transport, or the local service started in this process and reached over HTTP like any other. */
+export async function connectUpstream(given: Transport | undefined, models: ModelChoice): Promise<Upstream> {
+  if (given) {
+    return {
+      transport: given,
+      local: false,
+      rerankModel: models.rerank,
+      model: (purpose) => models[purpose] ?? missingModel(purpose, given.baseUrl),
+      close: () => Promise.resolve(),
+    };
+  }
+  const { startLocalService } = await import("./local/service.js");
+  const service = await startLocalService();
+  const transport = createTransport({ baseUrl: service.url, apiKey: service.apiKey });
+  return {
+    transport,
+    local: true,
+    rerankModel: models.rerank ?? localDefaults.rerank,
+    model: (purpose) => models[purpose] ?? localDefaults[purpose],
+    close: async () => {
+      await transport.close();
+      await service.close();
+    },
+  };
+}
+
+function missingModel(purpose: "embedding" | "chat", baseUrl: string): never {
+  throw new OptionsError(
+    "config",
+    `No ${purpose} model is named for ${baseUrl}. Set models.${purpose} (for the command: CITEWELL_${purpose.toUpperCase()}_MODEL ` +
+      `or --${purpose}-model) to one that this service publishes`,
+  );
+}

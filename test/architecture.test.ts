@@ -1,0 +1,108 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+
+const src = fileURLToPath(new URL("../src/", import.meta.url));
+
+/** Files at the top of src that every room may import. They import nobody but one another, and `text` for types. */
+const core = ["types", "errors", "options", "stream", "ports", "pipeline", "tool"];
+
+/** Which rooms a room may import, beside itself and the core. The assembly and the doors come last. */
+const mayImport: Record<string, readonly string[]> = {
+  core: [],
+  contract: [],
+  text: [],
+  transport: ["contract", "text"],
+  models: ["contract", "transport", "text"],
+  stages: ["text"],
+  store: ["text"],
+  load: ["text"],
+  local: ["contract", "text"],
+  evaluate: ["text", "stages"],
+  upstream: ["contract", "transport", "local"],
+  "knowledge-base": ["upstream", "transport", "models", "stages", "store", "load", "text"],
+  index: ["contract", "transport", "models", "stages", "store", "load", "local", "text", "knowledge-base", "evaluate"],
+  cli: ["contract", "transport", "models", "stages", "store", "load", "local", "text", "knowledge-base", "evaluate"],
+  web: ["index", "knowledge-base"],
+};
+
+/** Packages that are heavy, native or a vendor's: each has one importing file, so that replacing it is one file's work. */
+const oneImporter = [
+  "better-sqlite3",
+  "hnswlib-node",
+  "gpt-tokenizer",
+  "htmlparser2",
+  "stemmer",
+  "chardet",
+  "yaml",
+  "tinyglobby",
+  "ignore",
+];
+
+interface Import {
+  readonly file: string;
+  readonly specifier: string;
+}
+
+const files = readdirSync(src, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
+
+const imports: readonly Import[] = files.flatMap((file) => {
+  const source = readFileSync(join(src, file), "utf8").replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
+  const found = source.matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\s*\(\s*|\bnew URL\(\s*)"([^"]+)"/g);
+  return [...found].map(([, specifier]) => ({ file, specifier: specifier! }));
+});
+
+function room(file: string): string {
+  const [first, second] = file.split("/");
+  if (second !== undefined) return first!;
+  const name = first!.replace(/\.ts$/, "");
+  return core.includes(name) ? "core" : name;
+}
+
+const between = imports
+  .filter(({ specifier }) => specifier.startsWith(".") && specifier.endsWith(".js"))
+  .map(({ file, specifier }) => {
+    const target = relative(src, join(src, dirname(file), specifier)).replace(/\.js$/, ".ts");
+    return { file, target, from: room(file), to: room(target) };
+  });
+
+describe("who may import whom", () => {
+  test("the imports were found: every source file but the leaves imports something", () => {
+    expect(between.length).toBeGreaterThan(20);
+    expect(between).toContainEqual(expect.objectContaining({ file: "pipeline.ts", target: "errors.ts" }));
+  });
+
+  test("every room is in the table", () => {
+    const rooms = new Set(between.flatMap(({ from, to }) => [from, to]));
+    expect([...rooms].filter((name) => !(name in mayImport))).toEqual([]);
+  });
+
+  test("rooms import only those that the table names", () => {
+    const broken = between.filter(({ from, to }) => from !== to && to !== "core" && !mayImport[from]?.includes(to));
+    expect(broken.map(({ file, target }) => `${file} imports ${target}`)).toEqual([]);
+  });
+
+  test("client and server meet only at the contract", () => {
+    const crossing = between.filter(
+      ({ from, to }) =>
+        (from === "local" && ["transport", "models", "stages"].includes(to)) ||
+        (["transport", "models", "stages", "store"].includes(from) && to === "local"),
+    );
+    expect(crossing).toEqual([]);
+  });
+
+  test.each(oneImporter)("%s has one importing file", (name) => {
+    const importers = imports
+      .filter(({ specifier }) => specifier === name || specifier.startsWith(`${name}/`))
+      .map(({ file }) => file);
+    expect([...new Set(importers)]).toHaveLength(1);
+  });
+
+  test("nothing below the doors reads the environment", () => {
+    const reading = files.filter(
+      (file) => !/^(cli|web)\//.test(file) && /process\.env\b/.test(readFileSync(join(src, file), "utf8")),
+    );
+    expect(reading).toEqual([]);
+  });
+});

@@ -1,0 +1,45 @@
+import type { AnswerEvent, Answer } from "../types.js";
+import { withKnowledgeBase, type StoreFlags, type World } from "./command-context.js";
+import { exitCodes } from "./failure.js";
+import { hitAsJson } from "./search-command.js";
+import { describeSources } from "./show-sources.js";
+import { safeForTerminal } from "./terminal-text.js";
+
+export async function askCommand(world: World, question: string, flags: StoreFlags): Promise<number> {
+  return withKnowledgeBase(world, flags, false, async (kb) => {
+    const events = kb.ask(question, { signal: world.signal });
+    const answer = flags.json ? await lastOf(events) : await show(events, world);
+    if (flags.json) world.stdout.write(`${JSON.stringify(answerAsJson(answer))}\n`);
+    return exitCodes.done;
+  });
+}
+
+/** Writes the answer as it comes, then its sources. */
+export async function show(
+  events: AsyncIterable<AnswerEvent>,
+  world: Pick<World, "stdout" | "stderr" | "directory">,
+): Promise<Answer> {
+  const answer = await lastOf(events, (event) => {
+    if (event.type === "text-delta") world.stdout.write(safeForTerminal(event.text));
+    if (event.type === "tool-call") world.stderr.write(`[calls ${event.name}]\n`);
+    if (event.type === "warning") world.stderr.write(`citewell: ${safeForTerminal(event.message)}\n`);
+  });
+  world.stdout.write(`\n\n${describeSources(answer, world.directory)}`);
+  return answer;
+}
+
+async function lastOf(
+  events: AsyncIterable<AnswerEvent>,
+  see: (event: AnswerEvent) => void = () => {},
+): Promise<Answer> {
+  for await (const event of events) {
+    if (event.type === "error") throw event.error;
+    if (event.type === "finish") return event.answer;
+    see(event);
+  }
+  throw new Error("The answer ended without an end event");
+}
+
+function answerAsJson({ text, answered, citations, hits, usage, model, warnings }: Answer): object {
+  return { answer: text, answered, citations, hits: hits.map(hitAsJson), usage, model, warnings };
+}

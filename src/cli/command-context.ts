@@ -1,0 +1,53 @@
+import { join } from "node:path";
+import { openKnowledgeBase, type KnowledgeBase } from "../knowledge-base.js";
+import { createTransport } from "../transport/transport.js";
+import { readConfiguration, type Configuration } from "./configuration.js";
+
+/** What a command sees of the world. Given in, so that tests can run commands in their own. */
+export interface World {
+  readonly stdout: Pick<NodeJS.WriteStream, "write" | "isTTY" | "columns">;
+  readonly stderr: Pick<NodeJS.WriteStream, "write" | "isTTY" | "columns">;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Current folder. */
+  readonly directory: string;
+  /** Aborted by the first Ctrl-C. */
+  readonly signal: AbortSignal;
+}
+
+/** Flags that every command with a store takes. */
+export interface StoreFlags extends Configuration {
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+/** Opens the store and the upstream that flags, variables and configuration file name; closes both when `use` is done. */
+export async function withKnowledgeBase<T>(
+  world: World,
+  flags: StoreFlags,
+  create: boolean,
+  use: (kb: KnowledgeBase) => Promise<T>,
+): Promise<T> {
+  const { config, baseUrl, apiKey, embeddingModel, rerankModel, chatModel, store } = flags;
+  const settings = readConfiguration({
+    flags: { config, baseUrl, apiKey, embeddingModel, rerankModel, chatModel, store },
+    environment: world.environment,
+    directory: world.directory,
+  });
+  const transport =
+    settings.baseUrl === undefined
+      ? undefined
+      : createTransport({ baseUrl: settings.baseUrl, apiKey: settings.apiKey ?? "" });
+  const kb = await openKnowledgeBase({
+    path: join(world.directory, settings.store ?? ".citewell"),
+    create,
+    transport,
+    models: { embedding: settings.embeddingModel, rerank: settings.rerankModel, chat: settings.chatModel },
+    onWarning: (message) => world.stderr.write(`citewell: ${message}\n`),
+  });
+  try {
+    return await use(kb);
+  } finally {
+    await kb.close();
+    await transport?.close();
+  }
+}

@@ -1,0 +1,79 @@
+import { readFileSync } from "node:fs";
+import { resolve as resolvePath } from "node:path";
+import { z } from "zod";
+import { OptionsError } from "../errors.js";
+
+const Text = z.string().min(1);
+
+/** What `citewell.config.json` may hold. */
+const ConfigurationFile = z.strictObject({
+  /** For editors. */
+  $schema: z.string().optional(),
+  baseUrl: z.url({ protocol: /^https?$/ }).optional(),
+  apiKey: Text.optional(),
+  embeddingModel: Text.optional(),
+  rerankModel: Text.optional(),
+  chatModel: Text.optional(),
+  /** Folder of the store, relative to the file's folder. */
+  store: Text.optional(),
+});
+export type Configuration = z.output<typeof ConfigurationFile>;
+
+/** Settings that flags, variables and the file share, by flag name. */
+const variables = {
+  baseUrl: "CITEWELL_BASE_URL",
+  apiKey: "CITEWELL_API_KEY",
+  embeddingModel: "CITEWELL_EMBEDDING_MODEL",
+  rerankModel: "CITEWELL_RERANK_MODEL",
+  chatModel: "CITEWELL_CHAT_MODEL",
+} as const;
+
+export const configurationFileName = "citewell.config.json";
+
+export interface ConfigurationSources {
+  readonly flags: Configuration & { readonly config?: string };
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly directory: string;
+}
+
+/**
+ * Settings from flags, then environment variables, then `citewell.config.json` in the current folder: the first that
+ * speaks wins.
+ *
+ * @throws OptionsError (`config`) when the file is not valid, or a named one is not there.
+ */
+export function readConfiguration({ flags, environment, directory }: ConfigurationSources): Configuration {
+  const { config, ...fromFlags } = flags;
+  const path = resolvePath(directory, config ?? configurationFileName);
+  const fromVariables = Object.fromEntries(
+    Object.entries(variables).flatMap(([field, name]) => (environment[name] ? [[field, environment[name]]] : [])),
+  );
+  const chosen = Object.fromEntries(Object.entries(fromFlags).filter(([, value]) => value !== undefined));
+  return check("settings", { ...readFile(path, config !== undefined), ...fromVariables, ...chosen });
+}
+
+function readFile(path: string, required: boolean): Configuration {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (cause) {
+    if (!required && (cause as NodeJS.ErrnoException).code === "ENOENT") return {};
+    throw new OptionsError("config", `Cannot read the configuration file ${path}: ${(cause as Error).message}`, {
+      cause,
+    });
+  }
+  try {
+    return check(path, JSON.parse(text));
+  } catch (cause) {
+    if (cause instanceof OptionsError) throw cause;
+    throw new OptionsError("config", `${path} is not valid JSON: ${(cause as Error).message}`, { cause });
+  }
+}
+
+function check(owner: string, value: unknown): Configuration {
+  const parsed = ConfigurationFile.safeParse(value);
+  if (parsed.success) return parsed.data;
+  // Values stay out of the message: one of them may be a key.
+  const problems = parsed.error.issues.map(({ path, message }) => [path.join("."), message].filter(Boolean).join(": "));
+  throw new OptionsError("config", `${owner}: ${problems.join("; ")}`);
+}

@@ -1,0 +1,123 @@
+import { readFileSync } from "node:fs";
+import { Command, InvalidArgumentError, Option } from "commander";
+import type { World } from "./command-context.js";
+
+// Commands load their own code when they run: `--help` and a usage error need none of it.
+
+const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+  version: string;
+};
+
+/** The command line. Each action says its exit code through `exit`. */
+export function createProgram(world: World, exit: (code: number) => void): Command {
+  const program = new Command("citewell")
+    .description("Index a folder of documents, ask it questions, get answers whose every citation was checked.")
+    .version(version)
+    .option("--debug", "add the stack and causes to an error")
+    .configureOutput({
+      writeOut: (text) => world.stdout.write(text),
+      writeErr: (text) => world.stderr.write(text),
+    })
+    .exitOverride()
+    .showHelpAfterError("Run with --help for usage.")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ citewell index ./docs                     read a folder into ./.citewell
+  $ citewell ask "How do I rotate a key?"     an answer with numbered, checked sources
+  $ citewell search "key rotation" --limit 5  the passages alone
+
+With no CITEWELL_BASE_URL set, everything runs offline on a local lexical service.
+Exit codes: 0 done, 1 done or stopped with failures, 2 misuse, 130 stopped by Ctrl-C.`,
+    );
+
+  withStore(program.command("index"))
+    .description("read files and folders (Markdown, HTML, text) into the store; run again to bring it up to date")
+    .argument("<path...>", "files or folders")
+    .option("--include <glob...>", "only files that match, relative to the folder")
+    .option("--exclude <glob...>", "not the files that match")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ citewell index ./docs
+  $ citewell index ./docs ./notes.md --exclude "drafts/**"
+  $ citewell index ./docs --json | jq .documents`,
+    )
+    .action(async (paths: string[], flags) => {
+      const { indexCommand } = await import("./index-command.js");
+      exit(await indexCommand(world, paths, flags));
+    });
+
+  withStore(program.command("search"))
+    .description("find passages, without an answer")
+    .argument("<query>", "words to look for")
+    .addOption(new Option("--mode <mode>", "how to search").choices(["hybrid", "dense", "lexical"]).default("hybrid"))
+    .addOption(new Option("--limit <count>", "most passages").argParser(between(1, 1000)).default(10))
+    .addHelpText("after", '\nExample:\n  $ citewell search "trace sampler" --mode lexical --limit 3')
+    .action(async (query: string, flags) => {
+      const { searchCommand } = await import("./search-command.js");
+      exit(await searchCommand(world, query, flags));
+    });
+
+  withStore(program.command("ask"))
+    .description("answer a question from the indexed documents, with numbered sources")
+    .argument("<question>", "in your own words")
+    .addHelpText("after", '\nExample:\n  $ citewell ask "How do I set the sampler through an environment variable?"')
+    .action(async (question: string, flags) => {
+      const { askCommand } = await import("./ask-command.js");
+      exit(await askCommand(world, question, flags));
+    });
+
+  program
+    .command("chunk")
+    .description("show the chunks that a file becomes")
+    .argument("<file>")
+    .option("--max-tokens <count>", "longest chunk, in tokens", between(16, 8192))
+    .option("--overlap-tokens <count>", "tokens repeated where a block had to be cut", between(0, 4096))
+    .option("--embedding-model <id>", "take the limit of this model: 8192 for ids ending in m3, 512 for others")
+    .option("--json", "print one JSON object")
+    .addHelpText("after", "\nExample:\n  $ citewell chunk README.md --max-tokens 200")
+    .action(async (path: string, flags) => {
+      const { chunkCommand } = await import("./chunk-command.js");
+      exit(await chunkCommand(world, path, flags));
+    });
+
+  program
+    .command("local")
+    .description("serve the inference contract on this machine, offline: what runs when no service is configured")
+    .option("--port <number>", "default: a free one", between(0, 65_535))
+    .option("--host <address>", "default: 127.0.0.1, this machine only")
+    .option("--api-key <key>", "default: a random one")
+    .option("--json", "print {url, apiKey} as the first line")
+    .addHelpText("after", "\nExample:\n  $ citewell local --port 8787 --api-key secret")
+    .action(async (flags) => {
+      const { localCommand } = await import("./local-command.js");
+      exit(await localCommand(world, flags));
+    });
+
+  return program;
+}
+
+function withStore(command: Command): Command {
+  return command
+    .option("--store <folder>", "where the store is (default: ./.citewell)")
+    .option("--json", "print one JSON object")
+    .option("--base-url <url>", "inference service (CITEWELL_BASE_URL)")
+    .option("--api-key <key>", "its key; safer in CITEWELL_API_KEY")
+    .option("--embedding-model <id>", "CITEWELL_EMBEDDING_MODEL")
+    .option("--rerank-model <id>", "CITEWELL_RERANK_MODEL")
+    .option("--chat-model <id>", "CITEWELL_CHAT_MODEL")
+    .option("--config <file>", "settings file (default: ./citewell.config.json)");
+}
+
+function between(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!Number.isInteger(value) || value < least || value > most) {
+      throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
+    }
+    return value;
+  };
+}

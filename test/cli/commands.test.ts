@@ -1,0 +1,162 @@
+import { cp, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import {
+  citewell,
+  citewellJson,
+  handbook,
+  type AskJson,
+  type IndexJson,
+  type SearchJson,
+} from "../support/citewell.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+/** A folder with the handbook in `docs`, indexed. */
+async function indexedFolder(): Promise<string> {
+  const cwd = await temporaryFolder();
+  await cp(handbook, join(cwd, "docs"), { recursive: true });
+  const { exitCode, stderr } = await citewell(["index", "docs"], { cwd });
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+  return cwd;
+}
+
+describe("index", () => {
+  test("reports what became of every document, and a second run asks for nothing upstream", async () => {
+    const cwd = await temporaryFolder();
+    await cp(handbook, join(cwd, "docs"), { recursive: true });
+    const first = await citewellJson<IndexJson>(["index", "docs"], { cwd });
+    expect(first.documents).toEqual({ added: 3, updated: 0, unchanged: 0, deleted: 0, failed: 0 });
+    expect(first.chunks.total).toBe(first.chunks.embedded);
+    expect(first.requests).toBeGreaterThan(0);
+    expect(first.tokens).toBeGreaterThan(0);
+
+    const second = await citewellJson<IndexJson>(["index", "docs"], { cwd });
+    expect(second.documents).toEqual({ added: 0, updated: 0, unchanged: 3, deleted: 0, failed: 0 });
+    expect(second.requests).toBe(0);
+    expect(second.chunks).toEqual({ total: first.chunks.total, embedded: 0, reused: first.chunks.total, deleted: 0 });
+  });
+
+  test("follows changes, moves and deletions, and embeds only what is new", async () => {
+    const cwd = await indexedFolder();
+    await writeFile(join(cwd, "docs/laptops.md"), "# Laptops\n\nLaptops are replaced every five years.\n");
+    await cp(join(cwd, "docs/leave.md"), join(cwd, "docs/holidays.md"));
+    await rm(join(cwd, "docs/leave.md"));
+    const report = await citewellJson<IndexJson>(["index", "docs"], { cwd });
+    expect(report.documents).toEqual({ added: 1, updated: 1, unchanged: 1, deleted: 1, failed: 0 });
+    expect(report.chunks.embedded).toBe(1);
+  });
+
+  test("a document that was emptied keeps no passages", async () => {
+    const cwd = await indexedFolder();
+    await writeFile(join(cwd, "docs/leave.md"), "\n");
+    const report = await citewellJson<IndexJson>(["index", "docs"], { cwd });
+    expect(report.documents).toEqual({ added: 0, updated: 0, unchanged: 2, deleted: 1, failed: 0 });
+    const { hits } = await citewellJson<SearchJson>(["search", "days of paid leave"], { cwd });
+    expect(hits.filter(({ uri }) => uri.endsWith("leave.md"))).toEqual([]);
+  });
+
+  test("prints a readable summary", async () => {
+    const cwd = await temporaryFolder();
+    await cp(handbook, join(cwd, "docs"), { recursive: true });
+    const { stdout } = await citewell(["index", "docs"], { cwd });
+    expect(stdout).toMatch(
+      /^Documents {2}3 added\nChunks {5}\d+ \(\d+ embedded, 0 reused\)\nUpstream {3}\d+ requests, /,
+    );
+  });
+});
+
+describe("search", () => {
+  test.each(["hybrid", "dense", "lexical"])("finds the passage in mode %s, with spans of the file", async (mode) => {
+    const cwd = await indexedFolder();
+    const { hits } = await citewellJson<SearchJson>(["search", "recovery key of encrypted disks", "--mode", mode], {
+      cwd,
+    });
+    const [best] = hits;
+    expect(best?.uri).toMatch(/\/docs\/laptops\.md$/);
+    const text = await readFile(fileURLToPath(best!.uri), "utf8");
+    expect(text.slice(best!.start, best!.end)).toBe(best!.text);
+  });
+
+  test("shows file, line and words", async () => {
+    const cwd = await indexedFolder();
+    const { stdout } = await citewell(["search", "laptops replaced", "--limit", "1"], { cwd });
+    expect(stdout).toMatch(/^1\. docs\/laptops\.md:1 {2}\(.*dense 1.*\)\n[\s\S]*Laptops are replaced every four years/);
+  });
+});
+
+describe("ask", () => {
+  test("answers with a citation whose words stand at its place in the file", async () => {
+    const cwd = await indexedFolder();
+    const { answer, answered, citations } = await citewellJson<AskJson>(
+      ["ask", "How many days of leave do employees get?"],
+      { cwd },
+    );
+    expect(answered).toBe(true);
+    expect(answer).toMatch(/27 days.*\[1\]/);
+    const [citation] = citations;
+    expect(citation).toMatchObject({ number: 1, supported: true, line: 7 });
+    const text = await readFile(fileURLToPath(citation!.uri), "utf8");
+    expect(text.slice(citation!.start, citation!.end)).toBe(citation!.quote);
+  });
+
+  test("answers a Chinese question from a Chinese document", async () => {
+    const cwd = await indexedFolder();
+    const { answer, answered, citations } = await citewellJson<AskJson>(["ask", "加班需要向谁申请？"], { cwd });
+    expect(answered).toBe(true);
+    expect(answer).toContain("部门经理");
+    expect(citations[0]).toMatchObject({ supported: true });
+    expect(citations[0]!.uri).toMatch(/kaoqin\.md$/);
+  });
+
+  test("says so when the documents do not hold the answer", async () => {
+    const cwd = await indexedFolder();
+    const { answered, citations } = await citewellJson<AskJson>(
+      ["ask", "Which telescope discovered the rings of Uranus?"],
+      { cwd },
+    );
+    expect({ answered, citations }).toEqual({ answered: false, citations: [] });
+  });
+
+  test("prints the answer with its numbered sources: file, line and quoted words", async () => {
+    const cwd = await indexedFolder();
+    const { stdout } = await citewell(["ask", "How often are laptops replaced?"], { cwd });
+    expect(stdout).toMatch(
+      /every four years[\s\S]*\n\nSources\n\[1\] docs\/laptops\.md:3 {2}“.*every four years.*”\n$/,
+    );
+  });
+});
+
+describe("chunk", () => {
+  test("shows spans that cover the file and keep the limit", async () => {
+    const file = join(handbook, "leave.md");
+    const { text, chunks } = await citewellJson<{
+      text: string;
+      chunks: { start: number; end: number; tokens: number }[];
+    }>(["chunk", file, "--max-tokens", "40"]);
+    expect(text).toBe(await readFile(file, "utf8"));
+    expect(chunks.length).toBeGreaterThan(1);
+    let covered = 0;
+    for (const { start, end, tokens } of chunks) {
+      expect(start).toBeLessThanOrEqual(covered);
+      expect(tokens).toBeLessThanOrEqual(40);
+      covered = end;
+    }
+    expect(covered).toBe(text.length);
+  });
+});
+
+describe("help", () => {
+  test.each([
+    ["--help"],
+    ["index", "--help"],
+    ["ask", "--help"],
+    ["search", "--help"],
+    ["chunk", "--help"],
+    ["local", "--help"],
+  ])("%s %s exits 0 and gives examples", async (...words) => {
+    const { exitCode, stdout } = await citewell(words.filter(Boolean));
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/Examples?:\n {2}\$ citewell /);
+  });
+});

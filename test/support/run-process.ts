@@ -1,0 +1,31 @@
+import { spawn } from "node:child_process";
+
+export interface Finished {
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunProcessOptions {
+  readonly cwd?: string;
+  /** Added to the environment, without the settings of whoever runs the tests. */
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** Runs `node file ...words` to its end. */
+export function runNode(file: string, words: readonly string[], options: RunProcessOptions = {}): Promise<Finished> {
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("CITEWELL_"));
+  const child = spawn(process.execPath, [file, ...words], {
+    cwd: options.cwd,
+    env: { ...Object.fromEntries(inherited), ...options.environment },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  return new Promise((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (exitCode) => resolve({ exitCode, stdout, stderr }));
+  });
+}

@@ -1,0 +1,39 @@
+import { readdirSync } from "node:fs";
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { runNode } from "./support/run-process.js";
+
+const root = fileURLToPath(new URL("../", import.meta.url));
+
+/** What each example must print, so that it shows what it is there to show. */
+const shows: Record<string, readonly RegExp[]> = {
+  quickstart: [
+    /^4\d documents, \d+ chunks/m,
+    /\? What is the default keepAliveTimeout of a Client\?/,
+    /\[1\] .*\.md:\d+\n\s+“.+”/,
+    /node dist\/cli\/main\.js index/,
+  ],
+  "ask-a-folder": [/27 days/, /\[1\] file:.*leave\.md:7 “.*27 days/],
+  "own-stage": [/^note:1 added$/m, /^note:1: The release is on Friday\.$/m],
+  "own-embedder": [/^How long do apples keep\? fruit:apple$/m],
+  tools: [/^calls order_status with \{"orderNumber":"A-1042"\}$/m, /arrives on Friday/],
+};
+
+describe("examples", () => {
+  test("every example is in this list", () => {
+    const present = readdirSync(join(root, "examples")).filter((name) => name.endsWith(".ts"));
+    expect(present.map((name) => basename(name, ".ts")).toSorted()).toEqual(Object.keys(shows).toSorted());
+  });
+
+  test.each(Object.entries(shows))("%s runs and shows what it is for", { timeout: 120_000 }, async (name, patterns) => {
+    const { exitCode, stdout, stderr } = await runNode(join(root, "build/examples", `${name}.js`), [], { cwd: root });
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    for (const pattern of patterns) expect(stdout).toMatch(pattern);
+  });
+
+  test("what stays out of a store stays out of what is found", { timeout: 60_000 }, async () => {
+    const { stdout } = await runNode(join(root, "build/examples/own-stage.js"), [], { cwd: root });
+    expect(stdout).not.toContain("DRAFT");
+  });
+});

@@ -1,0 +1,68 @@
+import { execFile } from "node:child_process";
+import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { beforeAll, describe, expect, test } from "vitest";
+import { runNode } from "./support/run-process.js";
+import { temporaryFolder } from "./support/temporary-folder.js";
+
+const root = fileURLToPath(new URL("../", import.meta.url));
+const built = join(root, "build/readme");
+const readme = await readFile(join(root, "README.md"), "utf8");
+
+const blocks = [...readme.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language, code]) => ({
+  language,
+  code: code!,
+}));
+const samples = blocks.filter(({ language }) => language === "ts").map(({ code }) => code);
+const commands = blocks
+  .filter(({ language }) => language === "sh")
+  .flatMap(({ code }) => code.split("\n"))
+  .filter((line) => line.startsWith("citewell "))
+  .map((line) => line.replace(/\s+#.*$/, ""));
+
+/** A folder as the samples expect it: documents in `docs`. */
+async function userFolder(): Promise<string> {
+  const folder = await temporaryFolder();
+  await cp(join(root, "test/fixtures/handbook"), join(folder, "docs"), { recursive: true });
+  return folder;
+}
+
+describe("README", () => {
+  test("is at most 200 lines and has samples", () => {
+    expect(readme.split("\n").length).toBeLessThanOrEqual(201);
+    expect(samples.length).toBeGreaterThanOrEqual(2);
+    expect(commands.length).toBeGreaterThanOrEqual(3);
+  });
+
+  describe("samples", () => {
+    beforeAll(async () => {
+      await rm(built, { recursive: true, force: true });
+      await mkdir(built, { recursive: true });
+      for (const [index, code] of samples.entries()) await writeFile(join(built, `sample-${index}.ts`), code);
+      const compilerOptions = { noEmit: false, outDir: "compiled", rootDir: ".", paths: {} };
+      await writeFile(
+        join(built, "tsconfig.json"),
+        JSON.stringify({ extends: "../../tsconfig.json", compilerOptions, include: ["."] }),
+      );
+      await promisify(execFile)(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", built]);
+    }, 60_000);
+
+    test.each(samples.map((_, index) => index))("sample %i compiles and runs", { timeout: 60_000 }, async (index) => {
+      const { exitCode, stderr } = await runNode(join(built, `compiled/sample-${index}.js`), [], {
+        cwd: await userFolder(),
+      });
+      expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    });
+  });
+
+  test("the commands run, one after the other, in a folder with documents", { timeout: 120_000 }, async () => {
+    const cwd = await userFolder();
+    for (const command of commands) {
+      const words = [...command.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare!).slice(1);
+      const { exitCode, stderr } = await runNode(join(root, "dist/cli/main.js"), words, { cwd });
+      expect({ command, exitCode, stderr }).toMatchObject({ command, exitCode: 0 });
+    }
+  });
+});

@@ -31,13 +31,26 @@ export function checkVector(vector: unknown, dimension: number, owner: string): 
 /** The vector at length 1, so that a dot product is the cosine. */
 export function normalised(vector: Float32Array): Float32Array {
   const scale = 1 / Math.sqrt(squaredLength(vector));
-  return vector.map((component) => component * scale);
+  const scaled = new Float32Array(vector.length);
+  for (let at = 0; at < vector.length; at++) scaled[at] = vector[at]! * scale;
+  return scaled;
 }
 
 export function dot(left: Float32Array, right: Float32Array): number {
   let sum = 0;
   for (let at = 0; at < left.length; at++) sum += left[at]! * right[at]!;
   return sum;
+}
+
+/** The cosine of the angle between `unit`, of length 1, and a vector of any length. */
+export function cosine(unit: Float32Array, vector: Float32Array): number {
+  let [product, squared] = [0, 0];
+  for (let at = 0; at < vector.length; at++) {
+    const component = vector[at]!;
+    product += unit[at]! * component;
+    squared += component * component;
+  }
+  return product / Math.sqrt(squared);
 }
 
 function squaredLength(vector: Float32Array): number {
@@ -52,7 +65,7 @@ export function encodeVector(vector: Float32Array): Buffer {
 
 /** A vector of its own: `bytes` may be used again. */
 export function decodeVector(bytes: Uint8Array): Float32Array {
-  const copy = Uint8Array.from(bytes);
+  const copy = new Uint8Array(bytes);
   if (endianness() === "BE") Buffer.from(copy.buffer).swap32();
   return new Float32Array(copy.buffer);
 }

@@ -6,7 +6,7 @@ import type { Database } from "../database.js";
 import { Follower } from "../follower.js";
 import { loadGeneration, saveGeneration } from "../generation.js";
 import { type Ranking, TopK } from "../top-k.js";
-import { dot, normalised } from "../vectors.js";
+import { cosine, normalised } from "../vectors.js";
 import { type GraphParameters, HnswGraph, type HnswLibrary } from "./hnsw.js";
 import { checkGraphFile } from "./hnsw-file.js";
 
@@ -121,7 +121,7 @@ export class GraphBuilder {
         if (!removed.has(labels[at]!)) best.offer(labels[at]!, scores[at]!);
       }
     }
-    for (const row of this.#changes.vectorsAfter(label, -1)) best.offer(row.label, dot(vector, normalised(row.vector)));
+    for (const row of this.#changes.vectorsAfter(label, -1)) best.offer(row.label, cosine(vector, row.vector));
     return best.ranking();
   }
 

@@ -88,7 +88,7 @@ test("killed at any moment of writing, building and saving, the store holds all 
     expect(warnings).toEqual([]);
     written = documents;
   }
-});
+}, 120_000);
 
 test("the lock of a writer that was killed is free again", async () => {
   const path = join(temporaryFolder(), "store");

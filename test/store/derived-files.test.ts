@@ -124,6 +124,22 @@ test("a graph keeps its parameters, and is built again when others are asked for
   expect(manifest()).toMatchObject({ m: 24, efConstruction: 50, ef: 70, count: 62 });
 });
 
+test("indexes that hold mostly what was deleted are made again without it, while they are searched", async () => {
+  const path = join(temporaryFolder(), "store");
+  const before = await opened(path);
+  await before.write(withVectors(documents(0, 800), dimension));
+  await before.close();
+  const store = await opened(path);
+  await store.deleteDocuments(Array.from({ length: 600 }, (_, index) => `d${index}`));
+  const found = await Promise.all(Array.from({ length: 10 }, () => answers(store)));
+  for (const one of found) expect(one.map((hits) => hits.length)).toEqual([200, 200]);
+  await store.write(withVectors(documents(800, 810), dimension));
+  const expected = await exactAnswers(path);
+  await store.close();
+  expect(JSON.parse(readFileSync(join(path, "graph.json"), "utf8"))).toMatchObject({ count: 420, deleted: 0 });
+  expect(await answers(await opened(path, { ef: 1000 }))).toEqual(expected);
+});
+
 test("a store whose folder went away while it was open still closes, and says what was not saved", async () => {
   const path = join(temporaryFolder(), "store");
   const warnings: string[] = [];

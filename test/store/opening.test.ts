@@ -1,7 +1,7 @@
 import SQLite from "better-sqlite3";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, expectTypeOf, onTestFinished, test } from "vitest";
 import type { Store } from "../../src/ports.js";
 import { openEmbeddedStore, openStore, type StoreInternals, type StoreOptions } from "../../src/store/open-store.js";
 import { madeDocument, madeVector, withVectors } from "./made-documents.js";
@@ -23,6 +23,15 @@ async function writtenStore(): Promise<string> {
   await store.close();
   return path;
 }
+
+test("a store carries the vector space of its embedder as a type", async () => {
+  const store = await openStore(join(temporaryFolder(), "store"), { space: "model-a" });
+  onTestFinished(() => store.close());
+  expectTypeOf(store).toEqualTypeOf<Store<"model-a">>();
+  // @ts-expect-error vectors of two models are never compared
+  const other: Store<"model-b"> = store;
+  expect(other.space).toBe("model-a");
+});
 
 test("a store that must be there and is not is missing, with the command that makes one, and nothing is made", async () => {
   const path = join(temporaryFolder(), "store");

@@ -97,14 +97,18 @@ export class GraphBuilder {
 
   /** Resolves when the graph holds all that was committed before the call, or the builder was stopped. */
   async follow(): Promise<void> {
-    await this.#follower.follow();
-    const graph = this.#graph;
-    if (!graph || this.#stopped) return;
-    // Deleted elements are walked through at every search: past half, building again is cheaper than carrying them.
-    if (graph.deleted > 1000 && graph.deleted * 2 > graph.count) {
-      this.#graph = undefined;
-      this.#follower = this.#follow();
-      await this.#follower.follow();
+    for (;;) {
+      const follower = this.#follower;
+      await follower.follow();
+      if (this.#stopped) return;
+      // Deleted elements are walked through at every search: past half, building again is cheaper than carrying them.
+      const graph = this.#graph;
+      if (follower === this.#follower && !(graph && graph.deleted > 1000 && graph.deleted * 2 > graph.count)) return;
+      await follower.stop();
+      if (follower === this.#follower) {
+        this.#graph = undefined;
+        this.#follower = this.#follow();
+      }
     }
   }
 

@@ -87,11 +87,10 @@ export class LexicalIndex {
   /** Resolves when all that was committed before the call can be found. */
   async follow(): Promise<void> {
     await this.#follower.follow();
-    if (this.#index.dead > 1000 && this.#index.dead > this.#index.size) {
-      await this.#follower.exclusively(async () => {
-        this.#index = await Bm25Index.from(await this.#index.content());
-      });
-    }
+    if (!this.#overgrown()) return;
+    await this.#follower.exclusively(async () => {
+      if (this.#overgrown()) this.#index = await Bm25Index.from(await this.#index.content());
+    });
   }
 
   /** Whether there is anything to save. */
@@ -120,5 +119,10 @@ export class LexicalIndex {
 
   async close(): Promise<void> {
     await this.#follower.stop();
+  }
+
+  /** Whether most of its entries are of chunks that are gone. */
+  #overgrown(): boolean {
+    return this.#index.dead > 1000 && this.#index.dead > this.#index.size;
   }
 }

@@ -19,6 +19,7 @@ export class Follower<Row extends { readonly label: number }> {
   readonly #index: Following<Row>;
   readonly #serial = new Serial();
   #position: Position;
+  #step: Promise<void> | undefined;
   #stopped = false;
 
   constructor(changes: Changes, index: Following<Row>, from: Position = { label: 0, removal: 0 }) {
@@ -34,12 +35,15 @@ export class Follower<Row extends { readonly label: number }> {
   /** Resolves when the index holds all that was committed before the call, or the follower was stopped. */
   async follow(): Promise<void> {
     const head = this.#changes.head();
-    const behind = () => this.#position.label < head.label || this.#position.removal < head.removal;
-    // One reading a task, so that a save finds its turn in the midst of a long build.
-    while (!this.#stopped && behind()) {
-      await this.#serial.run(async () => {
-        if (behind()) await this.#step(head);
-      });
+    while (!this.#stopped && (this.#position.label < head.label || this.#position.removal < head.removal)) {
+      // All who wait share one step, and each step is a task of its own: a save finds its turn in the midst of a long
+      // build, however many follow it.
+      this.#step ??= this.#serial
+        .run(() => this.#advance())
+        .finally(() => {
+          this.#step = undefined;
+        });
+      await this.#step;
     }
   }
 
@@ -54,8 +58,9 @@ export class Follower<Row extends { readonly label: number }> {
     await this.#serial.idle();
   }
 
-  async #step(head: Position): Promise<void> {
+  async #advance(): Promise<void> {
     const slice = new TimeSlice();
+    const head = this.#changes.head();
     // Read to the end before giving way: an open cursor would hold the snapshot it reads from.
     const rows = Array.from(this.#index.read(this.#position.label, rowsPerReading));
     for (const row of rows) {

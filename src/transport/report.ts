@@ -52,7 +52,7 @@ function sentence(failure: Failure, { baseUrl, model }: Reported): string {
     return `cannot reach ${baseUrl}: ${said}. Check that the address is right, that the service is running, and any proxy or firewall on the way`;
   }
   if (code === "rate-limited" && retryAfterMs !== undefined) {
-    return `${said}. The service asks to wait ${Math.ceil(retryAfterMs / 1000)} s, longer than this call may: allow it a longer deadlineMs, or try again then`;
+    return `${said}. The service asks to wait ${Math.ceil(retryAfterMs / 1000)} s: try again then, or allow the call a longer deadlineMs`;
   }
   return said;
 }

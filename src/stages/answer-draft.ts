@@ -89,7 +89,7 @@ export class AnswerDraft {
       usage: this.#usage,
       model,
       // Without markers: the next question comes with sources of other numbers.
-      turn: { role: "assistant", text: plain, ...(this.exchanges.length > 0 && { tools: this.exchanges }) },
+      turn: { role: "assistant", text: plain.trim(), ...(this.exchanges.length > 0 && { tools: this.exchanges }) },
       warnings: this.#warnings,
     };
   }

@@ -24,7 +24,7 @@ const longestSentence = 1000;
 export class CitedText {
   /** What the reader saw, markers as `[1]`. */
   text = "";
-  /** The same without markers: what the reply says. */
+  /** The same without markers and the spaces before them: what the reply says. */
   plain = "";
   readonly #checker: CitationChecker;
   readonly #marks: { readonly at: number; readonly supported: boolean }[] = [];
@@ -56,6 +56,7 @@ export class CitedText {
   }
 
   #mark(marker: CitationMarker): CitedPart[] {
+    while (this.plain.endsWith(" ")) this.plain = this.plain.slice(0, -1);
     const said = this.#say(`[${marker.number}]`, "");
     const citation = this.#checker.check(marker, lastSentence(this.plain));
     this.#marks.push({ at: this.plain.trimEnd().length, supported: citation?.supported ?? false });

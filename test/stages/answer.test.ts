@@ -36,7 +36,7 @@ describe("an answer", () => {
       ],
       usage: { inputTokens: 10, outputTokens: 3 },
       model: "scripted-2",
-      turn: { role: "assistant", text: "Keys last 90 days ." },
+      turn: { role: "assistant", text: "Keys last 90 days." },
       warnings: [],
     });
   });
@@ -69,7 +69,7 @@ describe("an answer", () => {
     expect(warnings).toEqual([
       "The answer cites source 4; there are 1 sources",
       "The answer was cut by the limit on its length, after 3 tokens",
-      "Not found in the source it cites: They cost nine euros each .",
+      "Not found in the source it cites: They cost nine euros each.",
       "Without a citation: They are blue and round.",
     ]);
   });

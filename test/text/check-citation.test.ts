@@ -106,7 +106,7 @@ describe("cited text", () => {
   test("the reader sees numbers, and each citation follows its number", () => {
     const { cited, parts } = read('Keys last 90 days [1: "after 90 days"], says [7].');
     expect(cited.text).toBe("Keys last 90 days [1], says [7].");
-    expect(cited.plain).toBe("Keys last 90 days , says .");
+    expect(cited.plain).toBe("Keys last 90 days, says.");
     expect(parts.map((part) => (part.type === "text-delta" ? part.text : part.type))).toEqual([
       "Keys last 90 days ",
       "[1]",
@@ -133,7 +133,7 @@ Here is what the sources say about keys:
 - Nobody knows who wrote this.
 Sorry. Is there more to say here?`;
     expect(read(reply).cited.unbacked()).toEqual([
-      { sentence: "- Keys cost five euros each .", cited: true },
+      { sentence: "- Keys cost five euros each.", cited: true },
       { sentence: "- Nobody knows who wrote this.", cited: false },
     ]);
   });

@@ -1,4 +1,4 @@
-import { AnswerError } from "../errors.js";
+import { AnswerError, TransportError } from "../errors.js";
 import { mapStage, type Stage } from "../pipeline.js";
 import type { Embedder } from "../ports.js";
 import type { Embedded, Question } from "../types.js";
@@ -29,9 +29,11 @@ export function embedQuestion<Space extends string>(
         purpose: "query",
         signal: context.signal,
       });
+      const [vector] = vectors;
+      if (!vector) throw new TransportError("reply", `Sent a question to ${space}, got no vector`);
       context.report({ type: "progress", what: "tokens", count: counted });
       context.report({ type: "progress", what: "requests", count: 1 });
-      return { ...asked, vector: vectors[0]!, space };
+      return { ...asked, vector, space };
     },
     { gives: dimension === undefined ? { space } : { space, dimension } },
   );

@@ -9,8 +9,8 @@ const aboutTheInput: ReadonlySet<TransportErrorCode> = new Set([
   "reply",
 ]);
 
-/** Refusals of single texts, with no text ever taken, after which the texts are not what is wrong. */
-const hopelessAfter = 16;
+/** Refusals of single texts in a row after which the texts are not what is wrong: sooner when none was ever taken. */
+const hopelessAfter = { before: 16, after: 256 };
 
 export interface RefusedText<T> {
   readonly item: T;
@@ -22,13 +22,13 @@ export interface RefusedText<T> {
  * When every item of a refused call went through in smaller calls, its size was the reason, and no later call is larger
  * than the largest of those. One of these serves a whole run.
  *
- * Errors that are not about what was sent are thrown, and so is a refusal that every item meets.
+ * Errors that are not about what was sent are thrown, and so is a refusal that item after item meets.
  */
 export class RefusalIsolator<T> {
   readonly #send: (items: readonly T[]) => Promise<void>;
   #mostItems = Infinity;
   #taken = false;
-  #refusals = 0;
+  #refusalsInARow = 0;
 
   constructor(send: (items: readonly T[]) => Promise<void>) {
     this.#send = send;
@@ -49,12 +49,13 @@ export class RefusalIsolator<T> {
     try {
       await this.#send(items);
       this.#taken = true;
+      this.#refusalsInARow = 0;
       return { refused: [], largestTaken: items.length };
     } catch (error) {
       if (!(error instanceof TransportError && aboutTheInput.has(error.code))) throw error;
       if (items.length === 1) {
-        this.#refusals++;
-        if (!this.#taken && this.#refusals >= hopelessAfter) throw error;
+        this.#refusalsInARow++;
+        if (this.#refusalsInARow >= (this.#taken ? hopelessAfter.after : hopelessAfter.before)) throw error;
         return { refused: [{ item: items[0]!, error }], largestTaken: 0 };
       }
     }

@@ -77,14 +77,16 @@ export function rerank(reranker: Reranker, options: RerankOptions = {}): Stage<R
       context.report({ type: "warning", message: `rerank: ${note}` });
       return { ranked: sent, note };
     };
-    const remaining = remainingTime(context, reserveMs);
-    if (onFailure === "keep-order" && remaining.deadlineMs === 1) return keepOrder("no time left to rerank");
+    const reservedMs = onFailure === "keep-order" ? reserveMs : 0;
+    if (onFailure === "keep-order" && (context.deadlineAt ?? Infinity) - performance.now() <= reservedMs) {
+      return keepOrder("no time left to rerank");
+    }
     try {
       const reranking = await reranker.rerank(
         question,
         sent.map(({ chunk }) => embeddingText(chunk)),
         {
-          ...(onFailure === "keep-order" ? remaining : remainingTime(context)),
+          ...remainingTime(context, reservedMs),
           signal: context.signal,
         },
       );

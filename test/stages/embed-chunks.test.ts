@@ -181,6 +181,19 @@ describe("embedChunks", () => {
     expect(embedder.calls.length).toBeLessThan(100);
   });
 
+  test("when the service begins to refuse every text, the run ends instead of asking for each", async () => {
+    const embedder = wordEmbedder({
+      before: (_sent, _call, index) => {
+        if (index > 0) throw refuse("refused");
+      },
+    });
+    const chunks = lines(2000).flatMap((line) => chunksOf(line, line));
+    const { out, thrown } = await run(chunks, embedder, { concurrency: 2 });
+    expect(thrown).toMatchObject({ code: "refused" });
+    expect(out).toHaveLength(32);
+    expect(embedder.calls.length).toBeLessThan(700);
+  });
+
   test.each(["upstream", "unauthorized"] as const)(
     "an error that is not about the text (%s) ends the run, after what landed was handed out",
     async (code) => {
@@ -192,10 +205,18 @@ describe("embedChunks", () => {
         },
       });
       const chunks = lines(50).flatMap((line) => chunksOf(line, line));
-      const { out, thrown, failures } = await run(chunks, embedder, { concurrency: 4 });
+      let read = 0;
+      const source = async function* () {
+        for (const each of chunks) {
+          read++;
+          yield each;
+        }
+      };
+      const { out, thrown, failures } = await run(source(), embedder, { concurrency: 4 });
       expect(thrown).toMatchObject({ code });
       expect(out.map(({ text }) => text)).toEqual(["line number 0", "line number 2", "line number 3"]);
       expect(failures.has("line number 1")).toBe(true);
+      expect(read).toBeLessThan(20);
       // Paid for and handed out are the same: nothing that landed is lost.
       expect(embedder.calls.length).toBe(out.length + 1);
     },

@@ -24,13 +24,13 @@ function marker({ source, text }: Statement, style: CitationStyle): string {
 const longestQuote = 160;
 
 /**
- * The longest stretch of a statement that stands in a marker as it is: without quotation marks, brackets and line
- * breaks, cut between words.
+ * The longest stretch of a statement that stands in a marker as it is: without quotation marks, brackets, addresses of
+ * links and line breaks, cut between words.
  */
 export function quotable(text: string): string {
   const stretches = text
-    .split(/["“”\r\n\][【】]/)
-    .map((part) => part.replace(/^[\s>#*+|-]+|[\s|]+$/g, ""))
+    .split(/["“”\r\n]|\]\([^()]*\)|[\][【】]/)
+    .map((part) => part.replace(/^[\s>#*+|-]+|[\s|*]+$/g, ""))
     .filter((part) => /[\p{L}\p{N}]/u.test(part));
   const longest = stretches.reduce((best, part) => (part.length > best.length ? part : best), "");
   if (longest.length <= longestQuote) return longest;

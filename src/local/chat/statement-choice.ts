@@ -1,6 +1,6 @@
 import { terms } from "../../text/terms.js";
 import { rarity } from "../rarity.js";
-import type { Statement } from "./statements.js";
+import { plainText, type Statement } from "./statements.js";
 
 export interface ScoredStatement {
   readonly statement: Statement;
@@ -19,6 +19,12 @@ const sourceShare = 0.25;
 const phraseBonus = 0.35;
 /** What is asked for is there: a number for "how many", a variable for "environment variable". */
 const kindBonus = 0.3;
+/** "What is X?" is answered by "X is …". */
+const definitionBonus = 0.4;
+/** An environment variable whose own name holds a telling word of the question. */
+const variableBonus = 0.4;
+/** Code is an answer to those who ask for it. */
+const codePenalty = 0.15;
 /** Sources come best first. */
 const rankPenalty = 0.02;
 
@@ -40,9 +46,10 @@ export function scoreStatements(question: string, all: readonly Statement[]): re
   }
   const ranks = new Map([...sources.keys()].map((source, rank) => [source, rank] as const));
   const wants = wantedKinds(question);
+  const definition = definitionOf(question);
   const scored: ScoredStatement[] = [];
   for (const [index, { statement, found }] of read.entries()) {
-    if (statement.kind === "heading") continue;
+    if (statement.kind === "heading" || tellsNothing(found, weights)) continue;
     const before = read[index - 1];
     const near = new Set(terms(statement.context));
     if (before?.statement.source === statement.source) for (const term of before.found) near.add(term);
@@ -57,13 +64,23 @@ export function scoreStatements(question: string, all: readonly Statement[]): re
     }
     if (matched.size === 0 && !wants.some((kind) => kind.test(statement.text))) continue;
     const share = coverage / total;
-    const fits = wants.some((kind) => kind.test(statement.text)) ? kindBonus * share : 0;
+    const fits = kindBonus * share * wants.filter((kind) => kind.test(statement.text)).length;
+    const defines = definition?.test(plainText(statement.text)) === true ? definitionBonus : 0;
+    const names = namesVariable(question, statement.text, weights) ? variableBonus : 0;
+    const code = statement.kind === "code" && !asksForCode.test(question) ? codePenalty : 0;
     const length = statement.text.length > 600 || isQuestion(statement.text) ? -0.15 : 0;
     const rank = rankPenalty * Math.min(10, ranks.get(statement.source) ?? 0);
-    const score = share + phraseBonus * phraseShare(asked, statement.text) + fits + length - rank;
+    const score =
+      share + phraseBonus * phraseShare(asked, statement.text) + fits + defines + names - code + length - rank;
     scored.push({ statement, score, coverage: share, matched });
   }
   return scored.toSorted((a, b) => b.score - a.score);
+}
+
+/** A name or a title that the question holds, too, answers nothing. */
+function tellsNothing(found: ReadonlySet<string>, asked: ReadonlyMap<string, number>): boolean {
+  for (const term of found) if (!asked.has(term)) return false;
+  return true;
 }
 
 /** Rarity of the words themselves, and of the words among the statements; a word of every statement tells little. */
@@ -89,9 +106,12 @@ function isQuestion(text: string): boolean {
   return /[?？]\s*$/.test(text);
 }
 
+const asksForVariable = /environment variable|\benv(?:ironment)? ?vars?\b|环境变量/i;
+const variable = /\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g;
+
 /** What an answer to the question would have in it. */
 const kinds: readonly { readonly asks: RegExp; readonly has: RegExp }[] = [
-  { asks: /environment variable|\benv(?:ironment)? ?vars?\b|环境变量/i, has: /\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/ },
+  { asks: asksForVariable, has: new RegExp(variable.source) },
   { asks: /\bdefaults?\b|默认|缺省/i, has: /\bdefaults?\b.*(?:\d|`|")|(?:\d|`|").*\bdefaults?\b|默认|缺省/i },
   {
     asks: /\bhow (?:many|much|long|often|old|far|large|big|tall)\b|多少|几[个次年天种人]|多[长久大远高]/i,
@@ -109,12 +129,35 @@ const kinds: readonly { readonly asks: RegExp; readonly has: RegExp }[] = [
   { asks: /^who\b|谁/i, has: /\p{Lu}\p{Ll}+ \p{Lu}\p{Ll}+|·/u },
 ];
 
+const asksForCode = /\b(?:code|command|run|install|example|snippet|how (?:do|can|to))\b|命令|代码|安装|示例|如何|怎么/i;
+
+/** How a sentence begins that defines what the question asks for; `undefined` when it asks for no definition. */
+function definitionOf(question: string): RegExp | undefined {
+  const subject = (
+    /^\s*what(?: is|'s| are) (?:an? |the )?([^?]{1,60}?)\s*\?*\s*$/i.exec(question) ??
+    /^\s*什么是\s*([^?？]{1,30}?)\s*[?？]*\s*$/.exec(question) ??
+    /^\s*([^?？]{1,30}?)\s*是(?:什么|指什么)(?:意思)?\s*[?？]*\s*$/.exec(question)
+  )?.[1];
+  if (subject === undefined) return undefined;
+  const literal = subject.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+  return new RegExp(
+    `^(?:an? |the )?[\`*_"“「]?${literal}[\`*_"”」]?\\s*(?:\\([^)]*\\)|（[^）]*）)?\\s*(?:is|are|was|were|refers|means|represents|是|指|表示|代表|为)`,
+    "i",
+  );
+}
+
+function namesVariable(question: string, text: string, weights: ReadonlyMap<string, number>): boolean {
+  if (!asksForVariable.test(question)) return false;
+  const variables = text.match(variable) ?? [];
+  return variables.some((name) => terms(name).some((term) => weights.has(term) && rarity(term) >= 0.9));
+}
+
 function wantedKinds(question: string): readonly RegExp[] {
   return kinds.filter(({ asks }) => asks.test(question)).map(({ has }) => has);
 }
 
 /** Coverage below which the best statement is no answer. Measured by benchmarks/local.ts. */
-const leastCoverage = 0.42;
+const leastCoverage = 0.36;
 /** A further statement must come this near to the best, and hold a word of the question that is not yet there. */
 const nearBest = 0.72;
 const mostStatements = 3;

@@ -28,8 +28,7 @@ export function statements({ number, title, text }: ReadSource): readonly Statem
       for (const line of block.text.split("\n")) if (line.trim() !== "") add("code", line.trim());
       continue;
     }
-    for (const { start, end } of sentences(block.text)) {
-      const statement = block.text.slice(start, end);
+    for (const statement of rowsAndSentences(block.text)) {
       const level = /^(#{1,6})[ \t]/.exec(statement)?.[1]?.length;
       if (level !== undefined) {
         headings.length = Math.min(headings.length, level - 1);
@@ -46,6 +45,15 @@ export function statements({ number, title, text }: ReadSource): readonly Statem
     }
   }
   return found;
+}
+
+/** Rows of tables, each whole, and the sentences between them. */
+function rowsAndSentences(text: string): readonly string[] {
+  return text
+    .split(/^([ \t]*\|.*)$/m)
+    .flatMap((part, index) =>
+      index % 2 === 1 ? [part.trim()] : sentences(part).map(({ start, end }) => part.slice(start, end)),
+    );
 }
 
 /** Fenced code and what is around it. An unclosed fence goes on to the end. */

@@ -11,7 +11,10 @@ function onOwnLine({ kind }: Statement): boolean {
 }
 
 function cited(statement: Statement, style: CitationStyle): string {
-  const words = statement.kind === "code" ? inlineCode(statement.text) : withoutMarkers(plainText(statement.text));
+  const words =
+    statement.kind === "code"
+      ? inlineCode(statement.text.replace(/\s*\\\n\s*/g, " "))
+      : withoutMarkers(plainText(statement.text));
   return style === "none" ? words : `${words} ${marker(statement, style)}`;
 }
 
@@ -30,7 +33,7 @@ const longestQuote = 160;
 export function quotable(text: string): string {
   const stretches = text
     .split(/["“”\r\n]|\]\([^()]*\)|[\][【】]/)
-    .map((part) => part.replace(/^[\s>#*+|-]+|[\s|*]+$/g, ""))
+    .map((part) => part.replace(/^[\s>#*+|-]+|[\s|*\\]+$/g, ""))
     .filter((part) => /[\p{L}\p{N}]/u.test(part));
   const longest = stretches.reduce((best, part) => (part.length > best.length ? part : best), "");
   if (longest.length <= longestQuote) return longest;

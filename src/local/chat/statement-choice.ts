@@ -1,5 +1,6 @@
 import { terms } from "../../text/terms.js";
 import { rarity } from "../rarity.js";
+import { asksForCode, definitionOf, namesVariable, wantedKinds } from "./question-kind.js";
 import { plainText, type Statement } from "./statements.js";
 
 export interface ScoredStatement {
@@ -53,21 +54,24 @@ export function scoreStatements(question: string, all: readonly Statement[]): re
     const before = read[index - 1];
     const near = new Set(terms(statement.context));
     if (before?.statement.source === statement.source) for (const term of before.found) near.add(term);
+    const next = announces(statement) ? (read[index + 1]?.statement.text ?? "") : "";
+    const fitting = wants.filter(({ has }) => has.test(`${statement.text}\n${next}`));
     const matched = new Set<string>();
     let coverage = 0;
     for (const [term, weight] of weights) {
       if (found.has(term)) {
         matched.add(term);
         coverage += weight;
-      } else if (near.has(term)) coverage += contextShare * weight;
+      } else if (fitting.some(({ named }) => named.has(term))) coverage += weight;
+      else if (near.has(term)) coverage += contextShare * weight;
       else if (sources.get(statement.source)?.has(term)) coverage += sourceShare * weight;
     }
-    if (matched.size === 0 && !wants.some((kind) => kind.test(statement.text))) continue;
+    if (matched.size === 0 && fitting.length === 0) continue;
     const share = coverage / total;
-    const fits = kindBonus * share * wants.filter((kind) => kind.test(statement.text)).length;
+    const fits = kindBonus * share * fitting.length;
     const defines = definition?.test(plainText(statement.text)) === true ? definitionBonus : 0;
-    const names = namesVariable(question, statement.text, weights) ? variableBonus : 0;
-    const code = statement.kind === "code" && !asksForCode.test(question) ? codePenalty : 0;
+    const names = namesVariable(question, statement.text) ? variableBonus : 0;
+    const code = statement.kind === "code" && !asksForCode(question) ? codePenalty : 0;
     const length = statement.text.length > 600 || isQuestion(statement.text) ? -0.15 : 0;
     const rank = rankPenalty * Math.min(10, ranks.get(statement.source) ?? 0);
     const score =
@@ -106,60 +110,11 @@ function isQuestion(text: string): boolean {
   return /[?？]\s*$/.test(text);
 }
 
-const asksForVariable = /environment variable|\benv(?:ironment)? ?vars?\b|环境变量/i;
-const variable = /\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g;
-
-/** What an answer to the question would have in it. */
-const kinds: readonly { readonly asks: RegExp; readonly has: RegExp }[] = [
-  { asks: asksForVariable, has: new RegExp(variable.source) },
-  { asks: /\bdefaults?\b|默认|缺省/i, has: /\bdefaults?\b.*(?:\d|`|")|(?:\d|`|").*\bdefaults?\b|默认|缺省/i },
-  {
-    asks: /\bhow (?:many|much|long|often|old|far|large|big|tall)\b|多少|几[个次年天种人]|多[长久大远高]/i,
-    has: /\d|[一二三四五六七八九十百千万两]+[个次年天种人名座]/,
-  },
-  {
-    asks: /\bwhen\b|\b(?:what|which) (?:year|date|day|month|century)\b|何时|什么时候|哪[一]?年|哪[一]?天|时间/i,
-    has: /\b\d{3,4}\b|\d{1,2} ?[年月日]|\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\b/i,
-  },
-  { asks: /\bport\b|端口/i, has: /\b\d{2,5}\b/ },
-  {
-    asks: /\bcommand\b|\binstall\b|命令|安装/i,
-    has: /`[^`]+`|^(?:npm|pip|go|docker|kubectl|helm|apt|brew|cargo|dotnet|composer|gem|curl|git)\b/m,
-  },
-  { asks: /^who\b|谁/i, has: /\p{Lu}\p{Ll}+ \p{Lu}\p{Ll}+|·/u },
-];
-
-const asksForCode = /\b(?:code|command|run|install|example|snippet|how (?:do|can|to))\b|命令|代码|安装|示例|如何|怎么/i;
-
-/** How a sentence begins that defines what the question asks for; `undefined` when it asks for no definition. */
-function definitionOf(question: string): RegExp | undefined {
-  const subject = (
-    /^\s*what(?: is|'s| are) (?:an? |the )?([^?]{1,60}?)\s*\?*\s*$/i.exec(question) ??
-    /^\s*什么是\s*([^?？]{1,30}?)\s*[?？]*\s*$/.exec(question) ??
-    /^\s*([^?？]{1,30}?)\s*是(?:什么|指什么)(?:意思)?\s*[?？]*\s*$/.exec(question)
-  )?.[1];
-  if (subject === undefined) return undefined;
-  const literal = subject.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
-  return new RegExp(
-    `^(?:an? |the )?[\`*_"“「]?${literal}[\`*_"”」]?\\s*(?:\\([^)]*\\)|（[^）]*）)?\\s*(?:is|are|was|were|refers|means|represents|是|指|表示|代表|为)`,
-    "i",
-  );
-}
-
-function namesVariable(question: string, text: string, weights: ReadonlyMap<string, number>): boolean {
-  if (!asksForVariable.test(question)) return false;
-  const variables = text.match(variable) ?? [];
-  return variables.some((name) => terms(name).some((term) => weights.has(term) && rarity(term) >= 0.9));
-}
-
-function wantedKinds(question: string): readonly RegExp[] {
-  return kinds.filter(({ asks }) => asks.test(question)).map(({ has }) => has);
-}
-
 /** Coverage below which the best statement is no answer. Measured by benchmarks/local.ts. */
 const leastCoverage = 0.36;
-/** A further statement must come this near to the best, and hold a word of the question that is not yet there. */
+/** A further statement must come this near to the best, and hold a telling word of the question that is not yet there. */
 const nearBest = 0.72;
+const tellingRarity = 0.7;
 const mostStatements = 3;
 
 /** The one to three statements that answer, in the order of the sources; none when the sources do not hold the answer. */
@@ -174,7 +129,8 @@ export function chooseStatements(question: string, all: readonly Statement[]): r
   const said = new Set(chosen.map(({ statement }) => statement.text));
   for (const one of scored.slice(1)) {
     if (chosen.length >= mostStatements || one.score < nearBest * best.score) break;
-    if (said.has(one.statement.text) || [...one.matched].every((term) => matched.has(term))) continue;
+    const adds = [...one.matched].some((term) => !matched.has(term) && rarity(term) >= tellingRarity);
+    if (said.has(one.statement.text) || !adds) continue;
     chosen.push(one);
     said.add(one.statement.text);
     for (const term of one.matched) matched.add(term);
@@ -182,8 +138,12 @@ export function chooseStatements(question: string, all: readonly Statement[]): r
   return chosen.toSorted((a, b) => a.statement.source - b.statement.source || a.statement.order - b.statement.order);
 }
 
+function announces({ text }: Statement): boolean {
+  return /[:：]\s*$/.test(text);
+}
+
 /** What a statement that ends in a colon leads up to. */
 function announced({ statement }: ScoredStatement, all: readonly Statement[]): Statement | undefined {
-  if (!/[:：]\s*$/.test(statement.text)) return undefined;
+  if (!announces(statement)) return undefined;
   return all.find(({ source, order }) => source === statement.source && order === statement.order + 1);
 }

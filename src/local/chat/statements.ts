@@ -25,7 +25,7 @@ export function statements({ number, title, text }: ReadSource): readonly Statem
   };
   for (const block of blocks(text)) {
     if (block.kind === "code") {
-      for (const line of block.text.split("\n")) if (line.trim() !== "") add("code", line.trim());
+      for (const line of block.text.split(/(?<!\\)\n/)) if (line.trim() !== "") add("code", line.trim());
       continue;
     }
     for (const statement of rowsAndSentences(block.text)) {

@@ -9,7 +9,7 @@ const placesPerFeature = 4;
 
 /** Letters in a piece of a word. Pieces let misspelt and inflected words meet. */
 const pieceLetters = 4;
-const pieceWeight = 0.35;
+const pieceWeight = 0.6;
 
 /** A text opens with its title or its subject: its first terms weigh more, unless there is little else. */
 const leadTerms = 12;

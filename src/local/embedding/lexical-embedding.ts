@@ -1,11 +1,14 @@
+import { remember } from "../../text/remember.js";
 import { terms } from "../../text/terms.js";
 import type { EmbeddingEngine } from "../engines.js";
 import { pauses } from "../pause.js";
 import { isUnspaced, rarity } from "../rarity.js";
 import { featureHash, nextHash } from "./feature-hash.js";
 
-/** Each feature goes to this many places, so that two features rarely fall together in all of them. */
-const placesPerFeature = 4;
+/** Each word goes to this many places, so that two words rarely fall together in all of them. */
+const placesPerWord = 4;
+/** Pieces are many and light; one place each is a quarter of the work, and finds as much. */
+const placesPerPiece = 1;
 
 /** Letters in a piece of a word. Pieces let misspelt and inflected words meet. */
 const pieceLetters = 4;
@@ -39,11 +42,12 @@ export function lexicalEmbedding(): EmbeddingEngine {
 export function lexicalVector(text: string, dimension: number): Float32Array {
   const counts = termCounts(text);
   const sums = new Float64Array(dimension);
-  if (counts.size === 0) addFeature(sums, featureHash(text, 0), 1);
+  if (counts.size === 0) addFeature(sums, featureHash(text, 0), 1, placesPerWord);
   for (const [term, count] of counts) {
-    const weight = rarity(term) * (count < 1 ? count : 1 + Math.log(count));
-    addFeature(sums, featureHash(term, 0), weight);
-    if (!isUnspaced(term)) addPieces(sums, term, weight);
+    const { word, pieces, share, weight } = featuresOf(term);
+    const counted = weight * (count < 1 ? count : 1 + Math.log(count));
+    addFeature(sums, word, counted, placesPerWord);
+    for (const piece of pieces) addFeature(sums, piece, counted * share, placesPerPiece);
   }
   return normalised(sums);
 }
@@ -58,21 +62,35 @@ function termCounts(text: string): ReadonlyMap<string, number> {
   return counts;
 }
 
-/** The pieces of one word weigh together as much as `pieceWeight` of the word. */
-function addPieces(sums: Float64Array, term: string, weight: number): void {
-  const marked = `^${term}$`;
-  const count = marked.length - pieceLetters + 1;
-  if (count < 3) return;
-  const share = (weight * pieceWeight) / Math.sqrt(count);
-  for (let at = 0; at < count; at++) addFeature(sums, featureHash(marked.slice(at, at + pieceLetters), 1), share);
+/** What one term adds to a vector of any dimension. */
+interface TermFeatures {
+  readonly weight: number;
+  readonly word: number;
+  readonly pieces: Uint32Array;
+  /** Weight of one piece, as a share of the word's: all together they weigh `pieceWeight`. */
+  readonly share: number;
 }
 
+/** Texts of one language repeat their words: most terms are hashed once. */
+const featuresOf: (term: string) => TermFeatures = remember(32_768, (term: string): TermFeatures => {
+  const marked = `^${term}$`;
+  const count = marked.length - pieceLetters + 1;
+  const cut = count < 3 || isUnspaced(term) ? 0 : count;
+  return {
+    weight: rarity(term),
+    word: featureHash(term, 0),
+    pieces: Uint32Array.from({ length: cut }, (_, at) => featureHash(marked.slice(at, at + pieceLetters), 1)),
+    share: pieceWeight / Math.sqrt(Math.max(1, cut)),
+  };
+});
+
 /** The hash's upper bit is the sign: features that fall together cancel as often as they add up. */
-function addFeature(sums: Float64Array, hash: number, weight: number): void {
+function addFeature(sums: Float64Array, hash: number, weight: number, places: number): void {
+  const part = weight / Math.sqrt(places);
   let current = hash;
-  for (let place = 0; place < placesPerFeature; place++) {
+  for (let place = 0; place < places; place++) {
     const index = (current & 0x7fff_ffff) % sums.length;
-    sums[index] = (sums[index] ?? 0) + (current >>> 31 === 1 ? weight : -weight);
+    sums[index] = (sums[index] ?? 0) + (current >>> 31 === 1 ? part : -part);
     current = nextHash(current);
   }
 }
@@ -86,5 +104,8 @@ function normalised(sums: Float64Array): Float32Array {
     squares = 1;
   }
   const scale = 1 / Math.sqrt(squares);
-  return Float32Array.from(sums, (value) => value * scale);
+  // A loop, since `from` with a function costs more than all the hashing.
+  const vector = new Float32Array(sums.length);
+  for (let at = 0; at < sums.length; at++) vector[at] = (sums[at] ?? 0) * scale;
+  return vector;
 }

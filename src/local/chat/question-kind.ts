@@ -41,11 +41,9 @@ const codeQuestion =
 
 /** How a sentence begins that defines what the question asks for; `undefined` when it asks for no definition. */
 export function definitionOf(question: string): RegExp | undefined {
-  const subject = (
-    /^\s*what(?: is|'s| are) (?:an? |the )?([^?]{1,60}?)\s*\?*\s*$/i.exec(question) ??
+  const subject = (/^\s*what(?: is|'s| are) (?:an? |the )?([^?]{1,60}?)\s*\?*\s*$/i.exec(question) ??
     /^\s*什么是\s*([^?？]{1,30}?)\s*[?？]*\s*$/.exec(question) ??
-    /^\s*([^?？]{1,30}?)\s*是(?:什么|指什么)(?:意思)?\s*[?？]*\s*$/.exec(question)
-  )?.[1];
+    /^\s*([^?？]{1,30}?)\s*是(?:什么|指什么)(?:意思)?\s*[?？]*\s*$/.exec(question))?.[1];
   if (subject === undefined) return undefined;
   const literal = subject.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
   return new RegExp(

@@ -141,7 +141,7 @@ export type Support = "exact" | "normalised" | "fuzzy" | "missing";
 
 /** A pointer from the answer into a source, after it was checked against the stored text. */
 export interface Citation {
-  /** As the reader sees it: `[1]`. */
+  /** As the reader sees it, `[1]`: sources are numbered in the order in which the answer first cites them. */
   readonly number: number;
   readonly chunkId: string;
   readonly uri: string;

@@ -22,12 +22,13 @@ const longestSentence = 1000;
 
 /** A reply on its way to the reader: quotes taken out of its markers, every marker checked as it comes. */
 export class CitedText {
-  /** What the reader saw, markers as `[1]`. */
+  /** What the reader saw, markers as `[1]`, numbered in the order in which sources are first cited. */
   text = "";
   /** The same without markers and the spaces before them: what the reply says. */
   plain = "";
   readonly #checker: CitationChecker;
   readonly #marks: { readonly at: number; readonly supported: boolean }[] = [];
+  readonly #numbers = new Map<number, number>();
   #parser = new CitationMarkerParser();
 
   constructor(checker: CitationChecker) {
@@ -57,10 +58,18 @@ export class CitedText {
 
   #mark(marker: CitationMarker): CitedPart[] {
     while (this.plain.endsWith(" ")) this.plain = this.plain.slice(0, -1);
-    const said = this.#say(`[${marker.number}]`, "");
     const citation = this.#checker.check(marker, lastSentence(this.plain));
     this.#marks.push({ at: this.plain.trimEnd().length, supported: citation?.supported ?? false });
-    return [said, citation ? { type: "citation", citation } : { type: "stray-marker", number: marker.number }];
+    if (!citation) return [this.#say(`[${marker.number}]`, ""), { type: "stray-marker", number: marker.number }];
+    const number = this.#numberFor(marker.number);
+    return [this.#say(`[${number}]`, ""), { type: "citation", citation: { ...citation, number } }];
+  }
+
+  /** Readers count sources as they meet them, models as they were given them. */
+  #numberFor(source: number): number {
+    const number = this.#numbers.get(source) ?? this.#numbers.size + 1;
+    this.#numbers.set(source, number);
+    return number;
   }
 
   /** Sentences that claim something and have no citation that holds. Headings, questions, code and lead-ins claim nothing. */

@@ -41,6 +41,19 @@ describe("an answer", () => {
     });
   });
 
+  test("numbers its sources in the order in which it first cites them, for readers never see the others", async () => {
+    const model = scriptedModel([
+      [
+        say('They cannot be renewed [2: "cannot be renewed"]. It is blue [1: "The sky is blue"]. Keys end [2].'),
+        finish(),
+      ],
+    ]);
+    const asked = retrieved([hit("The sky is blue.", "sky.md"), keys]);
+    const { text, citations } = await collectAnswer(await eventsOf(answer(model), asked));
+    expect(text).toBe("They cannot be renewed [1]. It is blue [2]. Keys end [1].");
+    expect(citations.map(({ number, uri }) => `${number} ${uri}`)).toEqual(["1 keys.md", "2 sky.md", "1 keys.md"]);
+  });
+
   test("is asked for with the rules, the numbered sources and the question, and with room for the reply", async () => {
     const model = scriptedModel([[say("So."), finish()]]);
     await eventsOf(

@@ -1,4 +1,4 @@
-import type { Block, BlockKind } from "./blocks.js";
+import type { Block, BlockKind } from "./block.js";
 import { lineEnd } from "./lines.js";
 import { sentences } from "./sentences.js";
 

@@ -1,4 +1,4 @@
-import type { Block } from "./blocks.js";
+import type { Block } from "./block.js";
 import { longestStart, shorten } from "./cut-text.js";
 
 /** In UTF-16 code units: whoever writes longer headings meant a paragraph. */

@@ -1,7 +1,8 @@
 import { OptionsError } from "../errors.js";
 import type { TokenCounter } from "../ports.js";
 import type { Chunk, Document } from "../types.js";
-import { type Block, blocks } from "./blocks.js";
+import type { Block } from "./block.js";
+import { blocks } from "./blocks.js";
 import { breakPoints, cutWithin, startWithin, wholeBefore } from "./break-points.js";
 import { contextLine, headingPaths } from "./chunk-context.js";
 import { chunkId, embeddingText } from "./chunk-identity.js";

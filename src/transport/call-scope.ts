@@ -1,7 +1,8 @@
 import type { CallOptions } from "../ports.js";
+import type { CallJournal } from "./call-journal.js";
 
 /** Node's timers hold no more than this; longer waits are as good as endless. */
-const longestTimerMs = 2 ** 31 - 1;
+export const longestTimerMs = 2 ** 31 - 1;
 
 /** Why a call ended from outside. */
 export type StopReason =
@@ -25,6 +26,9 @@ export class Stopped extends Error {
  */
 export class CallScope {
   /** On the clock of `performance.now()`. */
+  readonly startedAtMs = performance.now();
+  readonly journal: CallJournal;
+  /** On the clock of `performance.now()`. */
   readonly deadlineAtMs: number | undefined;
   /** Times the call was sent. */
   attempts = 0;
@@ -34,12 +38,13 @@ export class CallScope {
   readonly #signal: AbortSignal | undefined;
   readonly #onAbort = () => this.stop({ kind: "aborted", reason: this.#signal?.reason });
 
-  constructor({ signal, deadlineMs }: CallOptions) {
+  constructor({ signal, deadlineMs }: CallOptions, journal: CallJournal) {
+    this.journal = journal;
     this.#signal = signal;
     if (signal?.aborted) this.#onAbort();
     else signal?.addEventListener("abort", this.#onAbort, { once: true });
     if (deadlineMs === undefined) return;
-    this.deadlineAtMs = performance.now() + deadlineMs;
+    this.deadlineAtMs = this.startedAtMs + deadlineMs;
     if (deadlineMs <= 0) this.stop({ kind: "deadline", deadlineMs });
     else if (deadlineMs <= longestTimerMs) {
       this.#timer = setTimeout(() => this.stop({ kind: "deadline", deadlineMs }), deadlineMs);

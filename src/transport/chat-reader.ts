@@ -81,6 +81,7 @@ export class ChatReader {
       this.close();
       return events;
     }
+    if (!piece.done) this.#exchange.receivedBytes += piece.value.length;
     const lines = this.#parse(piece);
     this.#watch!.arrived(lines.length > 0);
     const events: ChatStreamEvent[] = [];

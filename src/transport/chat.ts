@@ -21,19 +21,17 @@ export const defaultMaxTokens = { llm: 4096, vlm: 2048 } as const;
 
 /** A whole reply; one that comes as a stream nevertheless is put together. */
 export function chat(upstream: Upstream, request: TransportChatRequest, call: CallOptions): Promise<ChatResult> {
-  return upstream.perform(
-    chatCall(upstream, request, false, async (reader) => {
-      for (let events = await reader.read(); events; events = await reader.read()) {
-        const last = events.at(-1);
-        if (last?.type === "finish") {
-          reader.close();
-          return last.result;
-        }
+  const whole = chatCall(upstream, request, false, async (reader) => {
+    for (let events = await reader.read(); events; events = await reader.read()) {
+      const last = events.at(-1);
+      if (last?.type === "finish") {
+        reader.close();
+        return last.result;
       }
-      throw badReply("the reply has no end");
-    }),
-    call,
-  );
+    }
+    throw badReply("the reply has no end");
+  });
+  return upstream.perform({ ...whole, learned: (result) => result }, call);
 }
 
 /**
@@ -53,7 +51,10 @@ export async function* chatStream(
     reader = started.reader;
     for (let events = started.first; events; events = await reader.read()) {
       // Not yield*: over a list it waits for every item twice.
-      for (const event of events) yield event;
+      for (const event of events) {
+        if (event.type === "finish") upstream.answered(scope, event.result);
+        yield event;
+      }
     }
   } catch (thrown) {
     throw upstream.explain(call, thrown, scope);

@@ -31,7 +31,7 @@ export async function embeddings(
   checkRequest(operation, request, upstream.models, "embedding");
   const { model, encoding_format: wanted = "base64" } = request;
   const { encodings } = upstream;
-  const scope = upstream.open({ operation }, call);
+  const scope = upstream.open({ operation, model }, call);
   try {
     if (wanted === "float" || encodings.get(model) === "float")
       return await upstream.attempt(embed(request, "float"), scope);
@@ -73,5 +73,6 @@ function embed({ model, input }: EmbeddingsRequest, encoding: "float" | "base64"
         raw,
       };
     },
+    learned: (result) => result,
   };
 }

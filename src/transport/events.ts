@@ -1,18 +1,33 @@
 import type { OperationName } from "../contract/operations.js";
 import type { TransportErrorCode } from "../errors.js";
+import type { Usage } from "../types.js";
 
 interface Attempt {
   readonly operation: OperationName;
   readonly model: string;
-  /** 1 for the first time the call is sent. */
+  /** 1 for the first time the call is sent; 0 where it never was. */
   readonly attempt: number;
 }
 
-/** What the transport tells of its work. Never holds the key, nor texts. */
+/** What is known of an answer. */
+export interface Answered {
+  readonly status: number;
+  /** Of the reply as it was read. */
+  readonly sizeBytes: number;
+  readonly requestId?: string;
+  /** The model that answered, as the service named it. */
+  readonly answeredBy?: string;
+  /** Tokens as the service counted them. */
+  readonly usage?: Usage;
+}
+
+/**
+ * What the transport tells of its work. A call ends with exactly one of `reply`, `failure` and `left`. Never holds the
+ * key, nor texts.
+ */
 export type TransportEvent =
-  | (Attempt & { readonly type: "request"; readonly sizeBytes: number })
-  /** Answered: read whole, or for a stream begun. */
-  | (Attempt & { readonly type: "reply"; readonly milliseconds: number; readonly requestId?: string })
+  /** Sent, after `waitedMs` for a slot, a cool-down or a budget. */
+  | (Attempt & { readonly type: "request"; readonly sizeBytes: number; readonly waitedMs: number })
   /** Failed, and will be sent again after `delayMs`. */
   | (Attempt & {
       readonly type: "retry";
@@ -22,4 +37,15 @@ export type TransportEvent =
       readonly message: string;
     })
   /** No call to this model leaves for `delayMs`. */
-  | { readonly type: "cool-down"; readonly model: string; readonly delayMs: number };
+  | { readonly type: "cool-down"; readonly model: string; readonly delayMs: number }
+  /** Answered, and read to the end; `milliseconds` since this attempt was sent. */
+  | (Attempt & Answered & { readonly type: "reply"; readonly milliseconds: number })
+  /** Ended in an error, or by the caller's signal; `milliseconds` since the call was made, as for `left`. */
+  | (Attempt & {
+      readonly type: "failure";
+      readonly code: TransportErrorCode | "aborted";
+      readonly milliseconds: number;
+      readonly status?: number;
+    })
+  /** A stream that its reader left before the end. */
+  | (Attempt & { readonly type: "left"; readonly milliseconds: number });

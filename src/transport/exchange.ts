@@ -16,14 +16,7 @@ export interface Sending {
   readonly body: Buffer;
   /** For the whole of it, until `untimed()`. */
   readonly timeoutMs: number;
-  /** Asked when a slot is free: whether it may leave now after all. */
-  readonly mayLeave: () => boolean;
-  /** Told of the headers before the slot is free again. */
-  readonly answered: (status: number, headers: Headers) => void;
 }
-
-/** Runs a task when one of the upstream's slots is free. */
-export type Slots = <T>(task: () => Promise<T>) => Promise<T>;
 
 /**
  * One HTTP exchange: sent once, answered once, cut when the call is stopped or its time is up. All that goes wrong on
@@ -35,19 +28,19 @@ export class Exchange {
   #timer: NodeJS.Timeout | undefined;
   #body: Dispatcher.ResponseData["body"] | undefined;
   status = 0;
+  /** Of the body, as far as it was read. */
+  receivedBytes = 0;
   headers: Headers = {};
 
   private constructor(scope: CallScope) {
     this.#scope = scope;
   }
 
-  /** Resolves when the headers are here, and gives the slot back. `undefined`: it might not leave. */
-  static async open(sending: Sending, slots: Slots, scope: CallScope): Promise<Exchange | undefined> {
+  /** Resolves when the headers are here. */
+  static async open(sending: Sending, scope: CallScope): Promise<Exchange> {
     const exchange = new Exchange(scope);
-    await exchange.#guard(exchange.#send(sending, slots));
-    if (exchange.#body) return exchange;
-    exchange.end();
-    return undefined;
+    await exchange.#guard(exchange.#send(sending));
+    return exchange;
   }
 
   get contentType(): string {
@@ -57,6 +50,7 @@ export class Exchange {
   /** The whole body. The exchange is over then. */
   async text(): Promise<string> {
     const text = await this.#guard(this.#body!.text());
+    this.receivedBytes = Number(header(this.headers, "content-length") ?? Buffer.byteLength(text));
     this.end();
     return text;
   }
@@ -99,25 +93,24 @@ export class Exchange {
     this.#body.destroy();
   }
 
-  async #send({ timeoutMs, mayLeave, answered, dispatcher, ...request }: Sending, slots: Slots): Promise<void> {
+  #send({ timeoutMs, dispatcher, ...request }: Sending): Promise<void> {
     const { signal } = this.#controller;
-    await new Promise<void>((resolve, reject) => {
-      this.#scope.listen((stopped) => {
-        this.cut(stopped);
-        // Waiting for a slot, nothing else would notice.
-        reject(stopped);
-      });
-      slots(async () => {
-        if (signal.aborted || !mayLeave()) return;
-        this.#timer = setTimeout(() => this.cut(tooSlow(timeoutMs)), timeoutMs);
-        const reply = await dispatcher.request({ ...request, signal, headersTimeout: 0, bodyTimeout: 0 });
-        this.#body = reply.body;
-        this.status = reply.statusCode;
-        this.headers = reply.headers;
-        if (signal.aborted) this.#discard();
-        answered(reply.statusCode, reply.headers);
-      }).then(resolve, reject);
+    return new Promise((resolve, reject) => {
+      // The client hears of an abort only once it is connected.
+      signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+      this.#scope.listen((stopped) => this.cut(stopped));
+      this.#timer = setTimeout(() => this.cut(tooSlow(timeoutMs)), timeoutMs);
+      dispatcher
+        .request({ ...request, signal, headersTimeout: 0, bodyTimeout: 0 })
+        .then((reply) => resolve(this.#take(reply)), reject);
     });
+  }
+
+  #take({ body, statusCode, headers }: Dispatcher.ResponseData): void {
+    this.#body = body;
+    this.status = statusCode;
+    this.headers = headers;
+    if (this.#controller.signal.aborted) this.#discard();
   }
 
   async #guard<T>(step: Promise<T>): Promise<T> {

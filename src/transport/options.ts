@@ -27,8 +27,18 @@ export const TransportOptions = z.strictObject({
   apiKey: z.string().optional(),
   /** Paths below `baseUrl`, for services that name them differently. Default: those of the contract. */
   paths: z.strictObject({ embeddings: Path, rerank: Path, chat: Path }).default({}),
-  /** Most calls waiting for an answer at the same time; a stream counts until its headers are here. 1 to 1024, default 8. */
+  /**
+   * Most calls waiting for an answer at the same time; a stream counts until its headers are here. 1 to 1024, default 8.
+   * Refusals for load halve it for their model, answers bring it back one by one.
+   */
   concurrency: z.int().min(1).max(1024).default(8),
+  /** Most calls to one model in any minute. 1 to 10,000,000. Default: no limit but the service's own. */
+  requestsPerMinute: z.int().min(1).max(10_000_000).optional(),
+  /**
+   * Most tokens, of request and reply together, of one model in any minute. Estimated before a call, corrected by what
+   * the service counted. 1 to 1,000,000,000. Default: no limit but the service's own.
+   */
+  tokensPerMinute: z.int().min(1).max(1_000_000_000).optional(),
   /** Times a failed call is sent again. 0 to 100, default 4. */
   maxRetries: z.int().min(0).max(100).default(4),
   /** Ceiling of the first random wait between attempts; doubles each time. 0 to 3,600,000, default 500. */
@@ -52,7 +62,18 @@ export const TransportOptions = z.strictObject({
   models: z.array(Model).default([]),
   /** An undici dispatcher of your own: a proxy, a mock, other certificates. Stays open when the transport is closed. */
   dispatcher: z.custom<Dispatcher>(isDispatcher, "must be an undici dispatcher").optional(),
-  /** Hears of every request, reply, retry and cool-down. Must not throw. */
+  /** Prices of models, per million tokens in a currency of your own; `totals()` reckons with them. Default: none. */
+  prices: z
+    .record(z.string(), z.strictObject({ input: z.number().min(0), output: z.number().min(0).optional() }))
+    .default({}),
+  /**
+   * Spans and metrics through `@opentelemetry/api`, if it is installed and a provider is registered. Names and numbers
+   * only, never texts. Default: true.
+   */
+  telemetry: z.boolean().default(true),
+  /** Names the service in spans and metrics (`gen_ai.provider.name`). Default: `citewell`. */
+  providerName: z.string().min(1).default("citewell"),
+  /** Hears of every request, retry, cool-down and end of a call. Must not throw. */
   onEvent: z
     .custom<(event: TransportEvent) => void>((value) => typeof value === "function", "must be a function")
     .optional(),

@@ -54,6 +54,7 @@ export async function rerank(upstream: Upstream, request: RerankRequest, call: C
           raw,
         };
       },
+      learned: (result) => result,
     },
     call,
   );

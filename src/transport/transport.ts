@@ -7,6 +7,7 @@ import type { ChatResult, ChatStreamEvent } from "./chat-result.js";
 import { type EmbeddingsResult, embeddings } from "./embeddings.js";
 import { type TransportOptions, transportSettings } from "./options.js";
 import { type RerankResult, rerank } from "./rerank.js";
+import type { ModelTotals } from "./totals.js";
 import { Upstream } from "./upstream.js";
 
 /**
@@ -27,6 +28,8 @@ export interface Transport {
   readonly chat: (request: TransportChatRequest, call?: CallOptions) => Promise<ChatResult>;
   /** An answer while it is made; nothing is sent before the loop begins, and leaving the loop closes the connection. */
   readonly chatStream: (request: TransportChatRequest, call?: CallOptions) => AsyncIterable<ChatStreamEvent>;
+  /** What all calls so far came to, by model: calls, bytes, tokens, and cost by `prices`. */
+  readonly totals: () => Readonly<Record<string, ModelTotals>>;
   /** Ends calls in flight and closes every connection. */
   readonly close: () => Promise<void>;
 }
@@ -41,6 +44,7 @@ export function createTransport(options: TransportOptions): Transport {
     rerank: async (request, call = {}) => rerank(upstream, request, call),
     chat: async (request, call = {}) => chat(upstream, request, call),
     chatStream: (request, call = {}) => chatStream(upstream, request, call),
+    totals: () => upstream.totals(),
     close: () => upstream.close(),
   };
 }

@@ -1,31 +1,42 @@
-import pLimit from "p-limit";
 import { Agent, type Dispatcher } from "undici";
 import { type ModelInfo, localModels, videoModels } from "../contract/catalogue.js";
 import { type Operation, maxBodyBytes } from "../contract/operation.js";
 import type { OperationName } from "../contract/operations.js";
 import { TransportError } from "../errors.js";
 import type { CallOptions } from "../ports.js";
+import type { Outcome } from "./adaptive-limit.js";
+import { Admission, type Leave } from "./admission.js";
+import { CallJournal, type Learned } from "./call-journal.js";
 import { CallScope, Stopped } from "./call-scope.js";
-import { CoolDown } from "./cool-down.js";
-import { Exchange, type Sending, type Slots } from "./exchange.js";
+import { estimatedTokens } from "./estimated-tokens.js";
+import { Exchange, type Sending } from "./exchange.js";
+import type { TransportEvent } from "./events.js";
 import { FailedAttempt, type Failure } from "./failure.js";
 import type { TransportSettings } from "./options.js";
-import { refusal, requestIdOf } from "./refusal.js";
+import { refusal } from "./refusal.js";
 import { transportError } from "./report.js";
 import { retryDelayMs } from "./retry.js";
 import { keepSecret } from "./secrecy.js";
-import { type Headers, requestedWaitMs } from "./wait-headers.js";
+import { type Telemetry, loadTelemetry } from "./telemetry.js";
+import { type ModelTotals, Totals } from "./totals.js";
+import { requestedWaitMs } from "./wait-headers.js";
 
-/** One call: what to send, and how to read the reply. */
-export interface Call<T> {
+/** What to send. */
+export interface Outgoing {
   readonly operation: Pick<Operation, "method" | "path" | "repeat" | "readTimeoutMs"> & {
     readonly name: OperationName;
   };
   readonly model: string;
   readonly body: unknown;
   readonly accept: "application/json" | "text/event-stream";
+}
+
+/** One call: what to send, and how to read the reply. */
+export interface Call<T> extends Outgoing {
   /** Reads a reply of status 2xx; a `FailedAttempt` from here is decided upon like one of the connection. */
   readonly read: (exchange: Exchange) => Promise<T>;
+  /** What the result tells, where reading it was all there is to the call; a stream says it at its end. */
+  readonly learned?: (result: T) => Learned;
 }
 
 /** Everything the calls of one transport share: connections, slots, cool-downs, and the end. */
@@ -35,12 +46,13 @@ export class Upstream {
   /** How each embedding model's vectors travel, once the service has answered so. */
   readonly encodings = new Map<string, "base64" | "float">();
   readonly #dispatcher: Dispatcher;
-  readonly #slots: Slots;
-  readonly #coolDown = new CoolDown();
+  readonly #admission: Admission;
   readonly #scopes = new Set<CallScope>();
   readonly #secrecy;
   readonly #origin: string;
   readonly #basePath: string;
+  readonly #totals: Totals;
+  #telemetry: Promise<Telemetry | undefined> | undefined;
   #closed = false;
 
   constructor(settings: TransportSettings) {
@@ -50,11 +62,17 @@ export class Upstream {
     this.#dispatcher =
       settings.dispatcher ??
       new Agent({ headersTimeout: 0, bodyTimeout: 0, connect: { timeout: settings.connectTimeoutMs } });
-    this.#slots = pLimit(settings.concurrency);
+    this.#admission = new Admission(settings);
+    this.#totals = new Totals(settings.prices);
     this.#secrecy = keepSecret(settings.apiKey);
     const { origin, pathname } = new URL(settings.baseUrl);
     this.#origin = origin;
     this.#basePath = pathname.replace(/\/$/, "");
+  }
+
+  /** What all calls so far came to, by model. */
+  totals(): Readonly<Record<string, ModelTotals>> {
+    return this.#totals.read();
   }
 
   /** The call whole, from the caller's options to the last attempt. */
@@ -68,11 +86,11 @@ export class Upstream {
   }
 
   /** Begins a call that outlives its first answer, such as a stream. To be ended by `end`. */
-  open({ operation }: Pick<Call<unknown>, "operation">, options: CallOptions): CallScope {
+  open({ operation, model }: Pick<Outgoing, "operation" | "model">, options: CallOptions): CallScope {
     if (this.#closed) {
       throw new TransportError("request", `${operation.name}: this transport is closed`, { operation: operation.name });
     }
-    const scope = new CallScope(options);
+    const scope = new CallScope(options, new CallJournal(operation.name, model, this.#tell));
     this.#scopes.add(scope);
     return scope;
   }
@@ -80,18 +98,31 @@ export class Upstream {
   end(scope: CallScope): void {
     scope.end();
     this.#scopes.delete(scope);
+    scope.journal.end();
+  }
+
+  /** The call has what it was made for, and nothing of it is left to read. */
+  answered({ journal }: CallScope, learned: Learned): void {
+    journal.answered(learned);
+    if (this.settings.tokensPerMinute === undefined || !learned.usage) return;
+    const { inputTokens, outputTokens } = learned.usage;
+    const tokens = inputTokens + outputTokens - journal.estimatedTokens;
+    this.#admission.correct(journal.model, { requests: 0, tokens });
   }
 
   /** Sends until it works, is final, or time is up. */
   async attempt<T>(call: Call<T>, scope: CallScope): Promise<T> {
-    const body = this.#encode(call);
     let last: Failure | undefined;
     try {
+      const body = this.#encode(call);
+      const metered = this.settings.tokensPerMinute !== undefined;
+      const load = { requests: 1, tokens: metered ? estimatedTokens(call.body) : 0 };
+      scope.journal.estimatedTokens = load.tokens;
+      if (this.settings.telemetry) await this.#trace(call, scope);
       for (;;) {
-        await this.#coolDownOver(call, scope);
+        const leave = await this.#admission.enter(call.model, load, scope);
         try {
-          const answered = await this.#once(call, body, scope);
-          if (answered) return answered.result;
+          return await this.#once(call, body, scope, leave);
         } catch (thrown) {
           if (!(thrown instanceof FailedAttempt)) throw thrown;
           last = thrown.failure;
@@ -104,11 +135,17 @@ export class Upstream {
   }
 
   /** What the caller is to see of something thrown on the way. */
-  explain(
-    call: Pick<Call<unknown>, "operation" | "model">,
+  explain(call: Pick<Outgoing, "operation" | "model">, thrown: unknown, scope: CallScope, last?: Failure): unknown {
+    const error = this.#explained(call, thrown, scope, last);
+    scope.journal.failed(error);
+    return error;
+  }
+
+  #explained(
+    call: Pick<Outgoing, "operation" | "model">,
     thrown: unknown,
     scope: CallScope,
-    last?: Failure,
+    last: Failure | undefined,
   ): unknown {
     const { attempts } = scope;
     const reported = {
@@ -146,7 +183,15 @@ export class Upstream {
     if (this.settings.dispatcher === undefined) await this.#dispatcher.destroy();
   }
 
-  #encode({ operation, body }: Call<unknown>): Buffer {
+  /** Opens the call's span, the first time that it is tried. */
+  async #trace({ operation, model, body }: Outgoing, { journal }: CallScope): Promise<void> {
+    this.#telemetry ??= loadTelemetry();
+    const telemetry = await this.#telemetry;
+    const { baseUrl, providerName } = this.settings;
+    journal.listener ??= telemetry?.begin({ operation: operation.name, model, body, baseUrl, providerName });
+  }
+
+  #encode({ operation, body }: Outgoing): Buffer {
     const encoded = Buffer.from(JSON.stringify(body));
     if (encoded.length <= maxBodyBytes) return encoded;
     throw new TransportError(
@@ -156,41 +201,34 @@ export class Upstream {
     );
   }
 
-  /** One attempt; `undefined` when a cool-down began while it was waiting for its slot. */
-  async #once<T>(call: Call<T>, body: Buffer, scope: CallScope): Promise<{ readonly result: T } | undefined> {
-    const { operation, model } = call;
-    const { settings } = this;
-    let attempt = 0;
-    let startedAt = 0;
-    const mayLeave = () => {
-      startedAt = performance.now();
-      if (this.#coolDown.remainingMs(model, startedAt) > 0) return false;
-      attempt = ++scope.attempts;
-      settings.onEvent?.({ type: "request", operation: operation.name, model, attempt, sizeBytes: body.length });
-      return true;
-    };
-    // Before the slot is free: the call that gets it must know already.
-    const answered = (status: number, headers: Headers) => {
-      const waitMs = status === 429 || status === 503 ? requestedWaitMs(headers, Date.now()) : undefined;
-      if (waitMs !== undefined) this.#cool(model, waitMs);
-    };
-    const exchange = await Exchange.open({ ...this.#sending(call, body), mayLeave, answered }, this.#slots, scope);
-    if (!exchange) return undefined;
+  /** One attempt. */
+  async #once<T>(call: Call<T>, body: Buffer, scope: CallScope, leave: Leave): Promise<T> {
+    let exchange: Exchange;
+    let outcome: Outcome = "neither";
+    try {
+      scope.throwIfStopped();
+      scope.journal.sent(++scope.attempts, body.length, leave.waitedMs);
+      exchange = await Exchange.open(this.#sending(call, body), scope);
+      outcome = this.#outcomeOf(exchange, call.model);
+    } finally {
+      leave.release(outcome);
+    }
     if (exchange.status >= 300) throw await this.#refused(call, exchange);
+    scope.journal.opened(exchange);
     const result = await call.read(exchange);
-    const requestId = requestIdOf(exchange.headers);
-    settings.onEvent?.({
-      type: "reply",
-      operation: operation.name,
-      model,
-      attempt,
-      milliseconds: performance.now() - startedAt,
-      ...(requestId !== undefined && { requestId }),
-    });
-    return { result };
+    if (call.learned) this.answered(scope, call.learned(result));
+    return result;
   }
 
-  #sending({ operation, accept }: Call<unknown>, body: Buffer): Omit<Sending, "mayLeave" | "answered"> {
+  /** What the headers say of the service's load. A wait that they ask for holds before the slot is free again. */
+  #outcomeOf({ status, headers }: Exchange, model: string): Outcome {
+    if (status !== 429 && status !== 503) return status < 500 ? "answered" : "neither";
+    const waitMs = requestedWaitMs(headers, Date.now());
+    if (waitMs !== undefined) this.#cool(model, waitMs);
+    return "turned-away";
+  }
+
+  #sending({ operation, accept }: Outgoing, body: Buffer): Sending {
     const { apiKey, paths, readTimeoutMs } = this.settings;
     return {
       dispatcher: this.#dispatcher,
@@ -207,7 +245,7 @@ export class Upstream {
     };
   }
 
-  async #refused({ operation }: Call<unknown>, exchange: Exchange): Promise<FailedAttempt> {
+  async #refused({ operation }: Outgoing, exchange: Exchange): Promise<FailedAttempt> {
     const { status, headers } = exchange;
     const target = headers["location"];
     if (status < 400) {
@@ -220,7 +258,7 @@ export class Upstream {
   }
 
   /** Milliseconds until the next attempt. @throws FailedAttempt when there is to be none. */
-  #decide({ operation, model }: Call<unknown>, failure: Failure, scope: CallScope): number {
+  #decide({ operation, model }: Outgoing, failure: Failure, scope: CallScope): number {
     const { attempts: attempt } = scope;
     const nowMs = performance.now();
     const deadline = scope.deadlineAtMs === undefined ? {} : { deadlineAtMs: scope.deadlineAtMs };
@@ -233,42 +271,17 @@ export class Upstream {
       this.#cool(model, delayMs);
     }
     if (delayMs === undefined) throw new FailedAttempt(failure);
-    this.settings.onEvent?.({
-      type: "retry",
-      operation: operation.name,
-      model,
-      attempt,
-      delayMs,
-      reason: failure.code,
-      message: this.#secrecy.redact(failure.message),
-      ...(failure.status !== undefined && { status: failure.status }),
-    });
+    scope.journal.failedAttempt(failure, this.#secrecy.redact(failure.message), delayMs);
     return delayMs;
   }
 
-  #cool(model: string, delayMs: number): void {
-    if (!this.#coolDown.extend(model, performance.now() + delayMs)) return;
-    this.settings.onEvent?.({ type: "cool-down", model, delayMs });
-  }
+  readonly #tell = (event: TransportEvent): void => {
+    this.#totals.take(event);
+    this.settings.onEvent?.(event);
+  };
 
-  /** Waits while the model wants no calls. @throws FailedAttempt when that is longer than the call may wait. */
-  async #coolDownOver({ model }: Call<unknown>, scope: CallScope): Promise<void> {
-    scope.throwIfStopped();
-    for (;;) {
-      const nowMs = performance.now();
-      const remainingMs = this.#coolDown.remainingMs(model, nowMs);
-      if (remainingMs === 0) return;
-      const allowedMs = scope.deadlineAtMs === undefined ? this.settings.maxRetryAfterMs : scope.deadlineAtMs - nowMs;
-      if (remainingMs > allowedMs) {
-        throw new FailedAttempt({
-          code: "rate-limited",
-          message: `the service wants no calls to ${model} now`,
-          retryable: true,
-          undelivered: true,
-          retryAfterMs: remainingMs,
-        });
-      }
-      await scope.sleep(remainingMs);
-    }
+  #cool(model: string, delayMs: number): void {
+    if (!this.#admission.cool(model, delayMs)) return;
+    this.#tell({ type: "cool-down", model, delayMs });
   }
 }

@@ -1,0 +1,73 @@
+import type { TransportEvent } from "./events.js";
+
+/** Price of a million tokens, in the caller's currency. */
+export interface Price {
+  readonly input: number;
+  /** Default: 0, what models without a written reply cost. */
+  readonly output?: number | undefined;
+}
+
+/** What the calls to one model came to. */
+export interface ModelTotals {
+  /** Calls that ended: answered, failed or left. */
+  readonly calls: number;
+  readonly failures: number;
+  /** Times a call was sent, repetitions included. */
+  readonly requests: number;
+  readonly sentBytes: number;
+  readonly receivedBytes: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** By `prices`; `undefined` where the model has none. */
+  readonly cost: number | undefined;
+}
+
+type Sums = { -readonly [Field in keyof Omit<ModelTotals, "cost">]: number };
+
+/** Adds up what the events of a transport tell. Tokens of streams that were left are not known, and not in it. */
+export class Totals {
+  readonly #models = new Map<string, Sums>();
+  readonly #prices: Readonly<Record<string, Price>>;
+
+  constructor(prices: Readonly<Record<string, Price>>) {
+    this.#prices = prices;
+  }
+
+  take(event: TransportEvent): void {
+    if (event.type === "retry" || event.type === "cool-down") return;
+    const sums = this.#sumsOf(event.model);
+    if (event.type === "request") {
+      sums.requests++;
+      sums.sentBytes += event.sizeBytes;
+      return;
+    }
+    sums.calls++;
+    if (event.type === "failure") sums.failures++;
+    if (event.type !== "reply") return;
+    sums.receivedBytes += event.sizeBytes;
+    sums.inputTokens += event.usage?.inputTokens ?? 0;
+    sums.outputTokens += event.usage?.outputTokens ?? 0;
+  }
+
+  /** As of now, by model. */
+  read(): Readonly<Record<string, ModelTotals>> {
+    return Object.fromEntries(
+      [...this.#models].map(([model, sums]) => [model, { ...sums, cost: costOf(sums, this.#prices[model]) }]),
+    );
+  }
+
+  #sumsOf(model: string): Sums {
+    let sums = this.#models.get(model);
+    if (!sums) {
+      sums = { calls: 0, failures: 0, requests: 0, sentBytes: 0, receivedBytes: 0, inputTokens: 0, outputTokens: 0 };
+      this.#models.set(model, sums);
+    }
+    return sums;
+  }
+}
+
+const million = 1e6;
+
+function costOf({ inputTokens, outputTokens }: Sums, price: Price | undefined): number | undefined {
+  return price && (inputTokens * price.input + outputTokens * (price.output ?? 0)) / million;
+}

@@ -57,6 +57,37 @@ describe("lexical rerank", () => {
     expect((await score("red apple", [long], 1))[0]).toBe(0);
   });
 
+  test("a passage under a heading that is the question goes before one under a longer heading", async () => {
+    const body = "Each of them has a queue, and a timer for the queue.";
+    const [same = 0, longer = 0, none = 0] = await score("batch processor", [
+      `Guide > Batch processor\n\n${body} The batch processor waits.`,
+      `Guide > Limits of the batch processor in older releases\n\n${body} The batch processor waits.`,
+      `Guide > Others\n\n${body} The batch processor waits.`,
+    ]);
+    expect(same).toBeGreaterThan(longer);
+    expect(longer).toBeGreaterThan(none);
+  });
+
+  test.each([
+    ["What is a batch?", "A **batch** is a group of records.", "Every batch, batch after batch, fills a batch queue."],
+    ["什么是批次？", "批次（Batch）是一组记录。", "批次之后还有批次，批次进入批次队列。"],
+  ])("%s finds the passage that defines it, however often others name it", async (question, defines, names) => {
+    const [defining = 0, naming = 0] = await score(question, [defines, names]);
+    expect(defining).toBeGreaterThan(naming);
+  });
+
+  test("the order of the documents changes no score", async () => {
+    const documents = [
+      "the batch processor has a queue",
+      "a queue of batches",
+      "Queues\n\nthe timer of a batch",
+      "no word of it",
+    ];
+    const scores = await score("queue of the batch processor", documents);
+    const backwards = await score("queue of the batch processor", documents.toReversed());
+    expect(backwards.toReversed()).toEqual(scores.map((one) => expect.closeTo(one, 10)));
+  });
+
   test("scores lie from 0 to 1, whatever is compared", async () => {
     await fc.assert(
       fc.asyncProperty(fc.string(), fc.array(fc.string()), async (query, documents) => {

@@ -14,7 +14,6 @@ export function lexicalRerank(): RerankEngine {
     score: async (query, documents, { model, maxChunksPerDocument, overlapTokens, signal }) => {
       const pause = pauses(signal);
       const prepared = prepareQuery(query);
-      const wanted = new Set(prepared.terms);
       const room = (model.maxInputTokens ?? Number.POSITIVE_INFINITY) - defaultTokens.count(query);
       const limits = {
         maxTokens: Math.max(shortestPieceTokens, Math.min(pieceTokens, room)),
@@ -25,7 +24,7 @@ export function lexicalRerank(): RerankEngine {
       const owners: number[] = [];
       for (const [owner, document] of documents.entries()) {
         for (const piece of pieces(document, limits)) {
-          passages.push(indexPassage(piece, wanted));
+          passages.push(indexPassage(piece, prepared));
           owners.push(owner);
           await pause();
         }

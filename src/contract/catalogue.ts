@@ -3,6 +3,9 @@ export type ModelType = "llm" | "vlm" | "embedding" | "rerank" | "video";
 /** Model families differ in how thinking is switched. */
 export type ModelFamily = "Q3" | "D" | "S";
 
+/** What a video model may take beyond the ordinary: reference media, the `flex` tier, 1080p, `frames`, `camera_fixed`. */
+export type VideoFeature = "references" | "flex" | "1080p" | "frames" | "camera-fixed";
+
 /** What has to be known of a model to write a request that it takes. */
 export interface ModelInfo {
   readonly id: string;
@@ -14,6 +17,8 @@ export interface ModelInfo {
   readonly dimension?: number;
   /** LLM and VLM: tokens of request and reply together. */
   readonly contextTokens?: number;
+  /** Video: what it takes; what is not listed is refused. Left out: references are refused, the rest the service decides. */
+  readonly videoFeatures?: readonly VideoFeature[];
 }
 
 /** Tokens per text that the service's embedding models take: 8192 for the one whose id ends in `m3`, 512 for all others. */
@@ -23,8 +28,8 @@ export function embeddingTokenLimit(modelId: string): number {
 
 /** The two models of the published contract that make videos. */
 export const videoModels: readonly ModelInfo[] = [
-  { id: "vendor/vendor-video-2.0", type: "video" },
-  { id: "vendor/vendor-video-2.0-fast", type: "video" },
+  { id: "vendor/vendor-video-2.0", type: "video", videoFeatures: ["references"] },
+  { id: "vendor/vendor-video-2.0-fast", type: "video", videoFeatures: ["references"] },
 ];
 
 /** The models that the local service publishes. They are lexical engines, not neural networks, and say so in their ids. */

@@ -15,7 +15,7 @@ export interface Violation {
 export interface Operation<Request extends z.ZodType = z.ZodType, Reply extends z.ZodType = z.ZodType> {
   readonly name: string;
   readonly method: "GET" | "POST" | "DELETE";
-  /** Below `{base_url}`. */
+  /** Below `{base_url}`. A `{name}` in it is filled from the field of that name; other fields of a GET are its query. */
   readonly path: string;
   /** Fields, types and bounds. Strict: a field the contract does not know is a violation. */
   readonly request: Request;

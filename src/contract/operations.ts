@@ -1,7 +1,19 @@
 import { chat } from "./chat.js";
 import { embeddings } from "./embeddings.js";
+import { listModels } from "./model-list.js";
 import { rerank } from "./rerank.js";
+import { createVideoTask } from "./video.js";
+import { cancelVideoTask, listVideoTasks, videoTask } from "./video-tasks.js";
 
 /** The service, one row an operation. Client methods and server routes are made from these rows. */
-export const operations = { embeddings, rerank, chat } as const;
+export const operations = {
+  embeddings,
+  rerank,
+  chat,
+  createVideoTask,
+  videoTask,
+  listVideoTasks,
+  cancelVideoTask,
+  listModels,
+} as const;
 export type OperationName = keyof typeof operations;

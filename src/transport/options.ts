@@ -7,6 +7,11 @@ import { normaliseBaseUrl } from "./base-url.js";
 import type { TransportEvent } from "./events.js";
 
 const Path = z.string().startsWith("/").optional();
+const TaskPath = z
+  .string()
+  .startsWith("/")
+  .includes("{id}", { message: "must have {id} where the task's id goes" })
+  .optional();
 
 const Model = z.strictObject({
   id: z.string().min(1),
@@ -15,6 +20,7 @@ const Model = z.strictObject({
   maxInputTokens: z.int().min(1).optional(),
   dimension: z.int().min(1).optional(),
   contextTokens: z.int().min(1).optional(),
+  videoFeatures: z.array(z.enum(["references", "flex", "1080p", "frames", "camera-fixed"])).optional(),
 });
 
 const isDispatcher = (value: unknown): boolean =>
@@ -26,7 +32,18 @@ export const TransportOptions = z.strictObject({
   /** Sent as `Authorization: Bearer …`. Keys belong to one data center. Default: no key. Never shown again. */
   apiKey: z.string().optional(),
   /** Paths below `baseUrl`, for services that name them differently. Default: those of the contract. */
-  paths: z.strictObject({ embeddings: Path, rerank: Path, chat: Path }).default({}),
+  paths: z
+    .strictObject({
+      embeddings: Path,
+      rerank: Path,
+      chat: Path,
+      createVideoTask: Path,
+      videoTask: TaskPath,
+      listVideoTasks: Path,
+      cancelVideoTask: TaskPath,
+      listModels: Path,
+    })
+    .default({}),
   /**
    * Most calls waiting for an answer at the same time; a stream counts until its headers are here. 1 to 1024, default 8.
    * Refusals for load halve it for their model, answers bring it back one by one.

@@ -1,0 +1,148 @@
+import { z } from "zod";
+import type { ModelInfo } from "./catalogue.js";
+import { audioLimits, imageLimits, videoLimits } from "./media.js";
+import type { Violation } from "./operation.js";
+
+const assetPattern = "asset://[^\\s/]+";
+const webPattern = "https?://\\S+";
+
+/** A public address, an asset id, or Base64 data of these formats. */
+function source(kind: "image" | "audio", formats: readonly string[]) {
+  const data = `data:${kind}/(${formats.join("|")});base64,.`;
+  return z
+    .string()
+    .regex(
+      new RegExp(`^(${webPattern}$|${assetPattern}$|${data})`),
+      `must be an http(s) address, asset://{asset_id}, or data:${kind}/<format>;base64,<data> with one of the formats ${formats.join(", ")} in lower case`,
+    );
+}
+
+const imageRoles = ["first_frame", "last_frame", "reference_image"] as const;
+export type ImageRole = (typeof imageRoles)[number];
+const ImageRole = z.enum(imageRoles).optional();
+const VideoRole = z.literal("reference_video").optional();
+const AudioRole = z.literal("reference_audio").optional();
+
+/**
+ * One element of `content`. The contract writes the role inside (`image_url.role`), services of the same shape beside
+ * (`role`): both are taken, and must agree where both stand.
+ */
+export const VideoContentItem = z.discriminatedUnion("type", [
+  z.strictObject({
+    type: z.literal("text"),
+    /** Recommended: at most 500 Chinese characters or 1000 English words. */
+    text: z.string(),
+  }),
+  z.strictObject({
+    type: z.literal("image_url"),
+    image_url: z.strictObject({ url: source("image", imageLimits.formats), role: ImageRole }),
+    role: ImageRole,
+  }),
+  z.strictObject({
+    type: z.literal("video_url"),
+    video_url: z.strictObject({
+      url: z
+        .string()
+        .regex(new RegExp(`^(${webPattern}|${assetPattern})$`), "must be an http(s) address or asset://{asset_id}"),
+      role: VideoRole,
+    }),
+    role: VideoRole,
+  }),
+  z.strictObject({
+    type: z.literal("audio_url"),
+    audio_url: z.strictObject({ url: source("audio", audioLimits.formats), role: AudioRole }),
+    role: AudioRole,
+  }),
+]);
+export type VideoContentItem = z.input<typeof VideoContentItem>;
+
+export type VideoContentRole = ImageRole | "reference_video" | "reference_audio";
+
+/** What a video is made from; the four exclude each other. */
+export type VideoMode = "text" | "first-frame" | "first-and-last-frame" | "reference";
+
+type MediaItem = Exclude<VideoContentItem, { type: "text" }>;
+
+function insideRole(item: MediaItem): VideoContentRole | undefined {
+  if (item.type === "image_url") return item.image_url.role;
+  return item.type === "video_url" ? item.video_url.role : item.audio_url.role;
+}
+
+/**
+ * Every item's role, in order: a video or clip can only be a reference, and a lone image without a role is the first
+ * frame. `undefined` for text, and for an image whose role has to be written.
+ */
+export function contentRoles(content: readonly VideoContentItem[]): readonly (VideoContentRole | undefined)[] {
+  const media = content.filter(({ type }) => type !== "text").length;
+  return content.map((item) => {
+    if (item.type === "text") return undefined;
+    const written = insideRole(item) ?? item.role;
+    if (written !== undefined) return written;
+    if (item.type === "video_url") return "reference_video";
+    if (item.type === "audio_url") return "reference_audio";
+    return media === 1 ? "first_frame" : undefined;
+  });
+}
+
+/** What content that keeps the rules makes a video from. */
+export function videoMode(content: readonly VideoContentItem[]): VideoMode {
+  const roles = contentRoles(content);
+  if (roles.includes("last_frame")) return "first-and-last-frame";
+  if (roles.includes("first_frame")) return "first-frame";
+  return roles.some((role) => role !== undefined) ? "reference" : "text";
+}
+
+/** Rules between the items of `content`, and what the model takes of them. Pure. */
+export function contentViolations(content: readonly VideoContentItem[], model: ModelInfo): readonly Violation[] {
+  const roles = contentRoles(content);
+  const count = (wanted: VideoContentRole) => roles.filter((role) => role === wanted).length;
+  const firstFrames = count("first_frame");
+  const lastFrames = count("last_frame");
+  const images = count("reference_image");
+  const videos = count("reference_video");
+  const clips = count("reference_audio");
+  const found: Violation[] = [...placementViolations(content, roles)];
+  const refuse = (message: string) => found.push({ field: "content", message });
+
+  const media = content.filter(({ type }) => type !== "text").length;
+  if (media === 0 && !content.some((item) => item.type === "text" && item.text.trim() !== "")) {
+    refuse("has neither a text that says something nor an image or video");
+  }
+  if (firstFrames > 1) refuse(`has ${firstFrames} items with role first_frame, at most 1`);
+  if (lastFrames > 1) refuse(`has ${lastFrames} items with role last_frame, at most 1`);
+  if (lastFrames > 0 && firstFrames === 0) refuse("has a last_frame, which needs a first_frame beside it");
+  if (firstFrames + lastFrames > 0 && images + videos + clips > 0) {
+    refuse("mixes first_frame or last_frame with references: choose frames or references");
+  }
+  for (const [role, number, most] of [
+    ["reference_image", images, imageLimits.maxCount],
+    ["reference_video", videos, videoLimits.maxCount],
+    ["reference_audio", clips, audioLimits.maxCount],
+  ] as const) {
+    if (number > most) refuse(`has ${number} items with role ${role}, at most ${most}`);
+  }
+  if (clips > 0 && images + videos === 0) {
+    refuse("has reference_audio alone: at least one reference_image or reference_video must accompany it");
+  }
+  if (images + videos + clips > 0 && !model.videoFeatures?.includes("references")) {
+    refuse(`has reference images, videos or audio, which ${model.id} is not known to take`);
+  }
+  return found;
+}
+
+function placementViolations(
+  content: readonly VideoContentItem[],
+  roles: readonly (VideoContentRole | undefined)[],
+): readonly Violation[] {
+  return content.flatMap((item, index) => {
+    if (item.type === "text") return [];
+    const inside = insideRole(item);
+    if (inside !== undefined && item.role !== undefined && inside !== item.role) {
+      const message = `is ${item.role}, but ${item.type}.role is ${inside}: write it once`;
+      return [{ field: `content.${index}.role`, message }];
+    }
+    if (roles[index] !== undefined) return [];
+    const message = `is missing: only a lone image is the first frame by itself, beside other media write one of ${imageRoles.join(", ")}`;
+    return [{ field: `content.${index}.${item.type}.role`, message }];
+  });
+}

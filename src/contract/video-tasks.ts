@@ -1,0 +1,125 @@
+import { z } from "zod";
+import type { Operation } from "./operation.js";
+import { createVideoTask, serviceTiers } from "./video.js";
+
+/** The five that the contract names, and `cancelled`, which services of the same shape know. */
+export const videoStatuses = ["queued", "running", "succeeded", "failed", "expired", "cancelled"] as const;
+export type VideoStatus = (typeof videoStatuses)[number];
+
+/** From these a task never changes again. */
+export const terminalVideoStatuses: ReadonlySet<string> = new Set<VideoStatus>([
+  "succeeded",
+  "failed",
+  "expired",
+  "cancelled",
+]);
+
+/** Days after which the service removes a task's record. */
+export const taskRetentionDays = 7;
+/** Hours after success for which links to the results work. The contract is silent; services of the same shape say 24. */
+export const mediaLinkHours = 24;
+
+// A field that is not what it should be must not cost the caller the rest of a task: it counts as missing.
+const text = z.string().nullish().catch(undefined);
+const flag = z.boolean().nullish().catch(undefined);
+/** Documents of services of this shape show some numbers as strings. */
+const amount = z
+  .union([
+    z.number(),
+    z
+      .string()
+      .regex(/^-?\d+(\.\d+)?$/)
+      .transform(Number),
+  ])
+  .nullish()
+  .catch(undefined);
+
+/** The result of the query, and the body of a callback. */
+export const VideoTaskReply = z.object({
+  id: z.string().min(1),
+  status: z.string().min(1),
+  model: text,
+  error: z
+    .object({ code: z.union([z.string(), z.number()]).nullish(), message: text })
+    .nullish()
+    .catch(undefined),
+  /** Seconds since 1970. */
+  created_at: amount,
+  /** Of the last change of status. */
+  updated_at: amount,
+  content: z.object({ video_url: text, last_frame_url: text }).nullish().catch(undefined),
+  seed: amount,
+  resolution: text,
+  ratio: text,
+  framespersecond: amount,
+  /** One of `duration` and `frames`. */
+  duration: amount,
+  frames: amount,
+  generate_audio: flag,
+  service_tier: text,
+  execution_expires_after: amount,
+  usage: z
+    .object({
+      completion_tokens: amount,
+      total_tokens: amount,
+      tool_usage: z.object({ web_search: amount }).nullish().catch(undefined),
+    })
+    .nullish()
+    .catch(undefined),
+});
+
+const TaskId = z.strictObject({ id: z.string().min(1) });
+
+/** The published contract speaks of the query without its method and path: these are those of services of its shape. */
+export const videoTask = {
+  name: "videoTask",
+  method: "GET",
+  path: `${createVideoTask.path}/{id}`,
+  request: TaskId,
+  reply: VideoTaskReply,
+  rules: () => [],
+  repeat: "always",
+  readTimeoutMs: 60_000,
+} as const satisfies Operation<typeof TaskId, typeof VideoTaskReply>;
+
+const page = z.int().min(1).max(500).optional();
+
+/** Of the last seven days. Without `filter.service_tier: "flex"`, tasks of that tier may stay invisible. */
+export const VideoTaskListRequest = z.strictObject({
+  /** From 1. */
+  page_num: page,
+  page_size: page,
+  "filter.status": z.enum(videoStatuses).optional(),
+  /** Sent once for each id. */
+  "filter.task_ids": z.array(z.string().min(1)).min(1).optional(),
+  "filter.model": z.string().min(1).optional(),
+  "filter.service_tier": z.enum(serviceTiers).optional(),
+});
+export type VideoTaskListRequest = z.input<typeof VideoTaskListRequest>;
+
+export const VideoTaskListReply = z.object({ items: z.array(z.unknown()), total: amount });
+
+export const listVideoTasks = {
+  name: "listVideoTasks",
+  method: "GET",
+  path: createVideoTask.path,
+  request: VideoTaskListRequest,
+  reply: VideoTaskListReply,
+  rules: () => [],
+  repeat: "always",
+  readTimeoutMs: 60_000,
+  extension: true,
+} as const satisfies Operation<typeof VideoTaskListRequest, typeof VideoTaskListReply>;
+
+/** A queued task becomes `cancelled`, a running one is refused with 409, the record of a finished one is deleted. */
+export const cancelVideoTask = {
+  name: "cancelVideoTask",
+  method: "DELETE",
+  path: videoTask.path,
+  request: TaskId,
+  reply: z.unknown(),
+  rules: () => [],
+  repeat: "always",
+  readTimeoutMs: 60_000,
+  extension: true,
+} as const satisfies Operation<typeof TaskId, z.ZodUnknown>;

@@ -1,0 +1,39 @@
+import type { OperationName } from "../../contract/operations.js";
+import { resolve } from "../../options.js";
+import { FaultOptions, type FaultSettings, type ScriptedAnswer } from "./fault-options.js";
+
+/** Faults that may be set while the service runs. One belongs to one service. */
+export class Faults {
+  #settings: FaultSettings;
+  /** Scripted answers with what is left of their times, in order. */
+  #left: { readonly answer: ScriptedAnswer; times: number }[] = [];
+
+  /** @throws {OptionsError} when an option is unknown or out of range. */
+  constructor(options: FaultOptions) {
+    this.#settings = this.replace(options);
+  }
+
+  get settings(): FaultSettings {
+    return this.#settings;
+  }
+
+  /** The settings with the scripted answers that are still to come. */
+  remaining(): FaultSettings {
+    return { ...this.#settings, next: this.#left.map(({ answer, times }) => ({ ...answer, times })) };
+  }
+
+  replace(options: FaultOptions): FaultSettings {
+    this.#settings = resolve("faults", FaultOptions, options);
+    this.#left = this.#settings.next.map((answer) => ({ answer, times: answer.times }));
+    return this.#settings;
+  }
+
+  /** The scripted answer to the request that has come in for an operation, if there is one; uses it up once. */
+  take(operation: OperationName): ScriptedAnswer | undefined {
+    const found = this.#left.find(({ answer }) => answer.operation === undefined || answer.operation === operation);
+    if (found === undefined) return undefined;
+    found.times--;
+    if (found.times === 0) this.#left.splice(this.#left.indexOf(found), 1);
+    return found.answer;
+  }
+}

@@ -1,0 +1,104 @@
+import { resolve } from "node:path";
+import type { ModelInfo } from "../../contract/catalogue.js";
+import { pieces } from "../rerank/pieces.js";
+import type { Engines, EmbeddingEngine, RerankEngine } from "../engines.js";
+import { modelsIn } from "./model-folder.js";
+import { loadTransformers, type Tensor, type Transformers } from "./transformers.js";
+
+export interface NeuralModels {
+  readonly models: readonly ModelInfo[];
+  /** Engines that compute these models, and leave all others to `others`. */
+  readonly engines: (others: Engines) => Engines;
+}
+
+/** Tokens in a piece of a document that is reranked, beside the query. */
+const rerankPieceTokens = 400;
+
+/**
+ * Real models from a folder. Weights are read when a model is first asked for, and stay.
+ * @throws {OptionsError} when the folder holds no model or the package that computes them is missing.
+ */
+export async function neuralModels(folder: string): Promise<NeuralModels> {
+  const models = await modelsIn(folder);
+  const transformers = await loadTransformers(resolve(folder));
+  const embedding = embeddingEngine(transformers);
+  const rerank = rerankEngine(transformers);
+  const own = new Set(models.map(({ id }) => id));
+  return {
+    models,
+    engines: (others) => ({
+      ...others,
+      embedding: {
+        embed: (texts, call) => (own.has(call.model.id) ? embedding : others.embedding).embed(texts, call),
+      },
+      rerank: {
+        score: (query, documents, call) =>
+          (own.has(call.model.id) ? rerank : others.rerank).score(query, documents, call),
+      },
+    }),
+  };
+}
+
+function embeddingEngine({ pipeline }: Transformers): EmbeddingEngine {
+  const pipelines = new Map<string, ReturnType<Transformers["pipeline"]>>();
+  return {
+    embed: async (texts, { model: { id }, signal }) => {
+      const extract = await loadedOnce(pipelines, id, () => pipeline("feature-extraction", id));
+      signal.throwIfAborted();
+      // The first position's vector, of length 1: what the models of this contract's kind are trained for.
+      return rows(await extract(texts, { pooling: "cls", normalize: true }));
+    },
+  };
+}
+
+function rerankEngine({ AutoTokenizer, AutoModelForSequenceClassification }: Transformers): RerankEngine {
+  const loaded = new Map<string, Promise<(queries: readonly string[], texts: readonly string[]) => Promise<Tensor>>>();
+  const load = async (id: string) => {
+    const [tokenizer, model] = await Promise.all([
+      AutoTokenizer.from_pretrained(id),
+      AutoModelForSequenceClassification.from_pretrained(id),
+    ]);
+    return async (queries: readonly string[], texts: readonly string[]) => {
+      const inputs = tokenizer(queries, { text_pair: texts, padding: true, truncation: true });
+      return (await model(inputs)).logits.sigmoid();
+    };
+  };
+  return {
+    score: async (query, documents, { model: { id }, maxChunksPerDocument, overlapTokens, signal }) => {
+      const score = await loadedOnce(loaded, id, () => load(id));
+      const limits = { maxTokens: rerankPieceTokens, overlapTokens, maxPieces: maxChunksPerDocument };
+      const scores: number[] = [];
+      for (const document of documents) {
+        signal.throwIfAborted();
+        const parts = [...pieces(document, limits)];
+        const relevance =
+          parts.length === 0
+            ? []
+            : rows(
+                await score(
+                  parts.map(() => query),
+                  parts,
+                ),
+              );
+        scores.push(Math.max(0, ...relevance.map((row) => row[0] ?? 0)));
+      }
+      return scores;
+    },
+  };
+}
+
+/** A failure is not kept: the next request tries again. */
+function loadedOnce<Value>(kept: Map<string, Promise<Value>>, id: string, load: () => Promise<Value>): Promise<Value> {
+  const found = kept.get(id);
+  if (found) return found;
+  const loading = load();
+  kept.set(id, loading);
+  loading.catch(() => kept.delete(id));
+  return loading;
+}
+
+function rows({ data, dims }: Tensor): readonly Float32Array[] {
+  const [count = 0, width = 1] = dims;
+  const all = Float32Array.from(data);
+  return Array.from({ length: count }, (_, row) => all.slice(row * width, (row + 1) * width));
+}

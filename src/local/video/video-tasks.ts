@@ -1,0 +1,128 @@
+import { randomBytes } from "node:crypto";
+import type { Faults } from "../faults/faults.js";
+import type { ServiceClock } from "../service-clock.js";
+import { callbackAttempts, postCallback } from "./callback.js";
+import { taskView } from "./task-view.js";
+import type { VideoSettings } from "./video-options.js";
+import type { VideoPlan } from "./video-plan.js";
+import { isForgotten, taskState, taskStates, type VideoTask } from "./video-task.js";
+
+export interface VideoTasksParts {
+  readonly settings: VideoSettings;
+  readonly clock: ServiceClock;
+  readonly faults: Faults;
+  /** Address of the service, known once it listens. */
+  readonly baseUrl: () => string;
+}
+
+/** Longest wait that a timer takes. */
+const longestTimerMs = 2 ** 31 - 1;
+
+/** The tasks of one service. */
+export class VideoTasks {
+  readonly #parts: VideoTasksParts;
+  readonly #tasks = new Map<string, VideoTask>();
+  readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #closing = new AbortController();
+
+  constructor(parts: VideoTasksParts) {
+    this.#parts = parts;
+  }
+
+  get settings(): VideoSettings {
+    return this.#parts.settings;
+  }
+
+  create(plan: VideoPlan, callbackUrl?: string): VideoTask {
+    this.#forget();
+    const { settings, clock, faults } = this.#parts;
+    const { outcome, errorCode, errorMessage } = faults.settings.video;
+    const createdSeconds = clock.nowSeconds();
+    const task: VideoTask = {
+      id: taskId(createdSeconds, plan.serviceTier),
+      createdSeconds,
+      queueSeconds: settings.queueSeconds,
+      runSeconds: settings.runSeconds,
+      outcome,
+      error: { code: errorCode, message: errorMessage },
+      plan,
+      ...(callbackUrl !== undefined && { callbackUrl }),
+      linkToken: randomBytes(18).toString("base64url"),
+    };
+    this.#tasks.set(task.id, task);
+    if (callbackUrl !== undefined) {
+      for (const { sinceSeconds } of taskStates(task)) this.#announce(task.id, sinceSeconds);
+    }
+    return task;
+  }
+
+  /** `undefined` when there is none, or its record has been removed. */
+  get(id: string): VideoTask | undefined {
+    const task = this.#tasks.get(id);
+    return task === undefined || isForgotten(task, this.#parts.clock.nowSeconds()) ? undefined : task;
+  }
+
+  /** All that are remembered, newest first. */
+  all(): readonly VideoTask[] {
+    this.#forget();
+    return [...this.#tasks.values()].toReversed();
+  }
+
+  cancel(task: VideoTask): void {
+    this.#tasks.set(task.id, { ...task, cancelledSeconds: this.#parts.clock.nowSeconds() });
+  }
+
+  remove(task: VideoTask): void {
+    this.#tasks.delete(task.id);
+  }
+
+  view(task: VideoTask): Readonly<Record<string, unknown>> {
+    return taskView(task, this.#parts.clock.nowSeconds(), this.#parts.baseUrl());
+  }
+
+  /** Ends all callbacks. */
+  close(): void {
+    this.#closing.abort();
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#timers.clear();
+  }
+
+  #forget(): void {
+    const now = this.#parts.clock.nowSeconds();
+    for (const [id, task] of this.#tasks) if (isForgotten(task, now)) this.#tasks.delete(id);
+  }
+
+  /** Sends a callback at a time of the service's clock, if the task is still in the state that began then. */
+  #announce(id: string, atSeconds: number): void {
+    const { clock } = this.#parts;
+    const waitMs = Math.max(0, clock.wallMs(atSeconds - clock.nowSeconds()));
+    const timer = setTimeout(
+      () => {
+        this.#timers.delete(timer);
+        if (waitMs > longestTimerMs || clock.nowSeconds() < atSeconds) this.#announce(id, atSeconds);
+        else this.#send(id, atSeconds);
+      },
+      Math.min(Math.ceil(waitMs), longestTimerMs),
+    ).unref();
+    this.#timers.add(timer);
+  }
+
+  #send(id: string, atSeconds: number): void {
+    const task = this.get(id);
+    if (task?.callbackUrl === undefined || task.cancelledSeconds !== undefined) return;
+    const { status } = taskState(task, atSeconds);
+    const { callbacks } = this.#parts.faults.settings.video;
+    const copies = { sent: 1, lost: 0, duplicated: 2 }[callbacks];
+    const body = taskView(task, atSeconds, this.#parts.baseUrl());
+    for (let copy = 0; copy < copies; copy++) {
+      void postCallback(task.callbackUrl, body, callbackAttempts(status), this.#closing.signal);
+    }
+  }
+}
+
+/** `cgt-20260131235959-a1b2c`, with the time of creation. */
+function taskId(createdSeconds: number, tier: string): string {
+  const time = new Date(createdSeconds * 1000).toISOString().replace(/\D/g, "").slice(0, 14);
+  const suffix = randomBytes(4).readUInt32BE().toString(36).padStart(7, "0");
+  return `cgt-${tier === "flex" ? "batch-" : ""}${time}-${suffix}`;
+}

@@ -1,47 +1,209 @@
-import type { Hono } from "hono";
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Context, Hono } from "hono";
 import { maxBodyBytes } from "../contract/operation.js";
-import { checkAuthorization } from "./authorization.js";
+import type { OperationName } from "../contract/operations.js";
+import { authorizedKey } from "./authorization.js";
 import { eventStream } from "./event-stream.js";
-import { failureBody, Refusal } from "./refusal.js";
+import { failureKinds } from "./failure/failure-kinds.js";
+import { failureResponse, type FailureShape } from "./failure/failure-shapes.js";
+import { Refusal } from "./failure/refusal.js";
+import { streamFrames, type StreamConnection } from "./faults/disturbed-stream.js";
+import type { Faults } from "./faults/faults.js";
+import { scriptedResponse } from "./faults/scripted-response.js";
+import type { Admission, RateLimits } from "./limits/rate-limits.js";
+import { queryFields } from "./query-fields.js";
 import { readJsonObject } from "./request-body.js";
-import type { Route, RouteContext } from "./route.js";
+import type { Fields, Route, RouteReply } from "./route.js";
+import { routes } from "./routes.js";
+import type { ServiceParts } from "./service-parts.js";
 
-/** Code of a failure that is the service's own. */
-const internalCode = 50_500;
+export interface ApplicationParts extends ServiceParts {
+  /** What callers may send as their key. */
+  readonly apiKeys: readonly string[];
+  readonly limits: RateLimits;
+  readonly keepAliveMs: number;
+  /** Whether the faults may be changed over HTTP. */
+  readonly faultControl: boolean;
+}
 
-/** Puts the route table on an empty application, and the model list beside it. */
-export function mount(
-  application: Hono,
-  routes: readonly Route[],
-  apiKey: string,
-  context: Omit<RouteContext, "signal">,
-): void {
+/** What the adaptor hands on of the connection. */
+interface Bindings {
+  readonly incoming: IncomingMessage;
+}
+type Application = Hono<{ Bindings: Bindings }>;
+type Request = Context<{ Bindings: Bindings }>;
+
+/** Where faults are read, replaced and cleared, when they are enabled. */
+const faultsPath = "/local/faults";
+
+/** Puts everything that the service answers on an empty application. */
+export function mount(application: Application, parts: ApplicationParts): void {
+  application.get("/openapi.json", async (c) => {
+    const { openApiDocument } = await import("./openapi.js");
+    return c.json(openApiDocument());
+  });
+  application.get("/files/:task/:name", async (c) => {
+    const { serveFile } = await import("./video/file-route.js");
+    const { task, name } = c.req.param();
+    const range = c.req.header("range");
+    return serveFile({ task, name, link: c.req.query("link") ?? "", range }, parts);
+  });
   application.use(async (c, next) => {
-    checkAuthorization(c.req.header("authorization"), apiKey);
+    authorizedKey(c.req.header("authorization"), parts.apiKeys);
     await next();
   });
-  application.get("/llm/v1/models", (c) =>
-    c.json({
-      object: "list",
-      data: context.models.map(({ id, type, family }) => ({ id, object: "model", type, ...(family && { family }) })),
-    }),
-  );
-  for (const { method, path, serve } of routes) {
-    application.on(method, path, async (c) => {
-      const { signal } = c.req.raw;
-      const reply = await serve(await readJsonObject(c.req.raw, maxBodyBytes), { ...context, signal });
-      return "json" in reply ? c.json(reply.json) : eventStream(reply.events);
-    });
-    application.all(path, () => {
-      throw new Refusal(405, failureBody(20_015, `${path} takes ${method} only`), { allow: method });
+  for (const [path, rows] of byPath(routes)) {
+    const pattern = path.replaceAll(/\{(\w+)\}/g, ":$1");
+    for (const route of rows) application.on(route.method, pattern, (c) => answer(c, route, parts));
+    // The contract says that all operations are POST, and leaves the query's method open: both are answered.
+    const query = rows.find(({ name }) => name === "videoTask");
+    if (query !== undefined) application.post(pattern, (c) => answer(c, query, parts));
+    const allowed = [...rows.map(({ method }) => method), ...(query === undefined ? [] : ["POST"])].join(", ");
+    application.all(pattern, () => {
+      throw new Refusal("method", `${path} takes ${allowed} only`, { headers: { allow: allowed } });
     });
   }
-  application.notFound((c) => c.json("404 page not found", 404));
-  application.onError((error) => {
-    const refusal =
-      error instanceof Refusal
-        ? error
-        : new Refusal(500, failureBody(internalCode, `Internal error of the local service: ${error.message}`));
-    return Response.json(refusal.body, { status: refusal.status, headers: { ...refusal.headers } });
+  if (parts.faultControl) mountFaultControl(application, parts.faults);
+  application.notFound((c) => refuse(new Refusal("no-path", "404 page not found"), shapeOf(c.req.path, parts.faults)));
+  application.onError((error, c) => refuse(asRefusal(error), shapeOf(c.req.path, parts.faults)));
+}
+
+function mountFaultControl(application: Application, faults: Faults): void {
+  application.get(faultsPath, (c) => c.json(faults.remaining()));
+  application.put(faultsPath, async (c) => {
+    const given = await readJsonObject(c.req.raw, maxBodyBytes);
+    try {
+      faults.replace(given);
+    } catch (error) {
+      throw new Refusal("invalid", error instanceof Error ? error.message : String(error));
+    }
+    return c.json(faults.remaining());
   });
+  application.delete(faultsPath, (c) => {
+    faults.replace({});
+    return c.json(faults.remaining());
+  });
+}
+
+function byPath(rows: readonly Route[]): ReadonlyMap<string, readonly Route[]> {
+  const paths = new Map<string, Route[]>();
+  for (const row of rows) paths.set(row.path, [...(paths.get(row.path) ?? []), row]);
+  return paths;
+}
+
+async function answer(c: Request, route: Route, parts: ApplicationParts): Promise<Response> {
+  const { signal } = c.req.raw;
+  const { faults, limits } = parts;
+  const key = authorizedKey(c.req.header("authorization"), parts.apiKeys);
+  const scripted = faults.take(route.name);
+  const waitMs = (scripted?.delayMs ?? 0) + (faults.settings.latencyMs[route.name] ?? 0);
+  if (waitMs > 0) await sleep(waitMs, undefined, { signal, ref: false });
+  if (scripted !== undefined && scripted.disconnect === undefined) {
+    return scriptedResponse(scripted, ownShape(route.name, faults), randomUUID());
+  }
+  if (scripted?.disconnect === "before") return disconnect(c);
+  let admission: Admission | undefined;
+  const admit = (model: string, tokens: number): void => {
+    admission = limits.admit(key, model, tokens);
+  };
+  const release = (): void => admission?.release();
+  try {
+    const reply = await route.serve(await readFields(c), { ...parts, signal, admit });
+    if (scripted?.disconnect === "after") {
+      release();
+      return disconnect(c);
+    }
+    const cut = () => c.env.incoming.socket.destroy();
+    const response = respond(reply, parts, { signal, cut }, release);
+    for (const [name, value] of Object.entries(admission?.headers ?? {})) response.headers.set(name, value);
+    return response;
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+async function readFields(c: Request): Promise<Fields> {
+  const fields = { ...queryFields(c.req.queries()), ...c.req.param() };
+  if (c.req.method !== "POST") return fields;
+  const inPath = Object.keys(c.req.param()).length > 0;
+  // What the path says is a whole request; only then may the body be empty.
+  return { ...(await readJsonObject(c.req.raw, maxBodyBytes, inPath ? {} : undefined)), ...fields };
+}
+
+function respond(
+  reply: RouteReply,
+  { faults, keepAliveMs }: ApplicationParts,
+  connection: StreamConnection,
+  release: () => void,
+): Response {
+  const { stream, emptyLines } = faults.settings;
+  if ("events" in reply) {
+    return eventStream(
+      streamFrames(releasing(reply.events, connection.signal, release), stream, connection),
+      keepAliveMs,
+    );
+  }
+  if ("response" in reply) {
+    const { body, status, headers } = reply.response;
+    if (body === null) release();
+    return new Response(body && releasingBytes(body, release), { status, headers });
+  }
+  release();
+  return new Response("\n".repeat(emptyLines) + JSON.stringify(reply.json), {
+    headers: { "content-type": "application/json" },
+  });
+}
+
+async function* releasing(events: AsyncIterable<unknown>, signal: AbortSignal, release: () => void): AsyncGenerator {
+  signal.addEventListener("abort", release, { once: true });
+  try {
+    yield* events;
+  } finally {
+    release();
+  }
+}
+
+function releasingBytes(body: ReadableStream<Uint8Array>, release: () => void): ReadableStream<Uint8Array> {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  // The reader of the other end hears of a failure; here it only says that the request is over.
+  body.pipeTo(writable).then(release, release);
+  return readable;
+}
+
+function disconnect(c: Request): Response {
+  c.env.incoming.socket.destroy();
+  return new Response(null);
+}
+
+function asRefusal(error: Error): Refusal {
+  return error instanceof Refusal
+    ? error
+    : new Refusal("internal", `Internal error of the local service: ${error.message}`);
+}
+
+function refuse({ kind, status, message, field, headers }: Refusal, shape: FailureShape): Response {
+  const requestId = randomUUID();
+  const described = failureKinds[kind];
+  const failure = { ...described, status: status ?? described.status, message, field, requestId };
+  return failureResponse(shape, failure, { "x-request-id": requestId, ...headers });
+}
+
+function shapeOf(path: string, faults: Faults): FailureShape {
+  const found = routes.find((route) => route.path === path || path.startsWith(route.path.replace(/\{.*/, "")));
+  return ownShape(found?.name, faults);
+}
+
+const nestedByDefault: ReadonlySet<string> = new Set<OperationName>([
+  "createVideoTask",
+  "videoTask",
+  "listVideoTasks",
+  "cancelVideoTask",
+]);
+
+function ownShape(operation: OperationName | undefined, faults: Faults): FailureShape {
+  if (operation === undefined) return "flat";
+  return faults.settings.errorShapes[operation] ?? (nestedByDefault.has(operation) ? "nested" : "flat");
 }

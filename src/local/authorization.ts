@@ -1,11 +1,13 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import { unauthorized } from "./refusal.js";
+import { unauthorized } from "./failure/refusal.js";
 
-/** Lets pass who sends `Authorization: Bearer <apiKey>`; refuses all others with 401. */
-export function checkAuthorization(header: string | undefined, apiKey: string): void {
+/** The key of who sends `Authorization: Bearer <key>` with one of the keys; refuses all others with 401. */
+export function authorizedKey(header: string | undefined, apiKeys: readonly string[]): string {
   const token = /^Bearer +(\S+) *$/i.exec(header ?? "")?.[1];
   if (token === undefined) throw unauthorized("missing");
-  if (!timingSafeEqual(digest(token), digest(apiKey))) throw unauthorized("wrong");
+  const found = apiKeys.find((key) => timingSafeEqual(digest(token), digest(key)));
+  if (found === undefined) throw unauthorized("wrong");
+  return found;
 }
 
 /** Equal lengths for the comparison, whatever was sent. */

@@ -6,7 +6,8 @@ import { defaultTokens } from "../text/tokens.js";
 import { chatChunks } from "./chat-chunks.js";
 import { complete, type CompletionLimits } from "./chat-completion.js";
 import type { ChatPrompt, EngineMessage } from "./engines.js";
-import { broken, invalidRequest } from "./refusal.js";
+import { broken, invalidRequest } from "./failure/refusal.js";
+import { forwardRequest } from "./forward.js";
 import type { RouteContext, RouteReply } from "./route.js";
 
 /** Tokens that the frame of one message costs, beside its text. */
@@ -20,7 +21,7 @@ type Request = z.output<typeof ChatRequest>;
 export async function serveChat(
   request: Request,
   model: ModelInfo,
-  { engines, maxChoices, eventDelayMs, signal }: RouteContext,
+  { engines, maxChoices, eventDelayMs, faults, forward, admit, signal }: RouteContext,
 ): Promise<RouteReply> {
   const count = request.n ?? chatDefaults.n;
   if (count > maxChoices) throw broken([{ field: "n", message: `is ${count}, at most ${maxChoices}` }]);
@@ -31,7 +32,13 @@ export async function serveChat(
       `length of prompt_tokens (${promptTokens}) must be less than max_seq_len (${model.contextTokens}).`,
     );
   }
+  admit(model.id, promptTokens);
   const vision = model.type === "vlm";
+  const stream = request.stream ?? chatDefaults.stream[vision ? "vlm" : "llm"];
+  if (forward.chat) {
+    const max_tokens = request.max_tokens ?? chatDefaults.max_tokens;
+    return { response: await forwardRequest("chat", forward.chat, { ...request, stream, max_tokens }, signal) };
+  }
   const engine = vision ? engines.vision : engines.chat;
   const draft = await engine.draft(promptOf(request, messages, model), { model, signal });
   const choices = Array.from({ length: count }, () => complete(draft, limitsOf(request)));
@@ -44,8 +51,8 @@ export async function serveChat(
     total_tokens: promptTokens + completionTokens,
     ...(reasoningTokens > 0 && { completion_tokens_details: { reasoning_tokens: reasoningTokens } }),
   };
-  if (request.stream ?? chatDefaults.stream[vision ? "vlm" : "llm"]) {
-    return { events: chatChunks(frame, choices, usage, { eventDelayMs, signal }) };
+  if (stream) {
+    return { events: chatChunks(frame, choices, usage, { eventDelayMs, signal, style: faults.settings.stream }) };
   }
   return {
     json: {

@@ -2,7 +2,8 @@ import { embeddingTokenLimit, type ModelInfo } from "../contract/catalogue.js";
 import type { EmbeddingsRequest } from "../contract/embeddings.js";
 import { defaultTokens } from "../text/tokens.js";
 import { pauses } from "./pause.js";
-import { tooLarge } from "./refusal.js";
+import { tooLarge } from "./failure/refusal.js";
+import { forwardRequest } from "./forward.js";
 import type { RouteContext, RouteReply } from "./route.js";
 
 /** Length of vectors where the catalogue names none. */
@@ -11,11 +12,13 @@ const defaultDimension = 1024;
 export async function serveEmbeddings(
   request: EmbeddingsRequest,
   model: ModelInfo,
-  { engines, maxBatchTexts, signal }: RouteContext,
+  { engines, maxBatchTexts, faults, forward, admit, signal }: RouteContext,
 ): Promise<RouteReply> {
   const texts = typeof request.input === "string" ? [request.input] : request.input;
-  if (texts.length > maxBatchTexts) {
-    throw tooLarge(`input batch size ${texts.length} > maximum allowed batch size ${maxBatchTexts}`);
+  const disturbed = faults.settings.embeddings;
+  const most = disturbed.maxBatchTexts ?? maxBatchTexts;
+  if (texts.length > most) {
+    throw tooLarge(`input batch size ${texts.length} > maximum allowed batch size ${most}`);
   }
   const limit = model.maxInputTokens ?? embeddingTokenLimit(model.id);
   const pause = pauses(signal);
@@ -26,14 +29,19 @@ export async function serveEmbeddings(
     tokens += count;
     await pause();
   }
+  admit(model.id, tokens);
+  if (forward.embeddings) {
+    return { response: await forwardRequest("embeddings", forward.embeddings, request, signal) };
+  }
   const dimension = model.dimension ?? defaultDimension;
   const vectors = await engines.embedding.embed(texts, { model, dimension, signal });
-  const encode = request.encoding_format === "base64" ? base64 : numbers;
+  const encode = request.encoding_format === "base64" && !disturbed.alwaysFloat ? base64 : numbers;
+  const data = vectors.map((vector, index) => ({ object: "embedding", embedding: encode(vector), index }));
   return {
     json: {
       object: "list",
       model: model.id,
-      data: vectors.map((vector, index) => ({ object: "embedding", embedding: encode(vector), index })),
+      data: disturbed.shuffle ? shuffled(data) : data,
       usage: { prompt_tokens: tokens, completion_tokens: 0, total_tokens: tokens },
     },
   };
@@ -42,6 +50,11 @@ export async function serveEmbeddings(
 /** The float32 values themselves, so that both encodings give the same vector. */
 function numbers(vector: Float32Array): readonly number[] {
   return Array.from(vector);
+}
+
+/** Another order, and always the same: from the last to the first. */
+function shuffled<Item>(items: readonly Item[]): readonly Item[] {
+  return items.toReversed();
 }
 
 /** Little-endian float32, no header. */

@@ -1,10 +1,15 @@
-import { invalidRequest, tooLarge } from "./refusal.js";
+import { invalidRequest, tooLarge } from "./failure/refusal.js";
 
-/** Reads a request's JSON object, refusing it at the first byte past `maxBytes`. */
-export async function readJsonObject(request: Request, maxBytes: number): Promise<Readonly<Record<string, unknown>>> {
+/** Reads a request's JSON object, refusing it at the first byte past `maxBytes`. `whenEmpty` stands for no body at all. */
+export async function readJsonObject(
+  request: Request,
+  maxBytes: number,
+  whenEmpty?: Readonly<Record<string, unknown>>,
+): Promise<Readonly<Record<string, unknown>>> {
   const declared = Number(request.headers.get("content-length") ?? 0);
   if (declared > maxBytes) throw bodyTooLarge(maxBytes);
   const text = await readText(request, maxBytes);
+  if (text.trim() === "" && whenEmpty !== undefined) return whenEmpty;
   if (text.trim() === "") throw invalidRequest("The request body is empty; send a JSON object");
   let value: unknown;
   try {

@@ -1,12 +1,18 @@
 import { operations } from "../contract/operations.js";
-import { serveChat } from "./chat-route.js";
-import { serveEmbeddings } from "./embeddings-route.js";
-import { serveRerank } from "./rerank-route.js";
-import { route, type Route } from "./route.js";
+import { modelRoute, plainRoute, type Route } from "./route.js";
 
-/** Every operation of the contract that the local service carries out. */
+/** Every operation of the contract, with what carries it out here. */
 export const routes: readonly Route[] = [
-  route(operations.embeddings, ["embedding"], serveEmbeddings),
-  route(operations.rerank, ["rerank"], serveRerank),
-  route(operations.chat, ["llm", "vlm"], serveChat),
+  modelRoute(operations.embeddings, ["embedding"], async () => (await import("./embeddings-route.js")).serveEmbeddings),
+  modelRoute(operations.rerank, ["rerank"], async () => (await import("./rerank-route.js")).serveRerank),
+  modelRoute(operations.chat, ["llm", "vlm"], async () => (await import("./chat-route.js")).serveChat),
+  modelRoute(
+    operations.createVideoTask,
+    ["video"],
+    async () => (await import("./video/create-route.js")).serveCreateVideoTask,
+  ),
+  plainRoute(operations.videoTask, async () => (await import("./video/task-routes.js")).serveVideoTask),
+  plainRoute(operations.listVideoTasks, async () => (await import("./video/task-routes.js")).serveVideoTaskList),
+  plainRoute(operations.cancelVideoTask, async () => (await import("./video/task-routes.js")).serveCancelVideoTask),
+  plainRoute(operations.listModels, async () => (await import("./model-list-route.js")).serveModelList),
 ];

@@ -1,39 +1,17 @@
 import { randomBytes } from "node:crypto";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { z } from "zod";
-import { localModels, type ModelInfo } from "../contract/catalogue.js";
-import { defaultMaxBatchTexts } from "../contract/embeddings.js";
+import type { ModelInfo } from "../contract/catalogue.js";
 import { resolve } from "../options.js";
 import { mount } from "./application.js";
-import { chatEngine } from "./chat/chat-engine.js";
-import { visionEngine } from "./chat/vision-engine.js";
-import { lexicalEmbedding } from "./embedding/lexical-embedding.js";
-import type { Engines } from "./engines.js";
-import { lexicalRerank } from "./rerank/lexical-rerank.js";
-import { routes } from "./routes.js";
+import { builtInEngines } from "./built-in-engines.js";
+import { Faults } from "./faults/faults.js";
+import { RateLimits } from "./limits/rate-limits.js";
+import { LocalServiceOptions } from "./options.js";
+import { serviceClock } from "./service-clock.js";
+import { VideoTasks } from "./video/video-tasks.js";
 
-export const LocalServiceOptions = z.strictObject({
-  /** 0 to 65535; 0 takes any free port. Default: 0. */
-  port: z.int().min(0).max(65_535).default(0),
-  /** Address to listen on. Default: 127.0.0.1, which other machines cannot reach. */
-  host: z.string().min(1).default("127.0.0.1"),
-  /** What callers must send as `Authorization: Bearer …`. Default: a random key, found in `LocalService.apiKey`. */
-  apiKey: z.string().regex(/^\S+$/, "must be one word").optional(),
-  /** Models to publish. Default: `localModels` of the contract. */
-  models: z.custom<readonly ModelInfo[]>(Array.isArray, "must be an array of models").default(localModels),
-  /** Most texts in one embeddings request, 1 or more. Default: 32. */
-  maxBatchTexts: z.int().min(1).default(defaultMaxBatchTexts),
-  /** Most choices that a chat request may ask for as `n`, 1 or more. Default: 8. */
-  maxChoices: z.int().min(1).default(8),
-  /** Pause before each streamed event, in milliseconds, to see what a slow model looks like. 0 or more. Default: 0. */
-  eventDelayMs: z.number().min(0).default(0),
-  /** Engines that replace the built-in ones. Default: none. */
-  engines: z
-    .custom<Partial<Engines>>((value) => typeof value === "object" && value !== null, "must be an object of engines")
-    .default({}),
-});
-export type LocalServiceOptions = z.input<typeof LocalServiceOptions>;
+export { LocalServiceOptions } from "./options.js";
 
 /** A running service. */
 export interface LocalService {
@@ -48,31 +26,56 @@ export interface LocalService {
 /**
  * Serves the contract over HTTP in this process, with engines that need no network and no weights: they count words,
  * they do not understand them. Resolves once it listens; rejects with the system's error when the port is taken.
- * @throws {OptionsError} when an option is unknown or out of range.
+ *
+ * Beside the contract it answers `GET /openapi.json`, and with `faults` given `GET`, `PUT` and `DELETE /local/faults`.
+ * @throws {OptionsError} when an option is unknown or out of range, a folder of models cannot be read, or a package for
+ * them is missing.
  */
 export async function startLocalService(options: LocalServiceOptions = {}): Promise<LocalService> {
-  const { port, host, apiKey, models, engines, ...context } = resolve(
-    "startLocalService",
-    LocalServiceOptions,
-    options,
-  );
-  const key = apiKey ?? `local-${randomBytes(18).toString("base64url")}`;
-  const [{ Hono }, { createAdaptorServer }] = await Promise.all([import("hono"), import("@hono/node-server")]);
-  const application = new Hono();
-  mount(application, routes, key, { ...context, models, engines: { ...builtInEngines(), ...engines } });
+  const settings = resolve("startLocalService", LocalServiceOptions, options);
+  const { port, host, faults: faultOptions, modelsFolder, timeScale } = settings;
+  const apiKey = settings.apiKey ?? `local-${randomBytes(18).toString("base64url")}`;
+  const [{ Hono }, { createAdaptorServer }, neural] = await Promise.all([
+    import("hono"),
+    import("@hono/node-server"),
+    modelsFolder === undefined ? undefined : loadNeuralModels(modelsFolder),
+  ]);
+  const models = [...settings.models, ...(neural?.models ?? [])];
+  const builtIn = builtInEngines();
+  const clock = serviceClock(timeScale);
+  const faults = new Faults(faultOptions ?? {});
+  let url = "";
+  const tasks = new VideoTasks({ settings: settings.video, clock, faults, baseUrl: () => url });
+  const application = new Hono<{ Bindings: { incoming: import("node:http").IncomingMessage } }>();
+  mount(application, {
+    ...settings,
+    apiKeys: [apiKey, ...settings.moreApiKeys],
+    models,
+    engines: { ...(neural?.engines(builtIn) ?? builtIn), ...settings.engines },
+    clock,
+    faults,
+    faultControl: faultOptions !== undefined,
+    limits: new RateLimits(settings.rateLimits, clock),
+    tasks,
+  });
   // The adaptor would put its own Request and Response in the place of the process's.
   const server = createAdaptorServer({ fetch: application.fetch, overrideGlobalObjects: false }) as Server;
   await listen(server, port, host);
+  url = `http://${host.includes(":") ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`;
   return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`,
-    apiKey: key,
+    url,
+    apiKey,
     models,
-    close: () => shut(server),
+    close: async () => {
+      tasks.close();
+      await shut(server);
+    },
   };
 }
 
-function builtInEngines(): Engines {
-  return { embedding: lexicalEmbedding(), rerank: lexicalRerank(), chat: chatEngine(), vision: visionEngine() };
+async function loadNeuralModels(folder: string) {
+  const { neuralModels } = await import("./neural/neural-models.js");
+  return neuralModels(folder);
 }
 
 function listen(server: Server, port: number, host: string): Promise<void> {

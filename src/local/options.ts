@@ -1,0 +1,53 @@
+import { z } from "zod";
+import { localModels, videoModels, type ModelInfo } from "../contract/catalogue.js";
+import { defaultMaxBatchTexts } from "../contract/embeddings.js";
+import type { Engines } from "./engines.js";
+import { FaultOptions } from "./faults/fault-options.js";
+import { Forwarding } from "./forward.js";
+import { RateLimitOptions } from "./limits/rate-limits.js";
+import { VideoOptions } from "./video/video-options.js";
+
+const ApiKey = z.string().regex(/^\S+$/, "must be one word");
+
+export const LocalServiceOptions = z.strictObject({
+  /** 0 to 65535; 0 takes any free port. Default: 0. */
+  port: z.int().min(0).max(65_535).default(0),
+  /** Address to listen on. Default: 127.0.0.1, which other machines cannot reach. */
+  host: z.string().min(1).default("127.0.0.1"),
+  /** What callers must send as `Authorization: Bearer …`. Default: a random key, found in `LocalService.apiKey`. */
+  apiKey: ApiKey.optional(),
+  /** More keys that are taken. Rate limits count for each key apart. Default: none. */
+  moreApiKeys: z.array(ApiKey).default([]),
+  /** Models to publish. Default: `localModels` and `videoModels` of the contract. */
+  models: z
+    .custom<readonly ModelInfo[]>(Array.isArray, "must be an array of models")
+    .default([...localModels, ...videoModels]),
+  /** Most texts in one embeddings request, 1 or more. Default: 32. */
+  maxBatchTexts: z.int().min(1).default(defaultMaxBatchTexts),
+  /** Most choices that a chat request may ask for as `n`, 1 or more. Default: 8. */
+  maxChoices: z.int().min(1).default(8),
+  /** Pause before each streamed event, in milliseconds, to see what a slow model looks like. 0 or more. Default: 0. */
+  eventDelayMs: z.number().min(0).default(0),
+  /** A silent stream sends a comment this often, in milliseconds, 1 or more. Default: 15,000. */
+  keepAliveMs: z.number().min(1).default(15_000),
+  /** Seconds of the service's time in one of the wall clock's: tasks, their expiry, rate limits. Above 0. Default: 1. */
+  timeScale: z.number().gt(0).max(10_000_000).default(1),
+  /** Limits for every key and model. Default: none. */
+  rateLimits: RateLimitOptions.prefault({}),
+  /** What goes wrong, and when. Given, also as `{}`, faults can be changed at `/local/faults`. Default: nothing does. */
+  faults: FaultOptions.optional(),
+  /** Life of video tasks. */
+  video: VideoOptions.prefault({}),
+  /** Services of the same shape that carry out operations in the place of the built-in engines. Default: none. */
+  forward: Forwarding.default({}),
+  /**
+   * A folder of models for `@huggingface/transformers`, which is loaded only then. Each folder in it with a
+   * `config.json` is published under its path. Default: none.
+   */
+  modelsFolder: z.string().min(1).optional(),
+  /** Engines that replace the built-in ones. Default: none. */
+  engines: z
+    .custom<Partial<Engines>>((value) => typeof value === "object" && value !== null, "must be an object of engines")
+    .default({}),
+});
+export type LocalServiceOptions = z.input<typeof LocalServiceOptions>;

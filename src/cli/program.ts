@@ -90,8 +90,11 @@ Examples:
     .option("--port <number>", "default: a free one", between(0, 65_535))
     .option("--host <address>", "default: 127.0.0.1, this machine only")
     .option("--api-key <key>", "default: a random one")
+    .option("--models <folder>", "real models to publish too; needs the package @huggingface/transformers")
+    .option("--time-scale <factor>", "its seconds in one of the clock's: video tasks, expiry (default: 1)", positive)
+    .option("--faults [file]", "JSON of what is to go wrong; without a file, set it at /local/faults")
     .option("--json", "print {url, apiKey} as the first line")
-    .addHelpText("after", "\nExample:\n  $ citewell local --port 8787 --api-key secret")
+    .addHelpText("after", "\nExample:\n  $ citewell local --port 8787 --api-key secret --time-scale 60")
     .action(async (flags) => {
       const { localCommand } = await import("./local-command.js");
       exit(await localCommand(world, flags));
@@ -120,4 +123,10 @@ function between(least: number, most: number): (text: string) => number {
     }
     return value;
   };
+}
+
+function positive(text: string): number {
+  const value = Number(text);
+  if (!Number.isFinite(value) || value <= 0) throw new InvalidArgumentError("It must be a number above 0.");
+  return value;
 }

@@ -22,7 +22,7 @@ export interface IngestReport {
   };
   /** Tokens that the service counted. */
   readonly tokens: number;
-  /** Requests sent upstream. */
+  /** Calls for embeddings; one that the transport had to repeat counts once. */
   readonly requests: number;
   readonly seconds: number;
   readonly failures: readonly { readonly uri: string; readonly error: Error }[];

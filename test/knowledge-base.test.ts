@@ -1,0 +1,175 @@
+import { cp, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { OptionsError, TransportError } from "../src/errors.js";
+import { openKnowledgeBase, type KnowledgeBase } from "../src/knowledge-base.js";
+import { readFolder } from "../src/load/read-folder.js";
+import { collect } from "../src/stream.js";
+import type { Document } from "../src/types.js";
+import type { RecordedRequest, ScriptedReply } from "./support/scripted-upstream.js";
+import { temporaryFolder } from "./support/temporary-folder.js";
+import { streamed, transportFor } from "./support/transport-for.js";
+
+const handbook = fileURLToPath(new URL("fixtures/handbook", import.meta.url));
+const models = { embedding: "test/embed-m3", rerank: "test/rerank", chat: "test/chat" };
+
+/** Texts of an embeddings request, or of a rerank request its documents. */
+const textsOf = ({ body }: RecordedRequest) => {
+  const { input = [], documents = [] } = body as { input?: string[]; documents?: string[] };
+  return [...input, ...documents];
+};
+
+/** A service with a vector for every text, by its letters. Refuses texts that say POISON. */
+function service(request: RecordedRequest): ScriptedReply {
+  const texts = textsOf(request);
+  if (texts.some((text) => text.includes("POISON"))) {
+    return { status: 400, json: { code: 20015, message: "the input cannot be processed", data: null } };
+  }
+  if (request.path.endsWith("/rerank")) {
+    return { json: { results: texts.map((_, index) => ({ index, relevance_score: 1 - index / 100 })) } };
+  }
+  if (request.path.endsWith("/chat/completions")) return streamed("Keys expire after 90 days [1].");
+  const embedding = (text: string) => Array.from({ length: 8 }, (_, at) => 1 + (text.charCodeAt(at % text.length) % 7));
+  const data = texts.map((text, index) => ({ index, embedding: embedding(text) }));
+  return { json: { data, usage: { prompt_tokens: texts.length } } };
+}
+
+async function openWith(script: (request: RecordedRequest) => ScriptedReply, path?: string) {
+  const { transport, upstream } = await transportFor(script, { maxRetries: 0 });
+  const kb = await openKnowledgeBase({ path: path ?? join(await temporaryFolder(), "store"), transport, models });
+  onTestFinished(() => kb.close());
+  return { kb, upstream };
+}
+
+const notes = (...texts: string[]): Document[] => texts.map((text, index) => ({ uri: `note:${index}`, text }));
+
+describe("ingest", () => {
+  test("a text the service refuses fails its own document, costs no other, and is tried again", async () => {
+    const { kb, upstream } = await openWith(service);
+    const documents = notes("Keys expire.", "POISON", "Locks rust.", "Doors creak.");
+    const report = await kb.ingest(documents);
+    expect(report.documents).toEqual({ added: 3, updated: 0, unchanged: 0, deleted: 0, failed: 1 });
+    expect(report.failures).toMatchObject([{ uri: "note:1", error: expect.any(TransportError) }]);
+    // All four, then halves: two refused, two taken, then the two of the refused half alone.
+    expect(report.requests).toBe(5);
+
+    const sentBefore = upstream.requests.length;
+    const again = await kb.ingest(documents);
+    expect(again.documents).toEqual({ added: 0, updated: 0, unchanged: 3, deleted: 0, failed: 1 });
+    expect(upstream.requests.slice(sentBefore).map(textsOf)).toEqual([["POISON"]]);
+  });
+
+  test("an aborted run throws the caller's reason, keeps what was paid for and deletes nothing", async () => {
+    const folder = await temporaryFolder();
+    await cp(handbook, join(folder, "docs"), { recursive: true });
+    const { kb, upstream } = await openWith(service);
+    await kb.ingest(readFolder(join(folder, "docs")));
+    await rm(join(folder, "docs/leave.md"));
+    await writeFile(join(folder, "docs/new.md"), "# New\n\nA new page.\n");
+
+    const stopping = new AbortController();
+    const reason = new Error("that is enough");
+    const onProgress = ({ documentsRead }: { documentsRead: number }) => {
+      if (documentsRead > 0) stopping.abort(reason);
+    };
+    const stopped = kb.ingest(readFolder(join(folder, "docs")), { signal: stopping.signal, onProgress });
+    await expect(stopped).rejects.toBe(reason);
+    expect((await kb.store.documents()).map(({ uri }) => uri)).toContainEqual(expect.stringMatching(/leave\.md$/));
+
+    const { documents } = await kb.ingest(readFolder(join(folder, "docs")));
+    expect(documents).toMatchObject({ deleted: 1, failed: 0 });
+    const sent = upstream.requests.flatMap(textsOf);
+    expect(new Set(sent).size).toBe(sent.length);
+  });
+
+  test("a source that was read through globs deletes only what is gone from the disk", async () => {
+    const folder = await temporaryFolder();
+    await cp(handbook, join(folder, "docs"), { recursive: true });
+    const { kb } = await openWith(service);
+    await kb.ingest(readFolder(join(folder, "docs")));
+    await rm(join(folder, "docs/leave.md"));
+    const { documents } = await kb.ingest(readFolder(join(folder, "docs"), { include: ["laptops.md"] }));
+    expect(documents).toEqual({ added: 0, updated: 0, unchanged: 1, deleted: 1, failed: 0 });
+    expect((await kb.store.counts()).documents).toBe(2);
+  });
+
+  test("documents of a plain list never count as vanished", async () => {
+    const { kb } = await openWith(service);
+    await kb.ingest(notes("One.", "Two."));
+    expect((await kb.ingest(notes("One."))).documents).toMatchObject({ unchanged: 1, deleted: 0 });
+    expect((await kb.store.counts()).documents).toBe(2);
+  });
+
+  test("a document that became blank keeps its place and loses its chunks", async () => {
+    const { kb } = await openWith(service);
+    await kb.ingest(notes("Something."));
+    const blank = await kb.ingest(notes(" \n"));
+    expect(blank.documents.updated).toBe(1);
+    expect(blank.chunks).toMatchObject({ total: 0, deleted: 1 });
+    expect((await kb.ingest(notes(" \n"))).documents.unchanged).toBe(1);
+  });
+});
+
+describe("ask", () => {
+  test("goes from question to checked citation through all three operations", async () => {
+    const { kb, upstream } = await openWith(service);
+    await kb.ingest(notes("Keys expire after 90 days.", "Locks rust."));
+    const events = await collect(kb.ask("When do keys expire?"));
+    expect(events.at(-1)).toMatchObject({
+      type: "finish",
+      answer: { text: "Keys expire after 90 days [1].", answered: true },
+    });
+    expect(events.find(({ type }) => type === "citation")).toMatchObject({
+      citation: { number: 1, uri: "note:0", quote: "Keys expire after 90 days", supported: true },
+    });
+    const paths = upstream.requests.map(({ path }) => path.split("/").at(-1));
+    expect(paths).toEqual(["embeddings", "embeddings", "rerank", "completions"]);
+  });
+
+  test("goes on in the order of the search when the reranker is down, and the trace says so", async () => {
+    const { kb } = await openWith((request) => (request.path.endsWith("/rerank") ? { status: 503 } : service(request)));
+    await kb.ingest(notes("Keys expire after 90 days."));
+    const last = (await collect(kb.ask("When do keys expire?"))).at(-1);
+    expect(last).toMatchObject({ type: "finish", answer: { answered: true } });
+    expect(JSON.stringify(last)).toMatch(/order left as it was/);
+  });
+
+  test.each([
+    ["the embeddings", "/embeddings"],
+    ["the answers", "/chat/completions"],
+  ])("ends with one error event when %s fail", async (_, path) => {
+    let down = false;
+    const { kb } = await openWith((request) =>
+      down && request.path.endsWith(path) ? { status: 500 } : service(request),
+    );
+    await kb.ingest(notes("Keys expire after 90 days."));
+    down = true;
+    const events = await collect(kb.ask("When do keys expire?"));
+    const ends = events.filter(({ type }) => type === "finish" || type === "error");
+    expect(ends).toMatchObject([{ type: "error", error: { code: "upstream", status: 500 } }]);
+    expect(events.at(-1)).toBe(ends[0]);
+  });
+});
+
+describe("opening", () => {
+  test("a service of one's own needs its models named, and the message says which and how", async () => {
+    const { transport } = await transportFor(service);
+    const opening = openKnowledgeBase({ path: join(await temporaryFolder(), "store"), transport });
+    await expect(opening).rejects.toThrow(OptionsError);
+    await expect(opening).rejects.toThrow(/No embedding model.*CITEWELL_EMBEDDING_MODEL/);
+  });
+
+  test("an unknown option is refused where it is written", async () => {
+    await expect(openKnowledgeBase({ pth: "x" } as never)).rejects.toThrow(/openKnowledgeBase: .*"pth"/);
+  });
+
+  test("without a service it runs on the local one, and closing leaves nothing that keeps a process", async () => {
+    const kb: KnowledgeBase = await openKnowledgeBase({ path: join(await temporaryFolder(), "store") });
+    await kb.ingest(notes("Keys expire after 90 days."));
+    const { hits } = await kb.search("expiry of keys", { limit: 1 });
+    expect(hits).toMatchObject([{ uri: "note:0", placements: [{ by: "dense" }, { by: "lexical" }, { by: "fused" }] }]);
+    await kb.close();
+    await expect(kb.search("anything")).rejects.toThrow();
+  });
+});

@@ -52,6 +52,6 @@ await kb.close();
 
 console.log(`Now your own folder:
 
-  node dist/cli/main.js index ./my-docs
-  node dist/cli/main.js ask "your question"
-  node dist/cli/main.js --help`);
+  npx citewell index ./my-docs
+  npx citewell ask "your question"
+  npx citewell --help`);

@@ -12,7 +12,7 @@ const shows: Record<string, readonly RegExp[]> = {
     /^4\d documents, \d+ chunks/m,
     /\? What is the default keepAliveTimeout of a Client\?/,
     /\[1\] .*\.md:\d+\n\s+“.+”/,
-    /node dist\/cli\/main\.js index/,
+    /npx citewell index/,
   ],
   "ask-a-folder": [/27 days/, /\[1\] file:.*leave\.md:7 “.*27 days/],
   "own-stage": [/^note:1 added$/m, /^note:1: The release is on Friday\.$/m],

@@ -170,6 +170,6 @@ describe("opening", () => {
     const { hits } = await kb.search("expiry of keys", { limit: 1 });
     expect(hits).toMatchObject([{ uri: "note:0", placements: [{ by: "dense" }, { by: "lexical" }, { by: "fused" }] }]);
     await kb.close();
-    await expect(kb.search("anything")).rejects.toThrow();
+    await expect(kb.search("anything")).rejects.toThrow(/closed/i);
   });
 });

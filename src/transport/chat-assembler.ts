@@ -3,6 +3,7 @@ import { ChatChunk, type ChatReply, type ChatUsage } from "../contract/chat.js";
 import { type ChatResult, type ChatStreamEvent, finishReason, usageOf } from "./chat-result.js";
 import { errorIn, isRecord } from "./error-body.js";
 import { FailedAttempt, type Failure, badReply } from "./failure.js";
+import { isPlainChunk } from "./plain-chunk.js";
 import { refusal } from "./refusal.js";
 import { ToolCallAssembler } from "./tool-call-assembler.js";
 import type { Headers } from "./wait-headers.js";
@@ -46,12 +47,12 @@ export class ChatAssembler {
     return this.#done;
   }
 
-  /** Events of one `data:` line. @throws FailedAttempt when the line is an error, or no chunk. */
-  take(event: string, data: string): ChatStreamEvent[] {
-    if (this.#done) return [];
+  /** Adds the events of one `data:` line. @throws FailedAttempt when the line is an error, or no chunk. */
+  take(event: string, data: string, events: ChatStreamEvent[]): void {
+    if (this.#done) return;
     if (data.trim() === "[DONE]") {
       this.#done = true;
-      return [];
+      return;
     }
     let raw: unknown;
     try {
@@ -62,29 +63,17 @@ export class ChatAssembler {
         : badReply("a line of the stream is not JSON", this.#partial({ cause }));
     }
     if (event === "error" || isError(raw)) throw this.#errorOf(raw);
-    const parsed = ChatChunk.safeParse(raw);
-    if (!parsed.success) {
-      const [issue] = parsed.error.issues;
-      const where = issue === undefined ? "" : `: ${issue.path.join(".")}: ${issue.message}`;
-      throw badReply(
-        `a chunk of the stream is not what the contract says${where}`,
-        this.#partial({ cause: parsed.error }),
-      );
-    }
+    const { id, model, choices, usage } = isPlainChunk(raw) ? raw : this.#checked(raw);
     this.#raw = raw;
-    const { id, model, choices, usage } = parsed.data;
-    const events: ChatStreamEvent[] = [];
     this.#id ||= id ?? "";
     this.#model ||= model ?? "";
     // Services that report usage with every chunk report the sum so far.
     if (usage) this.#usage = usage;
     const choice = choices?.find(({ index }) => (index ?? 0) === 0);
-    if (choice) {
-      this.#chunks++;
-      if (choice.delta) this.#delta(choice.delta, events);
-      this.#finished(choice.finish_reason);
-    }
-    return events;
+    if (!choice) return;
+    this.#chunks++;
+    if (choice.delta) this.#delta(choice.delta, events);
+    this.#finished(choice.finish_reason);
   }
 
   /** Events of a whole reply. */
@@ -134,6 +123,19 @@ export class ChatAssembler {
   /** A failure of the connection or of the time, with what had come. */
   withPartial(failure: Failure): FailedAttempt {
     return new FailedAttempt({ ...failure, ...this.#partial({}) });
+  }
+
+  #checked(raw: unknown): z.output<typeof ChatChunk> {
+    const parsed = ChatChunk.safeParse(raw);
+    if (!parsed.success) {
+      const [issue] = parsed.error.issues;
+      const where = issue === undefined ? "" : `: ${issue.path.join(".")}: ${issue.message}`;
+      throw badReply(
+        `a chunk of the stream is not what the contract says${where}`,
+        this.#partial({ cause: parsed.error }),
+      );
+    }
+    return parsed.data;
   }
 
   #delta({ reasoning_content: reasoning, content, tool_calls: calls }: Delta, events: ChatStreamEvent[]): void {

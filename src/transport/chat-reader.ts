@@ -89,7 +89,7 @@ export class ChatReader {
       let torn: unknown;
       for (const { event, data } of lines) {
         try {
-          events.push(...this.#assembler.take(event, data));
+          this.#assembler.take(event, data, events);
         } catch (thrown) {
           if (!piece.done || !isTornLine(thrown)) throw thrown;
           torn = thrown;
@@ -124,7 +124,8 @@ export class ChatReader {
     this.#state = "over";
     if (/^\s*(data|event|id|retry)?:/.test(text)) {
       const lines = this.#parser.push(Buffer.from(text)).concat(this.#parser.end());
-      const events = lines.flatMap(({ event, data }) => this.#assembler.take(event, data));
+      const events: ChatStreamEvent[] = [];
+      for (const { event, data } of lines) this.#assembler.take(event, data, events);
       return [...events, ...this.#assembler.end()];
     }
     const { reply, raw } = parseReply(operation, text, this.#exchange);

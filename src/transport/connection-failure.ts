@@ -1,4 +1,5 @@
 import type { Failure } from "./failure.js";
+import { UnrecordedRequest } from "./unrecorded-request.js";
 
 /** Nothing of the request can have reached the service. */
 const neverArrived: Readonly<Record<string, string>> = {
@@ -15,6 +16,9 @@ const badCertificate =
 
 /** What went wrong with a connection, from what the HTTP client threw. Pure. */
 export function connectionFailure(thrown: unknown): Failure {
+  if (thrown instanceof UnrecordedRequest) {
+    return { code: "request", message: thrown.message, retryable: false, undelivered: true, cause: thrown };
+  }
   const { code, message, connecting } = innermost(thrown);
   if (badCertificate.test(code)) {
     const text = `its certificate was not accepted (${code}): check the address and the proxy on the way`;

@@ -1,5 +1,5 @@
 import type * as OpenTelemetry from "@opentelemetry/api";
-import type { Attributes, Histogram, MeterProvider } from "@opentelemetry/api";
+import type { Attributes, Histogram, MeterProvider, Tracer } from "@opentelemetry/api";
 import type { OperationName } from "../contract/operations.js";
 import type { TransportEvent } from "./events.js";
 import { genAi, genAiMetrics } from "./gen-ai-names.js";
@@ -11,14 +11,18 @@ export interface TracedCall {
   readonly operation: OperationName;
   readonly model: string;
   readonly body: unknown;
+}
+
+/** Whom the calls go to. */
+export interface TracedService {
   readonly baseUrl: string;
   readonly providerName: string;
 }
 
 /** OpenTelemetry's interface, if the program has it. */
-export async function loadTelemetry(): Promise<Telemetry | undefined> {
+export async function loadTelemetry(service: TracedService): Promise<Telemetry | undefined> {
   try {
-    return new Telemetry(await import("@opentelemetry/api"));
+    return new Telemetry(await import("@opentelemetry/api"), service);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ERR_MODULE_NOT_FOUND") return undefined;
     throw error;
@@ -37,25 +41,31 @@ interface Instruments {
  */
 export class Telemetry {
   readonly #api: typeof OpenTelemetry;
+  readonly #tracer: Tracer;
+  readonly #service: Attributes;
   #instruments: Instruments | undefined;
 
-  constructor(api: typeof OpenTelemetry) {
-    this.#api = api;
-  }
-
-  /** Opens a span under the caller's, to be fed with the call's events; the last of them closes it. */
-  begin({ operation, model, body, baseUrl, providerName }: TracedCall): (event: TransportEvent) => void {
-    const { SpanKind, SpanStatusCode, trace } = this.#api;
-    const startedAtMs = performance.now();
+  constructor(api: typeof OpenTelemetry, { baseUrl, providerName }: TracedService) {
     const { hostname, port, protocol } = new URL(baseUrl);
-    const common: Attributes = {
-      [genAi.operationName]: operation,
+    this.#api = api;
+    this.#tracer = api.trace.getTracer(scopeName);
+    this.#service = {
       [genAi.providerName]: providerName,
-      [genAi.requestModel]: model,
       [genAi.serverAddress]: hostname,
       [genAi.serverPort]: port === "" ? (protocol === "https:" ? 443 : 80) : Number(port),
     };
-    const span = trace.getTracer(scopeName).startSpan(`${operation} ${model}`, {
+  }
+
+  /** Opens a span under the caller's, to be fed with the call's events; the last of them closes it. */
+  begin({ operation, model, body }: TracedCall): (event: TransportEvent) => void {
+    const { SpanKind, SpanStatusCode } = this.#api;
+    const startedAtMs = performance.now();
+    const common: Attributes = {
+      [genAi.operationName]: operation,
+      [genAi.requestModel]: model,
+      ...this.#service,
+    };
+    const span = this.#tracer.startSpan(`${operation} ${model}`, {
       kind: SpanKind.CLIENT,
       attributes: { ...common, ...requestAttributes(body) },
     });

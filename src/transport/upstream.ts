@@ -185,10 +185,9 @@ export class Upstream {
 
   /** Opens the call's span, the first time that it is tried. */
   async #trace({ operation, model, body }: Outgoing, { journal }: CallScope): Promise<void> {
-    this.#telemetry ??= loadTelemetry();
+    this.#telemetry ??= loadTelemetry(this.settings);
     const telemetry = await this.#telemetry;
-    const { baseUrl, providerName } = this.settings;
-    journal.listener ??= telemetry?.begin({ operation: operation.name, model, body, baseUrl, providerName });
+    journal.listener ??= telemetry?.begin({ operation: operation.name, model, body });
   }
 
   #encode({ operation, body }: Outgoing): Buffer {

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { openKnowledgeBase, type KnowledgeBase } from "../knowledge-base.js";
 import { createTransport } from "../transport/transport.js";
+import { proxySettings } from "./proxy-settings.js";
 import { readConfiguration, type Configuration } from "./configuration.js";
 
 /** What a command sees of the world. Given in, so that tests can run commands in their own. */
@@ -36,7 +37,11 @@ export async function withKnowledgeBase<T>(
   const transport =
     settings.baseUrl === undefined
       ? undefined
-      : createTransport({ baseUrl: settings.baseUrl, apiKey: settings.apiKey ?? "" });
+      : createTransport({
+          baseUrl: settings.baseUrl,
+          ...(settings.apiKey !== undefined && { apiKey: settings.apiKey }),
+          ...proxySettings(settings.baseUrl, world.environment),
+        });
   const kb = await openKnowledgeBase({
     path: join(world.directory, settings.store ?? ".citewell"),
     create,

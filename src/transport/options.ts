@@ -77,7 +77,20 @@ export const TransportOptions = z.strictObject({
   streamPayloadIdleMs: z.int().min(1).default(300_000),
   /** Models the catalogue lacks, or knows differently. */
   models: z.array(Model).default([]),
-  /** An undici dispatcher of your own: a proxy, a mock, other certificates. Stays open when the transport is closed. */
+  /** Proxy to go through, `http://` or `https://`, with credentials if it wants some. Default: none; nothing reads the environment. */
+  proxyUrl: z.string().optional(),
+  /** Hosts to reach without the proxy: `host`, `host:port`, `.domain` with all below it, `*` for all. Default: none. */
+  noProxy: z.array(z.string().regex(/^[^\s,]+$/, "must be hosts, one an item")).default([]),
+  /** Certificates to trust beside Node's own, in PEM form. Default: none. */
+  certificates: z
+    .array(z.string().includes("-----BEGIN CERTIFICATE-----", "must be a certificate in PEM form"))
+    .default([]),
+  /** Speak HTTP/2 where the service offers it: one connection for many calls. Default: false. */
+  http2: z.boolean().default(false),
+  /**
+   * An undici dispatcher of your own: a cassette, a mock, another kind of proxy. Stays open when the transport is closed.
+   * Not together with the four options above and `connectTimeoutMs`, which are about the transport's own.
+   */
   dispatcher: z.custom<Dispatcher>(isDispatcher, "must be an undici dispatcher").optional(),
   /** Prices of models, per million tokens in a currency of your own; `totals()` reckons with them. Default: none. */
   prices: z
@@ -99,8 +112,8 @@ export type TransportOptions = z.input<typeof TransportOptions>;
 
 export type TransportSettings = z.output<typeof TransportOptions> & { readonly models: readonly ModelInfo[] };
 
-/** Options with defaults. The key and the address stay out of the shared check, which quotes what it refuses. */
-export function transportSettings({ apiKey, baseUrl, ...options }: TransportOptions): TransportSettings {
+/** Options with defaults. The key and the addresses, which may hold credentials, stay out of the shared check, which quotes what it refuses. */
+export function transportSettings({ apiKey, baseUrl, proxyUrl, ...options }: TransportOptions): TransportSettings {
   if (typeof baseUrl !== "string") throw new OptionsError("options", "createTransport: baseUrl is missing");
   if (apiKey !== undefined && !isKey(apiKey)) {
     throw new OptionsError(
@@ -108,9 +121,30 @@ export function transportSettings({ apiKey, baseUrl, ...options }: TransportOpti
       "createTransport: apiKey must be a text of visible ASCII characters; look for a line break or a blank around it",
     );
   }
-  const rest = resolve("createTransport", TransportOptions.omit({ apiKey: true, baseUrl: true }), options);
+  if (proxyUrl !== undefined && !isProxyUrl(proxyUrl)) {
+    throw new OptionsError("options", "createTransport: proxyUrl must start with http:// or https://");
+  }
+  const rest = resolve(
+    "createTransport",
+    TransportOptions.omit({ apiKey: true, baseUrl: true, proxyUrl: true }),
+    options,
+  );
+  const own = ["noProxy", "certificates", "http2", "connectTimeoutMs"] as const;
+  const idle = [...(proxyUrl === undefined ? [] : ["proxyUrl"]), ...own.filter((name) => options[name] !== undefined)];
+  if (rest.dispatcher && idle.length > 0) {
+    throw new OptionsError("options", `createTransport: ${idle.join(", ")}: a dispatcher of your own decides that`);
+  }
   const ownPaths = Object.values(rest.paths).filter((path) => path !== undefined);
-  return { ...rest, ...(apiKey !== undefined && { apiKey }), baseUrl: normaliseBaseUrl(baseUrl, ownPaths) };
+  return {
+    ...rest,
+    ...(apiKey !== undefined && { apiKey }),
+    ...(proxyUrl !== undefined && { proxyUrl }),
+    baseUrl: normaliseBaseUrl(baseUrl, ownPaths),
+  };
+}
+
+function isProxyUrl(value: unknown): boolean {
+  return typeof value === "string" && /^https?:\/\//.test(value) && URL.canParse(value);
 }
 
 function isKey(value: unknown): boolean {

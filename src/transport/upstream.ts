@@ -1,4 +1,4 @@
-import { Agent, type Dispatcher } from "undici";
+import type { Dispatcher } from "undici";
 import { type ModelInfo, localModels, videoModels } from "../contract/catalogue.js";
 import { type Operation, maxBodyBytes } from "../contract/operation.js";
 import type { OperationName } from "../contract/operations.js";
@@ -8,6 +8,7 @@ import type { Outcome } from "./adaptive-limit.js";
 import { Admission, type Leave } from "./admission.js";
 import { CallJournal, type Learned } from "./call-journal.js";
 import { CallScope, Stopped } from "./call-scope.js";
+import { openDispatcher } from "./dispatcher.js";
 import { estimatedTokens } from "./estimated-tokens.js";
 import { Exchange, type Sending } from "./exchange.js";
 import type { TransportEvent } from "./events.js";
@@ -58,10 +59,7 @@ export class Upstream {
   constructor(settings: TransportSettings) {
     this.settings = settings;
     this.models = [...settings.models, ...videoModels, ...localModels];
-    // Time-outs of the client are off (undici's own end a call after 300 s): operations have their own.
-    this.#dispatcher =
-      settings.dispatcher ??
-      new Agent({ headersTimeout: 0, bodyTimeout: 0, connect: { timeout: settings.connectTimeoutMs } });
+    this.#dispatcher = settings.dispatcher ?? openDispatcher(settings);
     this.#admission = new Admission(settings);
     this.#totals = new Totals(settings.prices);
     this.#secrecy = keepSecret(settings.apiKey);

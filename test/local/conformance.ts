@@ -15,6 +15,7 @@ export const paths = {
   embeddings: "/llm/v1/embeddings",
   rerank: "/llm/v1/rerank",
   chat: "/llm/v1/chat/completions",
+  createVideoTask: "/llm/v1/contents/generations/tasks",
 } as const;
 
 /** Sends a value as JSON, or a string as it is. */

@@ -1,13 +1,16 @@
 import { framesPerSecond, videoTokens } from "./video-plan.js";
-import { taskState, type VideoTask } from "./video-task.js";
+import type { VideoTask, VideoTaskState } from "./video-task.js";
 
 /** Names of a task's files. */
 export const taskFiles = { video: "video.mp4", lastFrame: "last-frame.png" } as const;
 
-/** The result of the query and the body of a callback: what a task is at a time. Pure. */
-export function taskView(task: VideoTask, nowSeconds: number, baseUrl: string): Readonly<Record<string, unknown>> {
+/** The result of the query and the body of a callback: what a task is in a state. Pure. */
+export function taskView(
+  task: VideoTask,
+  { status, sinceSeconds }: VideoTaskState,
+  baseUrl: string,
+): Readonly<Record<string, unknown>> {
   const { plan } = task;
-  const { status, sinceSeconds } = taskState(task, nowSeconds);
   const link = (name: string) => `${baseUrl}/files/${task.id}/${name}?link=${task.linkToken}`;
   const tokens = videoTokens(plan);
   return {

@@ -5,7 +5,7 @@ import { callbackAttempts, postCallback } from "./callback.js";
 import { taskView } from "./task-view.js";
 import type { VideoSettings } from "./video-options.js";
 import type { VideoPlan } from "./video-plan.js";
-import { isForgotten, taskState, taskStates, type VideoTask } from "./video-task.js";
+import { isForgotten, taskState, taskStates, type VideoTask, type VideoTaskState } from "./video-task.js";
 
 export interface VideoTasksParts {
   readonly settings: VideoSettings;
@@ -51,7 +51,7 @@ export class VideoTasks {
     };
     this.#tasks.set(task.id, task);
     if (callbackUrl !== undefined) {
-      for (const { sinceSeconds } of taskStates(task)) this.#announce(task.id, sinceSeconds);
+      for (const state of taskStates(task)) this.#announce(task.id, state);
     }
     return task;
   }
@@ -77,7 +77,7 @@ export class VideoTasks {
   }
 
   view(task: VideoTask): Readonly<Record<string, unknown>> {
-    return taskView(task, this.#parts.clock.nowSeconds(), this.#parts.baseUrl());
+    return taskView(task, taskState(task, this.#parts.clock.nowSeconds()), this.#parts.baseUrl());
   }
 
   /** Ends all callbacks. */
@@ -92,30 +92,30 @@ export class VideoTasks {
     for (const [id, task] of this.#tasks) if (isForgotten(task, now)) this.#tasks.delete(id);
   }
 
-  /** Sends a callback at a time of the service's clock, if the task is still in the state that began then. */
-  #announce(id: string, atSeconds: number): void {
+  /** Sends a callback when a state begins. */
+  #announce(id: string, state: VideoTaskState): void {
     const { clock } = this.#parts;
-    const waitMs = Math.max(0, clock.wallMs(atSeconds - clock.nowSeconds()));
+    const waitMs = Math.max(0, clock.wallMs(state.sinceSeconds - clock.nowSeconds()));
     const timer = setTimeout(
       () => {
         this.#timers.delete(timer);
-        if (waitMs > longestTimerMs || clock.nowSeconds() < atSeconds) this.#announce(id, atSeconds);
-        else this.#send(id, atSeconds);
+        if (clock.nowSeconds() < state.sinceSeconds) this.#announce(id, state);
+        else this.#send(id, state);
       },
       Math.min(Math.ceil(waitMs), longestTimerMs),
     ).unref();
     this.#timers.add(timer);
   }
 
-  #send(id: string, atSeconds: number): void {
+  #send(id: string, state: VideoTaskState): void {
     const task = this.get(id);
+    // A task that was cancelled since never comes to this state.
     if (task?.callbackUrl === undefined || task.cancelledSeconds !== undefined) return;
-    const { status } = taskState(task, atSeconds);
     const { callbacks } = this.#parts.faults.settings.video;
     const copies = { sent: 1, lost: 0, duplicated: 2 }[callbacks];
-    const body = taskView(task, atSeconds, this.#parts.baseUrl());
+    const body = taskView(task, state, this.#parts.baseUrl());
     for (let copy = 0; copy < copies; copy++) {
-      void postCallback(task.callbackUrl, body, callbackAttempts(status), this.#closing.signal);
+      void postCallback(task.callbackUrl, body, callbackAttempts(state.status), this.#closing.signal);
     }
   }
 }

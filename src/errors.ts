@@ -63,6 +63,16 @@ export type TransportErrorCode =
   /** May or may not have been carried out: never sent again. */
   | "ambiguous";
 
+/** A request that may have been carried out, so that its trace can be found at the service. */
+export interface Submission {
+  readonly model: string;
+  /** SHA-256 of the body as it was sent, in hexadecimal. */
+  readonly fingerprint: string;
+  /** Between these moments it was sent. */
+  readonly notBefore: Date;
+  readonly notAfter: Date;
+}
+
 export interface TransportErrorDetails extends ErrorOptions {
   readonly operation?: string;
   readonly status?: number;
@@ -77,6 +87,8 @@ export interface TransportErrorDetails extends ErrorOptions {
   readonly retryAfterMs?: number;
   /** What had arrived of a stream before it failed. */
   readonly partialText?: string;
+  /** Of an `ambiguous` creation: what to look for before creating again. */
+  readonly submission?: Submission;
   /** Most inputs in one request, where a `too-large` refusal named the number. */
   readonly maxBatchTexts?: number;
   /** Most tokens in one input or conversation, where a `too-large` or `context-length` refusal named the number. */
@@ -94,6 +106,7 @@ export class TransportError extends CitewellError {
   readonly retryable: boolean;
   readonly retryAfterMs: number | undefined;
   readonly partialText: string | undefined;
+  readonly submission: Submission | undefined;
   readonly maxBatchTexts: number | undefined;
   readonly maxInputTokens: number | undefined;
 
@@ -107,6 +120,7 @@ export class TransportError extends CitewellError {
     this.retryable = details.retryable ?? false;
     this.retryAfterMs = details.retryAfterMs;
     this.partialText = details.partialText;
+    this.submission = details.submission;
     this.maxBatchTexts = details.maxBatchTexts;
     this.maxInputTokens = details.maxInputTokens;
   }

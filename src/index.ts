@@ -32,7 +32,14 @@ export {
   StoreError,
   TransportError,
 } from "./errors.js";
-export type { AnswerErrorCode, LoadErrorCode, OptionsErrorCode, StoreErrorCode, TransportErrorCode } from "./errors.js";
+export type {
+  AnswerErrorCode,
+  LoadErrorCode,
+  OptionsErrorCode,
+  StoreErrorCode,
+  Submission,
+  TransportErrorCode,
+} from "./errors.js";
 
 export { batch, collect, groupRuns, mapConcurrent } from "./stream.js";
 export type { BatchOptions, MapConcurrentOptions, Source } from "./stream.js";
@@ -82,6 +89,25 @@ export type { ChatResult, ChatStreamEvent, ToolCall } from "./transport/chat-res
 export type { TransportChatRequest } from "./transport/chat.js";
 export type { EmbeddingsResult } from "./transport/embeddings.js";
 export type { RerankResult, RerankedDocument } from "./transport/rerank.js";
+export { VideoError } from "./transport/video-error.js";
+export type { VideoErrorCode } from "./transport/video-error.js";
+export { videoCallbacks } from "./transport/video-callbacks.js";
+export type { VideoCallbackOptions, VideoCallbacks } from "./transport/video-callbacks.js";
+export type { CreatedVideoTask, CreateVideoCall } from "./transport/video-create.js";
+export type { DownloadedVideo, DownloadVideoOptions } from "./transport/video-download.js";
+export type { VideoPollOptions } from "./transport/video-poll.js";
+export type { VideoTask } from "./transport/video-task.js";
+export type { VideoTaskPage } from "./transport/video-tasks.js";
+export type { VideoProgress, WaitForVideoOptions } from "./transport/video-wait.js";
+export type { PublishedModel } from "./transport/list-models.js";
+export type { MediaCheck } from "./transport/media/check-media.js";
+export type { MediaProbe, ReadableMedium } from "./transport/media/media-probe.js";
+export type { MediaFacts, MediaKind } from "./contract/media.js";
+export type { VideoRequest } from "./contract/video.js";
+export type { VideoContentItem } from "./contract/video-content.js";
+export type { VideoStatus, VideoTaskListRequest } from "./contract/video-tasks.js";
+export { lastFrameAsFirstFrame, videoContent } from "./models/video-content.js";
+export type { MediaSource } from "./models/video-content.js";
 export { embedder } from "./models/embedder.js";
 export type { EmbedderOptions } from "./models/embedder.js";
 export { reranker } from "./models/reranker.js";

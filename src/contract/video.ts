@@ -50,7 +50,10 @@ export const VideoRequest = z.strictObject({
   ratio: z.enum(videoRatios).optional(),
   /** Seconds; -1 lets the model choose. */
   duration: z
-    .union([z.literal(-1), z.int().min(4).max(15)], { error: "must be a whole number from 4 to 15, or -1" })
+    .number()
+    .refine((seconds) => seconds === -1 || (Number.isInteger(seconds) && seconds >= 4 && seconds <= 15), {
+      error: "must be a whole number from 4 to 15, or -1",
+    })
     .optional(),
   /** Wins over `duration`. */
   frames: z.int().min(1).optional(),

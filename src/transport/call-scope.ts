@@ -32,6 +32,8 @@ export class CallScope {
   readonly deadlineAtMs: number | undefined;
   /** Times the call was sent. */
   attempts = 0;
+  /** Whether an attempt may have reached the service: one that surely did not takes it back. */
+  mayHaveArrived = false;
   #stopped: Stopped | undefined;
   #listener: ((stopped: Stopped) => void) | undefined;
   #timer: NodeJS.Timeout | undefined;

@@ -36,6 +36,8 @@ export type TransportEvent =
       readonly status?: number;
       readonly message: string;
     })
+  /** The request will be sent, but may not do what was meant. */
+  | { readonly type: "warning"; readonly operation: OperationName; readonly model: string; readonly message: string }
   /** No call to this model leaves for `delayMs`. */
   | { readonly type: "cool-down"; readonly model: string; readonly delayMs: number }
   /** Answered, and read to the end; `milliseconds` since this attempt was sent. */

@@ -13,7 +13,7 @@ export interface Sending {
   readonly path: string;
   readonly method: Dispatcher.HttpMethod;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
+  readonly body: Buffer | null;
   /** For the whole of it, until `untimed()`. */
   readonly timeoutMs: number;
 }

@@ -75,6 +75,11 @@ export const TransportOptions = z.strictObject({
   streamIdleMs: z.int().min(1).default(120_000),
   /** Longest time in which a stream brings nothing but keep-alive comments. Default 300,000. */
   streamPayloadIdleMs: z.int().min(1).default(300_000),
+  /**
+   * Where the role of a video's media is written: inside (`image_url.role`, the contract), beside (`role`, services of
+   * the same shape), or both. Default `nested`.
+   */
+  videoRolePlacement: z.enum(["nested", "sibling", "both"]).default("nested"),
   /** Models the catalogue lacks, or knows differently. */
   models: z.array(Model).default([]),
   /** Proxy to go through, `http://` or `https://`, with credentials if it wants some. Default: none; nothing reads the environment. */

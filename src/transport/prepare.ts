@@ -20,7 +20,7 @@ export function checkRequest<Request extends z.ZodType>(
   const listed = found.map(({ field, message }) =>
     field === "" ? message : `${field}: ${message}${valueAt(request, field)}`,
   );
-  const byKind = found.some(({ message }) => /\b(family|vision)\b/.test(message));
+  const byKind = found.some(({ message }) => /\b(family|vision|known to take)\b/.test(message));
   const unknown =
     byKind && !catalogue.some(({ id }) => id === request.model)
       ? `. ${request.model} is not in the catalogue: createTransport({ models }) can describe it`

@@ -70,6 +70,8 @@ function classify(operation: OperationName, status: number, { code = "", message
   if (status === 402 || status === 403) return final("forbidden");
   if (status === 404) return final("not-found");
   if (status === 408) return { code: "timeout", retryable: true };
+  // A task that is running cannot be cancelled, however often it is asked.
+  if (status === 409 && operation === "cancelVideoTask") return final("refused");
   if (status === 409) return { code: "refused", retryable: true };
   if (status === 429) {
     const spent = spentCodes.has(code) || /\b[RTI]PD\b|insufficient.quota/i.test(message);

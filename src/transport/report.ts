@@ -1,4 +1,5 @@
 import type { OperationName } from "../contract/operations.js";
+import { taskRetentionDays } from "../contract/video-tasks.js";
 import { TransportError } from "../errors.js";
 import type { Failure } from "./failure.js";
 import type { Secrecy } from "./secrecy.js";
@@ -35,7 +36,7 @@ export function transportError(failure: Failure, reported: Reported): TransportE
 }
 
 /** What happened and what to do about it. */
-function sentence(failure: Failure, { baseUrl, model }: Reported): string {
+function sentence(failure: Failure, { baseUrl, model, operation }: Reported): string {
   const { code, message, status, serviceCode, requestId, retryAfterMs } = failure;
   const marks = [
     ...(status === undefined ? [] : [`status ${status}`]),
@@ -47,6 +48,9 @@ function sentence(failure: Failure, { baseUrl, model }: Reported): string {
     return `the key was not accepted by ${baseUrl}: ${said}. A key belongs to one data center: check the key, and that baseUrl is the address of its own data center`;
   }
   if (code === "unsupported-model") return `${model} is not a model that ${baseUrl} publishes: ${said}`;
+  if (code === "not-found" && (operation === "videoTask" || operation === "cancelVideoTask")) {
+    return `there is no such task at ${baseUrl}: ${said}. Its record is removed ${taskRetentionDays} days after creation; a younger one may belong to another account`;
+  }
   if (code === "not-found") return `${said}. Check baseUrl: it is ${baseUrl}, the path of the operation is added to it`;
   if (code === "network") {
     return `cannot reach ${baseUrl}: ${said}. Check that the address is right, that the service is running, and any proxy or firewall on the way`;

@@ -111,6 +111,7 @@ export class Telemetry {
           end({});
           break;
         case "cool-down":
+        case "warning":
           break;
       }
     };

@@ -34,7 +34,7 @@ export class Totals {
   }
 
   take(event: TransportEvent): void {
-    if (event.type === "retry" || event.type === "cool-down") return;
+    if (event.type === "retry" || event.type === "cool-down" || event.type === "warning") return;
     const sums = this.#sumsOf(event.model);
     if (event.type === "request") {
       sums.requests++;

@@ -1,6 +1,8 @@
 import type { ModelInfo } from "../contract/catalogue.js";
 import type { EmbeddingsRequest } from "../contract/embeddings.js";
 import type { RerankRequest } from "../contract/rerank.js";
+import type { VideoRequest } from "../contract/video.js";
+import type { VideoTaskListRequest } from "../contract/video-tasks.js";
 import type { CallOptions } from "../ports.js";
 import { type TransportChatRequest, chat, chatStream } from "./chat.js";
 import type { ChatResult, ChatStreamEvent } from "./chat-result.js";
@@ -8,7 +10,13 @@ import { type EmbeddingsResult, embeddings } from "./embeddings.js";
 import { type TransportOptions, transportSettings } from "./options.js";
 import { type RerankResult, rerank } from "./rerank.js";
 import type { ModelTotals } from "./totals.js";
+import { type PublishedModel, listModels } from "./list-models.js";
 import { Upstream } from "./upstream.js";
+import { type CreateVideoCall, type CreatedVideoTask, createVideoTask } from "./video-create.js";
+import { type DownloadVideoOptions, type DownloadedVideo, downloadVideo } from "./video-download.js";
+import type { VideoTask } from "./video-task.js";
+import { type VideoTaskPage, cancelVideoTask, listVideoTasks, videoTask } from "./video-tasks.js";
+import { type WaitForVideoOptions, waitForVideo } from "./video-wait.js";
 
 /**
  * The one door to the service. Requests use the contract's own field names and are checked before a byte is sent;
@@ -30,6 +38,23 @@ export interface Transport {
   readonly chatStream: (request: TransportChatRequest, call?: CallOptions) => AsyncIterable<ChatStreamEvent>;
   /** What all calls so far came to, by model: calls, bytes, tokens, and cost by `prices`. */
   readonly totals: () => Readonly<Record<string, ModelTotals>>;
+  /**
+   * Starts a video and returns its id; the answer may take minutes. Never sent twice when it may have arrived: then the
+   * error is `ambiguous`, and its `submission` says what to look for.
+   */
+  readonly createVideoTask: (request: VideoRequest, call?: CreateVideoCall) => Promise<CreatedVideoTask>;
+  /** A video task as it is now. */
+  readonly videoTask: (id: string, call?: CallOptions) => Promise<VideoTask>;
+  /** A video task once it has succeeded; throws `VideoError` with the task when it ends otherwise, or not in time. */
+  readonly waitForVideo: (id: string, call?: WaitForVideoOptions) => Promise<VideoTask>;
+  /** Streams a task's video or last frame into a file, without the key, going on where an earlier attempt stopped. */
+  readonly downloadVideo: (task: VideoTask, path: string, options?: DownloadVideoOptions) => Promise<DownloadedVideo>;
+  /** Tasks of the last seven days. An extension: not every service has it. */
+  readonly listVideoTasks: (request?: VideoTaskListRequest, call?: CallOptions) => Promise<VideoTaskPage>;
+  /** Cancels a queued task, or deletes the record of a finished one. An extension: not every service has it. */
+  readonly cancelVideoTask: (id: string, call?: CallOptions) => Promise<void>;
+  /** What the service publishes. An extension: not every service has it. */
+  readonly listModels: (call?: CallOptions) => Promise<readonly PublishedModel[]>;
   /** Ends calls in flight and closes every connection. */
   readonly close: () => Promise<void>;
 }
@@ -45,6 +70,13 @@ export function createTransport(options: TransportOptions): Transport {
     chat: async (request, call = {}) => chat(upstream, request, call),
     chatStream: (request, call = {}) => chatStream(upstream, request, call),
     totals: () => upstream.totals(),
+    createVideoTask: async (request, call = {}) => createVideoTask(upstream, request, call),
+    videoTask: async (id, call = {}) => videoTask(upstream, id, call),
+    waitForVideo: async (id, call = {}) => waitForVideo(upstream, id, call),
+    downloadVideo: async (task, path, call = {}) => downloadVideo(upstream, task, path, call),
+    listVideoTasks: async (request = {}, call = {}) => listVideoTasks(upstream, request, call),
+    cancelVideoTask: async (id, call = {}) => cancelVideoTask(upstream, id, call),
+    listModels: async (call = {}) => listModels(upstream, call),
     close: () => upstream.close(),
   };
 }

@@ -2,7 +2,8 @@ import type { Dispatcher } from "undici";
 import { type ModelInfo, localModels, videoModels } from "../contract/catalogue.js";
 import { type Operation, maxBodyBytes } from "../contract/operation.js";
 import type { OperationName } from "../contract/operations.js";
-import { TransportError } from "../errors.js";
+import { type Parameters, fillPath } from "../contract/path.js";
+import { TransportError, type TransportErrorCode } from "../errors.js";
 import type { CallOptions } from "../ports.js";
 import type { Outcome } from "./adaptive-limit.js";
 import { Admission, type Leave } from "./admission.js";
@@ -27,8 +28,12 @@ export interface Outgoing {
   readonly operation: Pick<Operation, "method" | "path" | "repeat" | "readTimeoutMs"> & {
     readonly name: OperationName;
   };
+  /** The model that it is for; where there is none, what it is about. Calls of one name share limits and totals. */
   readonly model: string;
-  readonly body: unknown;
+  /** What the path names, and the query. */
+  readonly parameters?: Parameters;
+  /** Left out for a request without a body. */
+  readonly body?: unknown;
   readonly accept: "application/json" | "text/event-stream";
 }
 
@@ -40,6 +45,9 @@ export interface Call<T> extends Outgoing {
   readonly learned?: (result: T) => Learned;
 }
 
+/** Failures that leave open what the service did with the request. */
+const unanswered: ReadonlySet<TransportErrorCode> = new Set(["network", "timeout", "upstream", "reply", "truncated"]);
+
 /** Everything the calls of one transport share: connections, slots, cool-downs, and the end. */
 export class Upstream {
   readonly settings: TransportSettings;
@@ -49,6 +57,7 @@ export class Upstream {
   readonly #dispatcher: Dispatcher;
   readonly #admission: Admission;
   readonly #scopes = new Set<CallScope>();
+  readonly #closing = new AbortController();
   readonly #secrecy;
   readonly #origin: string;
   readonly #basePath: string;
@@ -66,6 +75,21 @@ export class Upstream {
     const { origin, pathname } = new URL(settings.baseUrl);
     this.#origin = origin;
     this.#basePath = pathname.replace(/\/$/, "");
+  }
+
+  /** Connections of the transport's own, for what is fetched without the key. */
+  get dispatcher(): Dispatcher {
+    return this.#dispatcher;
+  }
+
+  /** Aborts when the transport is closed. */
+  get closing(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  /** Something about a request that will work, but hardly as it was meant. */
+  warn(operation: OperationName, model: string, message: string): void {
+    this.#tell({ type: "warning", operation, model, message });
   }
 
   /** What all calls so far came to, by model. */
@@ -124,6 +148,7 @@ export class Upstream {
         } catch (thrown) {
           if (!(thrown instanceof FailedAttempt)) throw thrown;
           last = thrown.failure;
+          if (last.undelivered) scope.mayHaveArrived = false;
           await scope.sleep(this.#decide(call, last, scope));
         }
       }
@@ -153,30 +178,32 @@ export class Upstream {
       attempts,
       secrecy: this.#secrecy,
     };
+    // What may have been done and must not be done twice is neither a failure nor a success.
+    const once = call.operation.repeat === "undelivered";
     if (thrown instanceof FailedAttempt) {
       const { failure } = thrown;
-      // What may have been done and must not be done twice is neither a failure nor a success.
-      const ambiguous = call.operation.repeat === "undelivered" && failure.retryable && !failure.undelivered;
+      const ambiguous = once && !failure.undelivered && (failure.retryable || unanswered.has(failure.code));
       return transportError(ambiguous ? { ...failure, code: "ambiguous", retryable: false } : failure, reported);
     }
     if (!(thrown instanceof Stopped)) return thrown;
     const { why } = thrown;
     if (why.kind === "aborted") return why.reason;
-    const undelivered = attempts === 0;
+    const undelivered = !scope.mayHaveArrived;
+    const ambiguous = once && !undelivered;
     if (why.kind === "closed") {
-      return transportError(
-        { code: "network", message: "the transport was closed", retryable: false, undelivered },
-        reported,
-      );
+      const code = ambiguous ? "ambiguous" : "network";
+      return transportError({ code, message: "the transport was closed", retryable: false, undelivered }, reported);
     }
     const message = `its deadline of ${why.deadlineMs} ms passed${last ? `; before that: ${last.message}` : ""}`;
     const cause = last && transportError(last, reported);
-    return transportError({ code: "timeout", message, retryable: true, undelivered, cause }, reported);
+    const code = ambiguous ? "ambiguous" : "timeout";
+    return transportError({ code, message, retryable: !ambiguous, undelivered, cause }, reported);
   }
 
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    this.#closing.abort();
     for (const scope of this.#scopes) scope.stop({ kind: "closed" });
     if (this.settings.dispatcher === undefined) await this.#dispatcher.destroy();
   }
@@ -188,7 +215,8 @@ export class Upstream {
     journal.listener ??= telemetry?.begin({ operation: operation.name, model, body });
   }
 
-  #encode({ operation, body }: Outgoing): Buffer {
+  #encode({ operation, body }: Outgoing): Buffer | null {
+    if (body === undefined) return null;
     const encoded = Buffer.from(JSON.stringify(body));
     if (encoded.length <= maxBodyBytes) return encoded;
     throw new TransportError(
@@ -199,12 +227,13 @@ export class Upstream {
   }
 
   /** One attempt. */
-  async #once<T>(call: Call<T>, body: Buffer, scope: CallScope, leave: Leave): Promise<T> {
+  async #once<T>(call: Call<T>, body: Buffer | null, scope: CallScope, leave: Leave): Promise<T> {
     let exchange: Exchange;
     let outcome: Outcome = "neither";
     try {
       scope.throwIfStopped();
-      scope.journal.sent(++scope.attempts, body.length, leave.waitedMs);
+      scope.journal.sent(++scope.attempts, body?.length ?? 0, leave.waitedMs);
+      scope.mayHaveArrived = true;
       exchange = await Exchange.open(this.#sending(call, body), scope);
       outcome = this.#outcomeOf(exchange, call.model);
     } finally {
@@ -225,16 +254,16 @@ export class Upstream {
     return "turned-away";
   }
 
-  #sending({ operation, accept }: Outgoing, body: Buffer): Sending {
+  #sending({ operation, accept, parameters }: Outgoing, body: Buffer | null): Sending {
     const { apiKey, paths, readTimeoutMs } = this.settings;
     return {
       dispatcher: this.#dispatcher,
       origin: this.#origin,
-      path: this.#basePath + (paths[operation.name] ?? operation.path),
+      path: this.#basePath + fillPath(paths[operation.name] ?? operation.path, parameters),
       method: operation.method,
       headers: {
         accept,
-        "content-type": "application/json",
+        ...(body && { "content-type": "application/json" }),
         ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
       },
       body,

@@ -1,0 +1,123 @@
+import { open, type FileHandle } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { audioLimits, imageLimits } from "../contract/media.js";
+import { maxBodyBytes } from "../contract/operation.js";
+import type { ImageRole, VideoContentItem } from "../contract/video-content.js";
+import { LoadError, OptionsError } from "../errors.js";
+import { VideoError } from "../transport/video-error.js";
+import type { VideoTask } from "../transport/video-task.js";
+
+/** Where a medium is: at a public address, an approved asset of the service, a local file, or in memory. */
+export type MediaSource =
+  | { readonly url: string }
+  /** With or without `asset://`. */
+  | { readonly asset: string }
+  | { readonly file: string | URL }
+  | { readonly bytes: Uint8Array };
+
+/** Items of a video's `content`. Files and bytes are sent inline, in the format that their own header tells. */
+export const videoContent = {
+  text: (text: string): VideoContentItem => ({ type: "text", text }),
+  firstFrame: (source: MediaSource) => image(source, "first_frame"),
+  lastFrame: (source: MediaSource) => image(source, "last_frame"),
+  /** A prompt may speak of several as `[image 1]`, `[image 2]` and so on. */
+  referenceImage: (source: MediaSource) => image(source, "reference_image"),
+  /** At a public address or an asset: the service takes no videos inline. */
+  referenceVideo: (source: { readonly url: string } | { readonly asset: string }): VideoContentItem => {
+    const url = addressOf(source);
+    if (url === undefined) {
+      throw new OptionsError(
+        "options",
+        "videoContent.referenceVideo: the service takes videos from public addresses and as assets only: upload it, and give { url } or { asset }",
+      );
+    }
+    return { type: "video_url", video_url: { url, role: "reference_video" } };
+  },
+  referenceAudio: async (source: MediaSource): Promise<VideoContentItem> => {
+    const url =
+      addressOf(source) ?? (await dataUrl("audio", await bytesOf(source as InlineSource, audioLimits.maxBytes)));
+    return { type: "audio_url", audio_url: { url, role: "reference_audio" } };
+  },
+};
+
+/**
+ * The last frame of a finished task as the first of the next, so that one video goes on where the other ends. The task
+ * must have been created with `return_last_frame`.
+ *
+ * @throws VideoError `no-media` when there is none, `link-expired` when its link works no more.
+ */
+export function lastFrameAsFirstFrame(task: VideoTask, now = new Date()): VideoContentItem {
+  const { id, status, lastFrameUrl, linksExpireAt } = task;
+  if (lastFrameUrl === undefined) {
+    const why = status === "succeeded" ? "create it with return_last_frame: true" : `it is ${status}`;
+    throw new VideoError("no-media", `Video task ${id} has no last frame: ${why}`, { taskId: id, task });
+  }
+  if (linksExpireAt && linksExpireAt <= now) {
+    throw new VideoError(
+      "link-expired",
+      `The link to the last frame of task ${id} expired at ${linksExpireAt.toISOString()}: take the frame from the video, if that was kept`,
+      { taskId: id, task },
+    );
+  }
+  return { type: "image_url", image_url: { url: lastFrameUrl, role: "first_frame" } };
+}
+
+type InlineSource = Extract<MediaSource, { file: unknown } | { bytes: unknown }>;
+
+async function image(source: MediaSource, role: ImageRole): Promise<VideoContentItem> {
+  const url =
+    addressOf(source) ?? (await dataUrl("image", await bytesOf(source as InlineSource, imageLimits.belowBytes)));
+  return { type: "image_url", image_url: { url, role } };
+}
+
+function addressOf(source: MediaSource): string | undefined {
+  if ("url" in source) return source.url;
+  if ("asset" in source) return source.asset.startsWith("asset://") ? source.asset : `asset://${source.asset}`;
+  return undefined;
+}
+
+async function dataUrl(kind: "image" | "audio", bytes: Uint8Array): Promise<string> {
+  const format = kind === "image" ? await imageFormat(bytes) : audioFormat(bytes);
+  const formats: readonly string[] = kind === "image" ? imageLimits.formats : audioLimits.formats;
+  if (!formats.includes(format)) {
+    throw new OptionsError(
+      "options",
+      `videoContent: the ${kind}'s format is ${format}, it must be one of ${formats.join(", ")}`,
+    );
+  }
+  return `data:${kind}/${format};base64,${Buffer.from(bytes).toString("base64")}`;
+}
+
+async function imageFormat(bytes: Uint8Array): Promise<string> {
+  const { readImageHeader } = await import("../transport/media/image-header.js");
+  return readImageHeader(bytes).format;
+}
+
+/** Enough to name the format; the transport looks closer, where the reader for it is installed. */
+function audioFormat(bytes: Uint8Array): string {
+  const start = Buffer.from(bytes.subarray(0, 12)).toString("latin1");
+  if (/^(RIFF|RF64)....WAVE/s.test(start)) return "wav";
+  return start.startsWith("ID3") || /^\xFF[\xE0-\xFF]/.test(start) ? "mp3" : "unknown";
+}
+
+async function bytesOf(source: InlineSource, maxBytes: number): Promise<Uint8Array> {
+  if ("bytes" in source) return source.bytes;
+  const path = source.file instanceof URL ? fileURLToPath(source.file) : source.file;
+  let file: FileHandle | undefined;
+  try {
+    file = await open(path);
+    const { size } = await file.stat();
+    // Far too large to be sent: not worth reading. What is a little too large, the check of the media names.
+    if (size > Math.min(maxBytes * 2, maxBodyBytes)) {
+      throw new LoadError("too-large", path, `${path} has ${size} bytes, the service takes ${maxBytes}`);
+    }
+    return await file.readFile();
+  } catch (cause) {
+    if (cause instanceof LoadError) throw cause;
+    const missing = (cause as NodeJS.ErrnoException).code === "ENOENT";
+    const message = missing ? `No such file: ${path}` : `Cannot read ${path}: ${(cause as Error).message}`;
+    throw new LoadError(missing ? "missing" : "unreadable", path, message, { cause });
+  } finally {
+    await file?.close();
+  }
+}

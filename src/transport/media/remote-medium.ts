@@ -1,0 +1,156 @@
+import { lookup as resolveName } from "node:dns";
+import { isIP, type LookupFunction } from "node:net";
+import { Agent, request } from "undici";
+import { isPublicAddress } from "./public-address.js";
+import type { ReadableMedium } from "./media-probe.js";
+
+export interface RemoteOptions {
+  /** Also addresses of this machine and its network. */
+  readonly allowPrivate: boolean;
+  /** Most bytes to fetch in all. */
+  readonly maxBytes: number;
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface RemoteMedium extends ReadableMedium {
+  readonly close: () => Promise<void>;
+}
+
+const blockBytes = 256 * 1024;
+const maxRedirects = 3;
+
+/**
+ * A medium at a public address, read by ranges in blocks of 256 kB. Neither the address, nor a name's addresses, nor a
+ * redirect may lead to this machine or its network; names are resolved once, by the connection itself, so that they
+ * cannot lead elsewhere the second time.
+ *
+ * @throws Error saying what is wrong with the address or the answer.
+ */
+export async function openRemoteMedium(address: string, options: RemoteOptions): Promise<RemoteMedium> {
+  const agent = new Agent({
+    connect: { timeout: options.timeoutMs, ...(!options.allowPrivate && { lookup: publicLookup }) },
+  });
+  const close = () => agent.destroy();
+  const reader = new RangeReader(new URL(address), agent, options);
+  try {
+    const sizeBytes = await reader.open();
+    return { sizeBytes, read: (start, end) => reader.read(start, end), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+const publicLookup: LookupFunction = (hostname, options, callback) => {
+  resolveName(hostname, { ...options, all: true }, (error, addresses) => {
+    if (error) return callback(error, "", 0);
+    const inside = addresses.find(({ address }) => !isPublicAddress(address));
+    if (inside) return callback(privateAddress(`${hostname} is ${inside.address}`), "", 0);
+    if (options.all) return callback(null, addresses);
+    const [{ address, family }] = addresses as [(typeof addresses)[number]];
+    return callback(null, address, family);
+  });
+};
+
+function privateAddress(what: string): Error {
+  return new Error(`${what}, which is not an address of the public internet: the service cannot fetch it either`);
+}
+
+class RangeReader {
+  readonly #agent: Agent;
+  readonly #options: RemoteOptions;
+  readonly #blocks = new Map<number, Promise<Uint8Array>>();
+  #url: URL;
+  #sizeBytes = 0;
+  #fetchedBytes = 0;
+
+  constructor(url: URL, agent: Agent, options: RemoteOptions) {
+    this.#url = url;
+    this.#agent = agent;
+    this.#options = options;
+  }
+
+  /** Reads the first block, and learns the size. */
+  async open(): Promise<number> {
+    const first = await this.#fetch(0);
+    this.#blocks.set(0, Promise.resolve(first));
+    return this.#sizeBytes;
+  }
+
+  async read(start: number, end: number): Promise<Uint8Array> {
+    const first = Math.floor(start / blockBytes);
+    const last = Math.floor((end - 1) / blockBytes);
+    const blocks: Uint8Array[] = [];
+    for (let index = first; index <= last; index++) blocks.push(await this.#block(index));
+    return Buffer.concat(blocks).subarray(start - first * blockBytes, end - first * blockBytes);
+  }
+
+  #block(index: number): Promise<Uint8Array> {
+    const known = this.#blocks.get(index);
+    if (known) return known;
+    const fetched = this.#fetch(index);
+    this.#blocks.set(index, fetched);
+    return fetched;
+  }
+
+  async #fetch(index: number): Promise<Uint8Array> {
+    const { allowPrivate, maxBytes, timeoutMs, signal } = this.#options;
+    const timeout = AbortSignal.timeout(timeoutMs);
+    for (let redirects = 0; redirects <= maxRedirects; redirects++) {
+      const host = this.#url.hostname.replace(/^\[|\]$/g, "");
+      if (!/^https?:$/.test(this.#url.protocol)) throw new Error(`${this.#url.protocol} is neither http nor https`);
+      if (!allowPrivate && isIP(host) !== 0 && !isPublicAddress(host)) throw privateAddress(host);
+      const start = index * blockBytes;
+      const { statusCode, headers, body } = await request(this.#url, {
+        dispatcher: this.#agent,
+        headers: { range: `bytes=${start}-${start + blockBytes - 1}`, "accept-encoding": "identity" },
+        signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+      });
+      body.on("error", () => {});
+      if (statusCode >= 300 && statusCode < 400 && typeof headers["location"] === "string") {
+        body.destroy();
+        this.#url = new URL(headers["location"], this.#url);
+        continue;
+      }
+      if (statusCode !== 206 && (statusCode !== 200 || index > 0)) {
+        body.destroy();
+        throw new Error(`its server answered with status ${statusCode}`);
+      }
+      const sizeBytes =
+        statusCode === 206
+          ? Number(/\/(\d+)$/.exec(String(headers["content-range"]))?.[1])
+          : Number(headers["content-length"]);
+      if (!Number.isSafeInteger(sizeBytes)) {
+        body.destroy();
+        throw new Error("its server does not tell its size");
+      }
+      this.#sizeBytes = sizeBytes;
+      const bytes = await this.#take(body, maxBytes);
+      if (statusCode === 200) this.#keep(bytes);
+      return bytes.subarray(0, blockBytes);
+    }
+    throw new Error(`its address redirects more than ${maxRedirects} times`);
+  }
+
+  async #take(body: AsyncIterable<unknown> & { destroy: () => unknown }, maxBytes: number): Promise<Buffer> {
+    const pieces: Buffer[] = [];
+    for await (const piece of body) {
+      this.#fetchedBytes += (piece as Buffer).length;
+      if (this.#fetchedBytes > maxBytes) {
+        body.destroy();
+        throw new Error(`its header could not be read within ${maxBytes} bytes`);
+      }
+      pieces.push(piece as Buffer);
+    }
+    return Buffer.concat(pieces);
+  }
+
+  /** A server that knows no ranges sent everything at once. */
+  #keep(bytes: Buffer): void {
+    for (let index = 1; index * blockBytes < bytes.length; index++) {
+      const block = bytes.subarray(index * blockBytes, (index + 1) * blockBytes);
+      this.#blocks.set(index, Promise.resolve(block));
+    }
+  }
+}

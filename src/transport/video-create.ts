@@ -1,0 +1,105 @@
+import { createHash } from "node:crypto";
+import { type VideoRequest, createVideoTask as operation, videoDefaults } from "../contract/video.js";
+import { type VideoContentItem, contentRoles, videoMode } from "../contract/video-content.js";
+import { TransportError } from "../errors.js";
+import type { CallOptions } from "../ports.js";
+import type { MediaCheck } from "./media/check-media.js";
+import type { TransportSettings } from "./options.js";
+import { checkRequest, withoutDefaults } from "./prepare.js";
+import { readReply } from "./read-reply.js";
+import { requestIdOf } from "./refusal.js";
+import type { Upstream } from "./upstream.js";
+
+export interface CreateVideoCall extends CallOptions {
+  /** What of the media is checked before the request leaves. Default: what the request carries inline. */
+  readonly media?: MediaCheck;
+}
+
+export interface CreatedVideoTask {
+  readonly id: string;
+  readonly requestId?: string;
+  /** The reply as it came. */
+  readonly raw: unknown;
+}
+
+/**
+ * Creates a task, which costs: it is sent again only when it surely never arrived, or was turned away with 429 or 503.
+ *
+ * @throws TransportError `ambiguous`, with `submission`, when a task may have been created all the same.
+ */
+export async function createVideoTask(
+  upstream: Upstream,
+  request: VideoRequest,
+  { media, ...call }: CreateVideoCall,
+): Promise<CreatedVideoTask> {
+  const { model } = request;
+  checkRequest(operation, request, upstream.models, "video");
+  const parsed = operation.request.parse(request);
+  if (parsed.content.some(({ type }) => type !== "text")) {
+    // Loaded where there is something to look at: few requests carry media, and its readers are packages of their own.
+    const { checkMedia } = await import("./media/check-media.js");
+    await checkMedia(parsed.content, media ?? {}, call.signal);
+  }
+  if (parsed.tools?.length && videoMode(parsed.content) !== "text") {
+    upstream.warn(operation.name, model, "services of this shape search the web for requests of text alone");
+  }
+  const placed = placeRoles(parsed.content, upstream.settings.videoRolePlacement);
+  const body = withoutDefaults({ ...parsed, content: placed }, { ...videoDefaults, tools: [] });
+  const notBefore = new Date();
+  try {
+    return await upstream.perform(
+      {
+        operation,
+        model,
+        body,
+        accept: "application/json",
+        read: async (exchange) => {
+          const { reply, raw } = await readReply(operation, exchange);
+          const requestId = requestIdOf(exchange.headers);
+          return { id: reply.id, ...(requestId !== undefined && { requestId }), raw };
+        },
+        learned: () => ({}),
+      },
+      call,
+    );
+  } catch (error) {
+    if (!(error instanceof TransportError) || error.code !== "ambiguous") throw error;
+    throw ambiguous(error, { model, body, notBefore });
+  }
+}
+
+function placeRoles(
+  content: readonly VideoContentItem[],
+  placement: TransportSettings["videoRolePlacement"],
+): VideoContentItem[] {
+  const roles = contentRoles(content);
+  return content.map((item, index) => {
+    if (item.type === "text") return item;
+    const role = roles[index];
+    const inside = placement === "sibling" ? {} : { role };
+    const { url } = (item as Readonly<Record<string, unknown>>)[item.type] as { readonly url: string };
+    const placed = { type: item.type, [item.type]: { url, ...inside }, ...(placement !== "nested" && { role }) };
+    return placed as VideoContentItem;
+  });
+}
+
+function ambiguous(
+  error: TransportError,
+  { model, body, notBefore }: { readonly model: string; readonly body: object; readonly notBefore: Date },
+): TransportError {
+  const fingerprint = createHash("sha256").update(JSON.stringify(body)).digest("hex");
+  const submission = { model, fingerprint, notBefore, notAfter: new Date() };
+  const { operation: name, status, serviceCode, requestId, attempts, cause } = error;
+  const message =
+    `${error.message}. The task may have been created, and would cost: look for one of ${model} created between ` +
+    `${notBefore.toISOString()} and ${submission.notAfter.toISOString()} (listVideoTasks, where the service has it) before creating it again`;
+  return new TransportError("ambiguous", message, {
+    submission,
+    attempts,
+    cause,
+    ...(name !== undefined && { operation: name }),
+    ...(status !== undefined && { status }),
+    ...(serviceCode !== undefined && { serviceCode }),
+    ...(requestId !== undefined && { requestId }),
+  });
+}

@@ -1,0 +1,113 @@
+import { z } from "zod";
+import { VideoTaskReply, type VideoStatus, mediaLinkHours, terminalVideoStatuses } from "../contract/video-tasks.js";
+
+/** A video task as the service last told of it. What it did not tell is left out. */
+export interface VideoTask {
+  readonly id: string;
+  /** Names that other services use are translated. An unknown one is kept, and counts as unfinished. */
+  readonly status: VideoStatus | (string & {});
+  /** Whether the status will never change again. */
+  readonly finished: boolean;
+  /** The model that was really used. */
+  readonly model?: string;
+  /** Why it failed. */
+  readonly error?: { readonly code?: string; readonly message: string };
+  readonly createdAt?: Date;
+  /** Of the last change of status. */
+  readonly updatedAt?: Date;
+  readonly videoUrl?: string;
+  /** A PNG, where the request asked for it. */
+  readonly lastFrameUrl?: string;
+  /** When the links stop working, though the record lives on. */
+  readonly linksExpireAt?: Date;
+  readonly resolution?: string;
+  /** The ratio that was chosen where `adaptive` was asked for. */
+  readonly ratio?: string;
+  readonly durationSeconds?: number;
+  readonly frames?: number;
+  readonly framesPerSecond?: number;
+  readonly seed?: number;
+  readonly generateAudio?: boolean;
+  readonly serviceTier?: string;
+  /** From creation until an unfinished task ends as `expired`. */
+  readonly expiresAfterSeconds?: number;
+  readonly usage?: { readonly outputTokens?: number; readonly totalTokens?: number; readonly webSearches?: number };
+  /** The reply as it came. */
+  readonly raw: unknown;
+}
+
+const aliases: Readonly<Record<string, VideoStatus>> = {
+  pending: "queued",
+  processing: "running",
+  in_progress: "running",
+  completed: "succeeded",
+  canceled: "cancelled",
+};
+
+/** A task from the body of a query, a list or a callback, in our terms. Pure. */
+export function readVideoTask(raw: unknown, reply: z.output<typeof VideoTaskReply>): VideoTask {
+  const { content, usage } = reply;
+  const written = reply.status.toLowerCase();
+  const status = aliases[written] ?? written;
+  const finished = terminalVideoStatuses.has(status);
+  const updatedAt = dateOf(reply.updated_at);
+  const hasLinks = Boolean(content?.video_url ?? content?.last_frame_url);
+  const linksExpireAt = hasLinks && updatedAt ? new Date(updatedAt.getTime() + mediaLinkHours * 3_600_000) : undefined;
+  return {
+    ...present({
+      model: reply.model,
+      error: errorOf(reply.error),
+      createdAt: dateOf(reply.created_at),
+      updatedAt,
+      videoUrl: content?.video_url,
+      lastFrameUrl: content?.last_frame_url,
+      linksExpireAt,
+      resolution: reply.resolution?.toLowerCase(),
+      ratio: reply.ratio,
+      durationSeconds: reply.duration,
+      frames: reply.frames,
+      framesPerSecond: reply.framespersecond,
+      seed: reply.seed,
+      generateAudio: reply.generate_audio,
+      serviceTier: reply.service_tier,
+      expiresAfterSeconds: reply.execution_expires_after,
+      usage:
+        usage &&
+        present({
+          outputTokens: usage.completion_tokens,
+          totalTokens: usage.total_tokens,
+          webSearches: usage.tool_usage?.web_search,
+        }),
+    }),
+    id: reply.id,
+    status,
+    finished,
+    raw,
+  };
+}
+
+/** The same from a value that may be no task at all. */
+export function parseVideoTask(raw: unknown): VideoTask | undefined {
+  const parsed = VideoTaskReply.safeParse(raw);
+  return parsed.success ? readVideoTask(raw, parsed.data) : undefined;
+}
+
+function errorOf(error: z.output<typeof VideoTaskReply>["error"]): VideoTask["error"] {
+  const { code, message } = error ?? {};
+  const told = code !== undefined && code !== null && code !== "";
+  if (!told && !message) return undefined;
+  return { message: message ?? "", ...(told && { code: String(code) }) };
+}
+
+function dateOf(seconds: number | null | undefined): Date | undefined {
+  return typeof seconds === "number" ? new Date(seconds * 1000) : undefined;
+}
+
+type Present<T> = { [Field in keyof T]?: Exclude<T[Field], null | undefined> };
+
+/** The fields that hold something. */
+function present<T extends object>(fields: T): Present<T> {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined && value !== null && value !== ""),
+  ) as Present<T>;
+}

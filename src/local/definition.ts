@@ -7,6 +7,9 @@ export interface Definition {
   readonly foundIn: (text: string) => boolean;
 }
 
+/** A longer subject is a question of another kind. */
+const mostWords = 6;
+
 const forms = [
   /^\s*what(?: is|'s|’s| are| does)\s+(?:an? |the )?([^?]{1,60}?)(?: mean)?\s*\?*\s*$/i,
   /^\s*(?:define|explain)\s+(?:an? |the )?([^?.]{1,60}?)\s*[?.]*\s*$/i,
@@ -24,8 +27,10 @@ const loose =
 /** The definition that a question asks for; `undefined` when it asks for something else. */
 export function definitionOf(question: string): Definition | undefined {
   const subject = forms.map((form) => form.exec(question)?.[1]?.trim()).find((found) => found !== undefined);
-  if (subject === undefined || subject === "" || / of |的/.test(subject)) return undefined;
-  const named = `(?:[“"「*\`_]*)${literal(subject)}(?:[”"」*\`_]*)(?:\\s*(?:\\([^)]{0,60}\\)|（[^）]{0,60}）|,[^,.]{1,60},))?\\s*`;
+  if (subject === undefined || subject === "" || subject.split(/\s+/).length > mostWords) return undefined;
+  const [, head = subject, owner] = /^(.+?) of (.+)$/i.exec(subject) ?? [];
+  const belongs = owner === undefined ? "" : `(?: of ${literal(owner)})?`;
+  const named = `(?:[“"「*\`_]*)${literal(head)}${belongs}(?:[”"」*\`_]*)(?:\\s*(?:\\([^)]{0,60}\\)|（[^）]{0,60}）|,[^,.]{1,60},))?\\s*`;
   const opening = "(?:(?:an?|the|in [^,.]{1,40}, (?:an?|the)?)\\s*|在[^，。]{1,40}[，,]\\s*|一[个种]\\s*)?";
   const starts = new RegExp(`^${opening}${named}(?:(?<outright>${outright})|(?:${loose}))`, "i");
   const anywhere = new RegExp(`(?:^|[.。!！]\\s*)[>*\\s-]*${opening}${named}(?:${outright})`, "im");

@@ -1,7 +1,7 @@
 /**
  * How much a term tells, known without a corpus. Query and passage both carry the weight, so that it counts squared:
- * the range is kept narrow. Weights were chosen by nDCG@10 on four collections (benchmarks/local.ts) and differ from
- * one another by less than those collections can tell apart.
+ * the range is kept narrow. benchmarks/local.ts measures what search and reranking make of it on public collections;
+ * weights near these differ by less than those collections can tell apart.
  */
 export function rarity(term: string): number {
   const known = remembered.get(term);

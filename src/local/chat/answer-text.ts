@@ -1,5 +1,6 @@
 import type { CitationStyle } from "./reading.js";
-import { plainText, type Statement } from "./statements.js";
+import { plainText } from "./plain-text.js";
+import type { Statement } from "./statements.js";
 
 /** Statements as the sentences of an answer, each with its citation. */
 export function answerText(chosen: readonly Statement[], style: CitationStyle): string {
@@ -42,9 +43,12 @@ export function quotable(text: string): string {
   return (space > longestQuote / 2 ? cut.slice(0, space) : cut).replace(/[\ud800-\udbff]$/, "");
 }
 
-/** Numbers in brackets would be read as citations of ours. */
+/** Numbers in brackets would be read as citations of ours, unless code holds them. */
 function withoutMarkers(text: string): string {
-  return text.replace(/[[【](\d{1,3}(?:[,，、 ]+\d{1,3})*)[\]】]/g, "($1)");
+  return text
+    .split(/(`[^`]*`)/)
+    .map((part, index) => (index % 2 === 1 ? part : part.replace(/[[【](\d{1,3}(?:[,，、 ]+\d{1,3})*)[\]】]/g, "($1)")))
+    .join("");
 }
 
 function inlineCode(line: string): string {

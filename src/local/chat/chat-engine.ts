@@ -60,7 +60,7 @@ function replyTo({ messages }: ChatPrompt, reading: Reading): Reply {
   }
   if (sources.length === 0) return { ...without(question), key: "answer", answered: false, quoted: [] };
   const all = sources.flatMap(statements);
-  const chosen = chooseStatements(question, all).map(({ statement }) => statement);
+  const chosen = chooseStatements(question, all);
   if (chosen.length === 0) {
     const thought = `None of the ${sources.length} sources holds the question's telling words together.`;
     return { text: abstentionFor(question), thought, key: "answer", answered: false, quoted: [] };

@@ -6,29 +6,38 @@ export interface WantedKind {
   readonly has: RegExp;
   /** Terms with which the question names the kind: what is of the kind need not say so. */
   readonly named: ReadonlySet<string>;
+  /** What it adds to a statement's score, 0 to 1. */
+  readonly bonus: number;
 }
+
+const usualBonus = 0.3;
+/** Nothing else answers. */
+const decisiveBonus = 0.7;
 
 const asksForVariable = /environment variable|\benv(?:ironment)? ?vars?\b|环境变量/i;
 const variable = /\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g;
 
 /** What an answer to the question would have in it. */
-const kinds: readonly { readonly asks: RegExp; readonly has: RegExp }[] = [
-  { asks: asksForVariable, has: new RegExp(variable.source) },
-  { asks: /\bdefaults?\b|默认|缺省/i, has: /\bdefaults?\b.*(?:\d|`|")|(?:\d|`|").*\bdefaults?\b|默认|缺省/i },
+const kinds: readonly { readonly asks: RegExp; readonly has: RegExp; readonly bonus?: number }[] = [
+  { asks: asksForVariable, has: new RegExp(variable.source), bonus: decisiveBonus },
   {
-    asks: /\bhow (?:many|much|long|often|old|far|large|big|tall)\b|多少|几[个次年天种人]|多[长久大远高]/i,
-    has: /\d|[一二三四五六七八九十百千万两]+[个次年天种人名座]/,
+    asks: /\bdefaults?\b|默认|缺省/i,
+    has: /\bdefaults?\b[^.]*(?:\d|`|"|')|(?:\d|`|"|')[^.]*\bdefaults?\b|\b(?:dis|en)abled by default\b|默认|缺省/i,
   },
   {
-    asks: /\bwhen\b|\b(?:what|which) (?:year|date|day|month|century)\b|何时|什么时候|哪[一]?年|哪[一]?天|时间/i,
-    has: /\b\d{3,4}\b|\d{1,2} ?[年月日]|\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\b/i,
+    asks: /\bhow (?:many|much|long|often|old|far|large|big|tall|high|deep)\b|多少|几[个次年天种人]|多[长久大远高]/i,
+    has: /\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|dozen|hundred|thousand|million)\b|[一二三四五六七八九十百千万两]+[个次年天种人名座]/i,
   },
-  { asks: /\bport\b|端口/i, has: /\b\d{2,5}\b/ },
+  {
+    asks: /\bwhen\b|\b(?:what|which|in what|in which) (?:year|date|day|month|century|decade)\b|何时|什么时候|哪[一]?年|哪[一]?天|时间/i,
+    has: /\b\d{3,4}\b|\d{1,2} ?[年月日]|\b(?:january|february|march|april|june|july|august|september|october|november|december)\b/i,
+  },
+  { asks: /\bports?\b|端口/i, has: /(?<![\d.])\d{2,5}(?![\d.]*\.\d)/ },
   {
     asks: /\bcommand\b|\binstall\b|命令|安装/i,
-    has: /`[^`]+`|^(?:npm|pip|go|docker|kubectl|helm|apt|brew|cargo|dotnet|composer|gem|curl|git)\b/m,
+    has: /^(?:\$ )?(?:sudo )?(?:npm|npx|yarn|pnpm|pip|pip3|go|docker|kubectl|helm|apt|apt-get|yum|dnf|rpm|dpkg|brew|cargo|dotnet|composer|gem|bundle|curl|wget|git|mix|cpan|choco|winget)\b/m,
   },
-  { asks: /^who\b|谁/i, has: /\p{Lu}\p{Ll}+ \p{Lu}\p{Ll}+|·/u },
+  { asks: /^(?:by )?who(?:m|se)?\b|谁/i, has: /\p{Lu}\p{Ll}+ \p{Lu}\p{Ll}+|·/u },
 ];
 
 /** Whether lines of code may answer the question. */
@@ -37,21 +46,9 @@ export function asksForCode(question: string): boolean {
 }
 
 const codeQuestion =
-  /\b(?:code|command|run|install|example|snippet|how (?:do|can|to))\b|命令|代码|安装|示例|如何|怎么/i;
+  /\b(?:code|command|run|install|example|snippet|how (?:do|can|to|should))\b|命令|代码|安装|示例|如何|怎么|怎样/i;
 
-/** How a sentence begins that defines what the question asks for; `undefined` when it asks for no definition. */
-export function definitionOf(question: string): RegExp | undefined {
-  const subject = (/^\s*what(?: is|'s| are) (?:an? |the )?([^?]{1,60}?)\s*\?*\s*$/i.exec(question) ??
-    /^\s*什么是\s*([^?？]{1,30}?)\s*[?？]*\s*$/.exec(question) ??
-    /^\s*([^?？]{1,30}?)\s*是(?:什么|指什么)(?:意思)?\s*[?？]*\s*$/.exec(question))?.[1];
-  if (subject === undefined) return undefined;
-  const literal = subject.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
-  return new RegExp(
-    `^(?:an? |the )?[\`*_"“「]?${literal}[\`*_"”」]?\\s*(?:\\([^)]*\\)|（[^）]*）)?\\s*(?:is|are|was|were|refers|means|represents|是|指|表示|代表|为)`,
-    "i",
-  );
-}
-
+/** Whether the text names a variable of which the question says what it is for. */
 export function namesVariable(question: string, text: string): boolean {
   if (!asksForVariable.test(question)) return false;
   const asked = new Set(terms(question));
@@ -61,8 +58,8 @@ export function namesVariable(question: string, text: string): boolean {
 
 /** The kinds that a question asks for. */
 export function wantedKinds(question: string): readonly WantedKind[] {
-  return kinds.flatMap(({ asks, has }) => {
+  return kinds.flatMap(({ asks, has, bonus = usualBonus }) => {
     const named = asks.exec(question)?.[0];
-    return named === undefined ? [] : [{ has, named: new Set(terms(named)) }];
+    return named === undefined ? [] : [{ has, named: new Set(terms(named)), bonus }];
   });
 }

@@ -1,7 +1,10 @@
 import { sentences } from "../../text/sentences.js";
+import { codeBlocks } from "./code-blocks.js";
+import { plainText } from "./plain-text.js";
 import type { ReadSource } from "./reading.js";
+import { sayable } from "./unsayable.js";
 
-/** The smallest part of a source that answers by itself: a sentence, a list item, a table row, a line of code. */
+/** The smallest part of a source that answers by itself: a sentence, a short list item, a table row, a line of code. */
 export interface Statement {
   /** As it stands in the source. */
   readonly text: string;
@@ -10,34 +13,48 @@ export interface Statement {
   readonly source: number;
   /** Title and headings above it, and for a row the row of column names. */
   readonly context: string;
+  /** The nearest heading above it, else the last part of the title. */
+  readonly heading: string;
+  /** Whether it is the first of its section to say something. */
+  readonly opens: boolean;
   /** Statements of one source are numbered in its order. */
   readonly order: number;
 }
+
+/** A list item up to this length stays whole, in UTF-16 units: its sentences lean on the name it begins with. */
+const longestItem = 360;
 
 /** A source as statements, in its order. */
 export function statements({ number, title, text }: ReadSource): readonly Statement[] {
   const found: Statement[] = [];
   const headings: string[] = [];
+  let heading = title.split(" > ").at(-1) ?? "";
   let header = "";
+  // What stands before the first heading may be the middle of a section.
+  let opens = false;
   const add = (kind: Statement["kind"], statement: string) => {
     const above = [title, ...headings, kind === "row" ? header : ""].filter((part) => part !== "").join("\n");
-    found.push({ kind, text: statement, source: number, context: above, order: found.length });
+    const first = opens && kind === "prose" && isSentence(statement);
+    found.push({ kind, text: statement, source: number, context: above, heading, opens: first, order: found.length });
+    if (first || kind === "row") opens = false;
   };
-  for (const block of blocks(text)) {
+  for (const block of codeBlocks(text)) {
     if (block.kind === "code") {
-      for (const line of block.text.split(/(?<!\\)\n/)) if (line.trim() !== "") add("code", line.trim());
+      for (const line of block.text.split(/(?<!\\)\n/)) if (/[\p{L}\p{N}]/u.test(line)) add("code", line.trim());
       continue;
     }
-    for (const statement of rowsAndSentences(block.text)) {
+    for (const statement of rowsAndSentences(sayable(block.text))) {
       const level = /^(#{1,6})[ \t]/.exec(statement)?.[1]?.length;
       if (level !== undefined) {
         headings.length = Math.min(headings.length, level - 1);
         while (headings.length < level - 1) headings.push("");
-        headings.push(plainText(statement));
+        heading = plainText(statement);
+        headings.push(heading);
+        opens = true;
         add("heading", statement);
       } else if (!statement.startsWith("|")) {
         header = "";
-        if (/[\p{L}\p{N}]/u.test(statement)) add("prose", statement);
+        if (saysSomething(statement)) add("prose", statement);
       } else if (/[\p{L}\p{N}]/u.test(statement)) {
         if (header === "") header = statement;
         else add("row", statement);
@@ -47,27 +64,37 @@ export function statements({ number, title, text }: ReadSource): readonly Statem
   return found;
 }
 
+function isSentence(statement: string): boolean {
+  return /[.。!！:：…][)"'”’）*_`]*$/.test(statement) && !item.test(statement) && !/^\S+:\s+\S+$/.test(statement);
+}
+
+/** Not a line of links alone, nor an anchor or a shortcode that stands by itself. */
+function saysSomething(statement: string): boolean {
+  const plain = plainText(statement);
+  if (!/[\p{L}\p{N}]/u.test(plain)) return false;
+  const unlinked = statement.replace(/!?\[[^\][]*\](?:\([^()]*\)|\[[^\][]*\])/g, "");
+  return unlinked === statement || /[\p{L}\p{N}]/u.test(plainText(unlinked));
+}
+
 /** Rows of tables, each whole, and the sentences between them. */
 function rowsAndSentences(text: string): readonly string[] {
   return text
     .split(/^([ \t]*\|.*)$/m)
-    .flatMap((part, index) =>
-      index % 2 === 1 ? [part.trim()] : sentences(part).map(({ start, end }) => part.slice(start, end)),
-    );
+    .flatMap((part, index) => (index % 2 === 1 ? [part.trim()] : itemsAndSentences(part)));
 }
 
-/** Fenced code and what is around it. An unclosed fence goes on to the end. */
-function blocks(text: string): readonly { readonly kind: "prose" | "code"; readonly text: string }[] {
-  const parts = text.split(/^[ \t>]*(?:`{3}|~{3}).*$/m);
-  return parts.map((part, index) => ({ kind: index % 2 === 0 ? ("prose" as const) : ("code" as const), text: part }));
-}
+const item = /^[ \t]*[-*+•][ \t]+/;
 
-/** Markdown's signs taken off: list marks, heading signs, emphasis, link targets; white space to single spaces. */
-export function plainText(text: string): string {
-  return text
-    .replace(/^[ \t>]*(?:#{1,6}|[-*+•]|\d{1,3}[.)])[ \t]+/gm, "")
-    .replace(/!?\[([^\][]*)\](?:\([^()]*\)|\[[^\][]*\])/g, "$1")
-    .replace(/(\*\*|__)(?=\S)([\s\S]*?\S)\1/g, "$2")
-    .replace(/\s+/g, " ")
-    .trim();
+/** Sentences, those of a short list item together. */
+function itemsAndSentences(text: string): readonly string[] {
+  const joined: { start: number; end: number; readonly item: boolean }[] = [];
+  for (const { start, end } of sentences(text)) {
+    const last = joined.at(-1);
+    const sameItem =
+      last?.item === true &&
+      !/\n[ \t]*(?:\n|[-*+•#|>]|\d+[.)])/.test(text.slice(last.end, start) + text.slice(start, start + 3));
+    if (last !== undefined && sameItem && end - last.start <= longestItem) last.end = end;
+    else joined.push({ start, end, item: item.test(text.slice(start, end)) });
+  }
+  return joined.map(({ start, end }) => text.slice(start, end));
 }

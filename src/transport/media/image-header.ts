@@ -21,7 +21,9 @@ const readers = [
 export const imageHeaderBytes = 256 * 1024;
 
 /** Format and size in pixels from an image's first bytes. @throws Error when they are cut off or damaged. */
-export function readImageHeader(bytes: Uint8Array): MediaFacts {
+export function readImageHeader(given: Uint8Array): MediaFacts {
+  // A copy with a buffer of its own: the readers look past the end of a view, into what else the buffer holds.
+  const bytes = new Uint8Array(given);
   const found = readers.find(([, reader]) => bytes.length >= 12 && reader.validate(bytes));
   if (!found) return { format: /^.{4}ftyp(hei|mif1|msf1)/s.test(latin1(bytes)) ? "heic" : "unknown" };
   const [format, reader] = found;

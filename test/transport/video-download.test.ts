@@ -1,0 +1,186 @@
+import { readFile, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { Transport } from "../../src/transport/transport.js";
+import type { DownloadVideoOptions } from "../../src/transport/video-download.js";
+import type { VideoTask } from "../../src/transport/video-task.js";
+import { type RecordedRequest, type ScriptedReply, scriptedUpstream } from "../support/scripted-upstream.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+import { failure, transportFor } from "../support/transport-for.js";
+
+const bytes = Buffer.from(Array.from({ length: 100_000 }, (_, index) => (index * 7) % 251));
+const binary = { "content-type": "video/mp4" };
+
+/** Answers ranges the way file servers do. */
+function served(request: RecordedRequest): ScriptedReply {
+  const start = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? "")?.[1] ?? 0);
+  if (start === 0) return { chunks: [bytes], headers: { ...binary, "content-length": String(bytes.length) } };
+  if (start >= bytes.length) {
+    return { status: 416, chunks: [""], headers: { ...binary, "content-range": `bytes */${bytes.length}` } };
+  }
+  const range = `bytes ${start}-${bytes.length - 1}/${bytes.length}`;
+  return { status: 206, chunks: [bytes.subarray(start)], headers: { ...binary, "content-range": range } };
+}
+
+/** Breaks off after 40,001 bytes. What has just arrived is lost with the connection, hence the gap. */
+const half: ScriptedReply = {
+  chunks: [bytes.subarray(0, 40_000), bytes.subarray(40_000, 40_001)],
+  gapMs: 150,
+  headers: { ...binary, "content-length": String(bytes.length) },
+  destroy: true,
+};
+
+async function setting(
+  script: Parameters<typeof scriptedUpstream>[0],
+  task: Partial<VideoTask> = {},
+  options: { readonly maxRetries?: number } = {},
+) {
+  const files = await scriptedUpstream(script);
+  const { transport } = await transportFor([], options);
+  const folder = await temporaryFolder();
+  const path = join(folder, "cat.mp4");
+  const finished: VideoTask = {
+    id: "cgt-1",
+    status: "succeeded",
+    finished: true,
+    videoUrl: `${files.baseUrl}/v.mp4?sig=1`,
+    raw: {},
+    ...task,
+  };
+  const download = (by: Transport = transport, call?: DownloadVideoOptions) => by.downloadVideo(finished, path, call);
+  return { files, folder, path, finished, download, transport };
+}
+
+test("V11: a video is streamed into a file, without the key", async () => {
+  const { files, folder, path, download } = await setting(served);
+  expect(await download()).toEqual({ path, sizeBytes: bytes.length, resumedBytes: 0 });
+  expect(await readFile(path)).toEqual(bytes);
+  expect(await readdir(folder)).toEqual(["cat.mp4"]);
+  expect(files.requests[0]!.headers.authorization).toBeUndefined();
+  expect(files.requests[0]!.path).toBe("/v.mp4?sig=1");
+});
+
+describe("an interrupted download goes on where it stopped", () => {
+  test("within the call", async () => {
+    const { files, path, download } = await setting((request, index) => (index === 0 ? half : served(request)));
+    const { resumedBytes } = await download();
+    expect(await readFile(path)).toEqual(bytes);
+    expect(resumedBytes).toBeGreaterThan(0);
+    expect(files.requests[1]!.headers.range).toBe(`bytes=${resumedBytes}-`);
+  });
+
+  test("in a later one, with a link signed anew; until then there is no file under its name", async () => {
+    const { files, folder, path, finished, download, transport } = await setting(
+      (request, index) => (index === 0 ? half : served(request)),
+      {},
+      { maxRetries: 0 },
+    );
+    const error = await failure(download());
+    expect(error).toMatchObject({ code: "download", taskId: "cgt-1" });
+    const [left] = await readdir(folder);
+    expect(left).toMatch(/^cat\.mp4\.[0-9a-f]+\.part$/);
+    expect(String(error)).toContain(left);
+    const again = { ...finished, videoUrl: finished.videoUrl!.replace("sig=1", "sig=2") };
+    expect((await transport.downloadVideo(again, path)).resumedBytes).toBeGreaterThan(0);
+    expect(await readFile(path)).toEqual(bytes);
+    expect(files.requests[1]!.path).toBe("/v.mp4?sig=2");
+  });
+
+  test("from the beginning when the server knows no ranges, and when what was left is of something else", async () => {
+    const whole = { chunks: [bytes], headers: binary };
+    const plain = await setting([half, whole]);
+    expect(await plain.download()).toMatchObject({ resumedBytes: 0 });
+    expect(await readFile(plain.path)).toEqual(bytes);
+
+    const shrunk = bytes.subarray(0, 10);
+    const other = await setting([
+      half,
+      { status: 416, chunks: [""], headers: { ...binary, "content-range": "bytes */10" } },
+      { chunks: [shrunk], headers: binary },
+    ]);
+    await other.download();
+    expect(await readFile(other.path)).toEqual(shrunk);
+  });
+
+  test("never from what another task left at the same path", async () => {
+    const first = await setting([half], {}, { maxRetries: 0 });
+    await failure(first.download());
+    const { finished, path, files } = await setting(served);
+    await first.transport.downloadVideo({ ...finished, id: "cgt-2" }, first.path);
+    expect(files.requests[0]!.headers.range).toBeUndefined();
+    expect(await readFile(first.path)).toEqual(bytes);
+    expect(path).not.toBe(first.path);
+  });
+
+  test("and is complete when all of it was there already", async () => {
+    const script = (request: RecordedRequest, index: number) => (index === 0 ? half : served(request));
+    const { folder, path, download } = await setting(script, {}, { maxRetries: 0 });
+    await failure(download());
+    const [left] = await readdir(folder);
+    await writeFile(join(folder, left!), bytes);
+    expect(await download()).toMatchObject({ sizeBytes: bytes.length, resumedBytes: bytes.length });
+    expect(await readFile(path)).toEqual(bytes);
+  });
+});
+
+describe("V10: a link that works no more", () => {
+  const past = new Date(Date.now() - 3_600_000);
+
+  test.each([401, 403, 404, 410])(
+    "after its 24 hours, with status %i, is called expired, with the time",
+    async (status) => {
+      const { files, folder, download } = await setting(() => ({ status }), { linksExpireAt: past });
+      const error = await failure(download());
+      expect(error).toMatchObject({ code: "link-expired", expiresAt: past, taskId: "cgt-1" });
+      expect(String(error)).toContain(past.toISOString());
+      expect(files.requests).toHaveLength(1);
+      expect(await readdir(folder)).toEqual([]);
+    },
+  );
+
+  test("before them, says to ask for a fresh one", async () => {
+    const { download } = await setting(() => ({ status: 403 }), { linksExpireAt: new Date(Date.now() + 1e6) });
+    const error = await failure(download());
+    expect(error).toMatchObject({ code: "download" });
+    expect(String(error)).toMatch(/status 403.*fresh link/);
+  });
+
+  test("after them is tried all the same: it may still work", async () => {
+    const { path, download } = await setting(served, { linksExpireAt: past });
+    await download();
+    expect(await readFile(path)).toEqual(bytes);
+  });
+});
+
+test("a server that fails for a moment is asked again, up to maxRetries", async () => {
+  const { files, download } = await setting((request, index) => (index < 2 ? { status: 503 } : served(request)));
+  await download();
+  expect(files.requests).toHaveLength(3);
+  const dead = await setting(() => ({ status: 500 }), {}, { maxRetries: 1 });
+  expect(String(await failure(dead.download()))).toMatch(/after 2 attempts.*status 500/);
+});
+
+test("redirects are followed: there is no key to lose", async () => {
+  const files = await scriptedUpstream(served);
+  const { path, download } = await setting([{ status: 302, headers: { location: `${files.baseUrl}/else` } }]);
+  await download();
+  expect(await readFile(path)).toEqual(bytes);
+});
+
+test("a task without the result says why", async () => {
+  const { download, transport } = await setting([], {});
+  expect(String(await failure(download(transport, { part: "last-frame" })))).toMatch(
+    /no last-frame.*return_last_frame/,
+  );
+  const task = { id: "a", status: "running", finished: false, raw: {} };
+  expect(await failure(transport.downloadVideo(task, "x"))).toMatchObject({ code: "no-media" });
+});
+
+test("an abort is thrown as it is, and what had arrived is kept", async () => {
+  const { folder, download, transport } = await setting([{ ...half, destroy: false, hang: true }]);
+  const stop = new AbortController();
+  const reason = new Error("enough");
+  setTimeout(() => stop.abort(reason), 150);
+  expect(await failure(download(transport, { signal: stop.signal }))).toBe(reason);
+  expect(await readdir(folder)).toHaveLength(1);
+});

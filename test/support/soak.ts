@@ -1,0 +1,161 @@
+import { Agent } from "undici";
+import { TransportError } from "../../src/errors.js";
+import { type Transport, createTransport } from "../../src/transport/transport.js";
+import { type Fault, startFaultyUpstream } from "./faulty-upstream.js";
+
+export interface SoakReport {
+  /** Calls that got exactly what they asked for. */
+  readonly right: number;
+  /** Calls that got something else: must be none. */
+  readonly wrong: number;
+  /** Calls that ended in an error, by its code. */
+  readonly failed: Readonly<Record<string, number>>;
+  /** Requests that left, as the transport tells. */
+  readonly sent: number;
+  /** Requests that arrived, by what the service did to them. */
+  readonly served: ReadonlyMap<Fault | "answered", number>;
+  /** Most requests that were waiting for headers at the same moment. */
+  readonly mostWaiting: number;
+  /** Connections that the service still held after `close()`. */
+  readonly connectionsLeft: number;
+  /** Timers and sockets of this process beyond those before. */
+  readonly resourcesLeft: readonly string[];
+}
+
+export interface Soaking {
+  readonly calls: number;
+  readonly concurrency: number;
+  readonly seed: number;
+  /** Ends the calls that are not answered; to be longer than the machine ever takes for one that is. */
+  readonly readTimeoutMs: number;
+}
+
+/** Makes calls of all kinds, `concurrency` at a time, against a service that fails one in five. */
+export async function soak({ calls, concurrency, seed, readTimeoutMs }: Soaking): Promise<SoakReport> {
+  const upstream = await startFaultyUpstream(seed);
+  const before = resources();
+  let waiting = 0;
+  let mostWaiting = 0;
+  const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
+  const counting = agent.compose((dispatch) => (options, handler) => {
+    mostWaiting = Math.max(mostWaiting, ++waiting);
+    let counted = true;
+    const answered = () => {
+      if (counted) waiting--;
+      counted = false;
+    };
+    return dispatch(options, {
+      onRequestStart: (controller, context) => handler.onRequestStart?.(controller, context),
+      onResponseStart: (controller, status, headers, message) => {
+        answered();
+        handler.onResponseStart?.(controller, status, headers, message);
+      },
+      onResponseData: (controller, chunk) => handler.onResponseData?.(controller, chunk),
+      onResponseEnd: (controller, trailers) => handler.onResponseEnd?.(controller, trailers),
+      onResponseError: (controller, error) => {
+        answered();
+        handler.onResponseError?.(controller, error);
+      },
+    });
+  });
+  const transport = createTransport({
+    baseUrl: upstream.baseUrl,
+    dispatcher: counting,
+    concurrency,
+    backoffMs: 2,
+    maxBackoffMs: 8,
+    readTimeoutMs,
+    streamIdleMs: 2000,
+  });
+
+  let right = 0;
+  let wrong = 0;
+  const failed: Record<string, number> = {};
+  let next = 0;
+  const worker = async () => {
+    for (let number = next++; number < calls; number = next++) {
+      try {
+        if ((await ask(transport, number)) === number) right++;
+        else wrong++;
+      } catch (error) {
+        if (!(error instanceof TransportError)) throw error;
+        failed[error.code] = (failed[error.code] ?? 0) + 1;
+      }
+    }
+  };
+  // More callers than slots, so that some always wait.
+  await Promise.all(Array.from({ length: concurrency * 3 }, worker));
+
+  const sent = transport.totals()["m"]!.requests;
+  await transport.close();
+  await agent.close();
+  const connectionsLeft = await settled(upstream.openConnections);
+  await upstream.close();
+  const resourcesLeft = await settledResources(before);
+  return { right, wrong, failed, sent, served: upstream.served, mostWaiting, connectionsLeft, resourcesLeft };
+}
+
+/** Asks for a number in one of four ways. */
+async function ask(transport: Transport, number: number): Promise<number> {
+  const model = "m";
+  const text = `number ${number}`;
+  switch (number % 4) {
+    case 0:
+      return (await transport.embeddings({ model, input: [text], encoding_format: "float" })).vectors[0]![0]!;
+    case 1:
+      return (await transport.rerank({ model, query: text, documents: ["d"] })).results[0]!.score;
+    case 2:
+      return Number((await transport.chat({ model, messages: [{ role: "user", content: text }] })).text);
+    default: {
+      let said = "";
+      for await (const event of transport.chatStream({ model, messages: [{ role: "user", content: text }] })) {
+        if (event.type === "text-delta") said += event.text;
+      }
+      return Number(said);
+    }
+  }
+}
+
+/** Timers and sockets that keep this process. */
+function resources(): readonly string[] {
+  return process.getActiveResourcesInfo().filter((kind) => /^(Timeout|TCPSocketWrap|TCPWRAP)$/.test(kind));
+}
+
+async function settledResources(before: readonly string[]): Promise<readonly string[]> {
+  const count = (all: readonly string[], kind: string) => all.filter((one) => one === kind).length;
+  const more = () => {
+    const now = resources();
+    return [...new Set(now)].filter((kind) => count(now, kind) > count(before, kind));
+  };
+  await settled(() => Promise.resolve(more().length));
+  return more();
+}
+
+/** The count once it is 0, or after a second whatever it is: the far end hears of a closing a little later. */
+async function settled(count: () => Promise<number>): Promise<number> {
+  for (let left = 100; left > 0 && (await count()) > 0; left--) await new Promise((resolve) => setTimeout(resolve, 10));
+  return count();
+}
+
+/** What does not add up; empty when all is well. */
+export function discrepancies(report: SoakReport, { calls, concurrency }: Soaking): readonly string[] {
+  const { right, wrong, failed, sent, served, mostWaiting, connectionsLeft, resourcesLeft } = report;
+  const failures = Object.values(failed).reduce((sum, count) => sum + count, 0);
+  const arrived = [...served.values()].reduce((sum, count) => sum + count, 0);
+  const unexpected = Object.keys(failed).filter((code) => !expected.has(code));
+  return [
+    ...(right + wrong + failures === calls ? [] : [`${calls} calls, but ${right + wrong + failures} ends`]),
+    ...(wrong === 0 ? [] : [`${wrong} calls got what another asked for`]),
+    ...(sent === arrived ? [] : [`${sent} requests were sent, ${arrived} arrived`]),
+    // Garbage is final at once, so each brings one failure.
+    ...(failed["reply"] === served.get("garbage")
+      ? []
+      : [`${served.get("garbage")} replies of garbage, ${failed["reply"]} failures of that kind`]),
+    ...(unexpected.length === 0 ? [] : [`failures of kinds nobody caused: ${unexpected.join(", ")}`]),
+    ...(mostWaiting <= concurrency ? [] : [`${mostWaiting} requests waited at once, the cap is ${concurrency}`]),
+    ...(connectionsLeft === 0 ? [] : [`${connectionsLeft} connections were left open`]),
+    ...(resourcesLeft.length === 0 ? [] : [`left behind: ${resourcesLeft.join(", ")}`]),
+  ];
+}
+
+const expected = new Set(["reply", "truncated", "rate-limited", "upstream", "network", "timeout"]);

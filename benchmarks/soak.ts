@@ -4,15 +4,15 @@
  * as an error of an expected kind, requests have to balance, the cap has to hold, no connection or timer may stay, and
  * the heap has to come back to where it began. Exits with 1 if anything does not add up.
  *
- *     npm run build:examples && node build/benchmarks/soak.js [calls] [concurrency] [seed]
+ *     npm run build:examples && node build/benchmarks/soak.js [calls] [concurrency] [seed] [readTimeoutMs]
  */
 import { cpus } from "node:os";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { discrepancies, soak } from "../test/support/soak.js";
 
-const [calls = 20_000, concurrency = 64, seed = 1] = process.argv.slice(2).map(Number);
-const soaking = { calls, concurrency, seed, readTimeoutMs: 400 };
+const [calls = 20_000, concurrency = 64, seed = 1, readTimeoutMs = 1500] = process.argv.slice(2).map(Number);
+const soaking = { calls, concurrency, seed, readTimeoutMs };
 const allowedGrowthMb = 4;
 
 setFlagsFromString("--expose-gc");

@@ -64,7 +64,9 @@ function answerTo({ url = "" }: IncomingMessage, body: string): { readonly type:
   }
   const event = (delta: object, finish_reason: string | null) =>
     `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
-  const digits = String(number).split("").map((content) => event({ content }, null));
+  const digits = String(number)
+    .split("")
+    .map((content) => event({ content }, null));
   return { type: "text/event-stream", pieces: [...digits, event({}, "stop"), "data: [DONE]\n\n"] };
 }
 

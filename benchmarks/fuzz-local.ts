@@ -1,0 +1,92 @@
+// Sends the local service thousands of bad and good requests, and watches its answers, its life and its memory.
+//
+// Run: npm run build && npm run build:examples && node build/benchmarks/fuzz-local.js [requests] [seed]
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { Agent, request as send } from "node:http";
+import { cpus } from "node:os";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { fuzzRequests, type FuzzRequest } from "./fuzz-requests.js";
+
+const total = Number(process.argv[2] ?? 20_000);
+const seed = Number(process.argv[3] ?? 1);
+/** A service that kept what it is done with would need more than this and end. */
+const heapMegabytes = 96;
+/** Requests between two looks at the memory. */
+const lookEvery = Math.max(1, Math.floor(total / 8));
+
+console.log(`${cpus()[0]?.model ?? "unknown processor"}, Node ${process.version}, ${process.platform} ${process.arch}`);
+console.log(`node ${process.argv.slice(1).join(" ")}`);
+
+// Time runs fast, so that video tasks are forgotten as they would be in a service that lives long.
+const command = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+const service = spawn(
+  process.execPath,
+  [`--max-old-space-size=${heapMegabytes}`, command, "local", "--json", "--api-key", "fuzz", "--time-scale", "1000000"],
+  { stdio: ["ignore", "pipe", "inherit"] },
+);
+let ended = false;
+service.on("exit", () => (ended = true));
+const [line] = (await once(createInterface(service.stdout), "line")) as [string];
+const { url } = JSON.parse(line) as { readonly url: string };
+
+const agent = new Agent({ keepAlive: true });
+
+function answerTo({ method, path, body }: FuzzRequest): Promise<{ readonly status: number; readonly text: string }> {
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: "Bearer fuzz", "content-type": "application/json" };
+    const outgoing = send(url + path, { method, agent, headers }, (incoming) => {
+      let text = "";
+      incoming.on("data", (part: Buffer) => (text += part.toString()));
+      incoming.on("end", () => resolve({ status: incoming.statusCode ?? 0, text }));
+      incoming.on("error", reject);
+    });
+    outgoing.on("error", reject);
+    outgoing.end(method === "GET" || method === "HEAD" ? undefined : body);
+  });
+}
+
+/** Resident memory of the service, in megabytes. */
+function memoryMegabytes(): number {
+  return Number(execFileSync("ps", ["-o", "rss=", "-p", String(service.pid)], { encoding: "utf8" })) / 1024;
+}
+
+const statuses = new Map<number, number>();
+const requests = fuzzRequests(seed);
+const failures: string[] = [];
+let slowestMs = 0;
+const megabytes: number[] = [];
+const started = performance.now();
+for (let sent = 0; sent < total && !ended; sent++) {
+  if (sent % lookEvery === 0) megabytes.push(memoryMegabytes());
+  const request = requests.next().value;
+  const begun = performance.now();
+  try {
+    const { status, text } = await answerTo(request);
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    if (status >= 500) failures.push(`${status} ${text.slice(0, 200)} to ${describe(request)}`);
+  } catch (error) {
+    failures.push(`${String(error)} to ${describe(request)}`);
+  }
+  slowestMs = Math.max(slowestMs, performance.now() - begun);
+}
+const seconds = (performance.now() - started) / 1000;
+
+function describe({ method, path, body }: FuzzRequest): string {
+  return `${method} ${path} ${Buffer.from(body).toString().slice(0, 300)}`;
+}
+
+const counts = [...statuses].toSorted(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`);
+console.log(
+  `${total} requests in ${seconds.toFixed(1)} s, the slowest ${slowestMs.toFixed(0)} ms; ${counts.join(", ")}`,
+);
+if (ended) console.log("The service ended.");
+else {
+  const looks = [...megabytes, memoryMegabytes()].map((one) => one.toFixed(0)).join(", ");
+  console.log(`Resident memory every ${lookEvery} requests: ${looks} MB, with a heap of at most ${heapMegabytes} MB`);
+}
+for (const failure of failures.slice(0, 10)) console.log(failure);
+process.exitCode = ended || failures.length > 0 ? 1 : 0;
+agent.destroy();
+service.kill();

@@ -26,8 +26,7 @@ const service = spawn(
   [`--max-old-space-size=${heapMegabytes}`, command, "local", "--json", "--api-key", "fuzz", "--time-scale", "1000000"],
   { stdio: ["ignore", "pipe", "inherit"] },
 );
-let ended = false;
-service.on("exit", () => (ended = true));
+const hasEnded = () => service.exitCode !== null || service.signalCode !== null;
 const [line] = (await once(createInterface(service.stdout), "line")) as [string];
 const { url } = JSON.parse(line) as { readonly url: string };
 
@@ -58,7 +57,7 @@ const failures: string[] = [];
 let slowestMs = 0;
 const megabytes: number[] = [];
 const started = performance.now();
-for (let sent = 0; sent < total && !ended; sent++) {
+for (let sent = 0; sent < total && !hasEnded(); sent++) {
   if (sent % lookEvery === 0) megabytes.push(memoryMegabytes());
   const request = requests.next().value;
   const begun = performance.now();
@@ -81,12 +80,12 @@ const counts = [...statuses].toSorted(([a], [b]) => a - b).map(([status, count])
 console.log(
   `${total} requests in ${seconds.toFixed(1)} s, the slowest ${slowestMs.toFixed(0)} ms; ${counts.join(", ")}`,
 );
-if (ended) console.log("The service ended.");
+if (hasEnded()) console.log("The service ended.");
 else {
   const looks = [...megabytes, memoryMegabytes()].map((one) => one.toFixed(0)).join(", ");
   console.log(`Resident memory every ${lookEvery} requests: ${looks} MB, with a heap of at most ${heapMegabytes} MB`);
 }
 for (const failure of failures.slice(0, 10)) console.log(failure);
-process.exitCode = ended || failures.length > 0 ? 1 : 0;
+process.exitCode = hasEnded() || failures.length > 0 ? 1 : 0;
 agent.destroy();
 service.kill();

@@ -1,0 +1,66 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { afterEach, expect, test } from "vitest";
+import { citewell, commandFile } from "../support/citewell.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+import { call, eventually } from "./call.js";
+import { paths, post, type Target } from "./conformance.js";
+
+let child: ChildProcess | undefined;
+afterEach(() => child?.kill("SIGKILL"));
+
+/** Starts the command and reads its first line. */
+async function local(words: readonly string[], cwd?: string): Promise<Target> {
+  const running = spawn(process.execPath, [commandFile, "local", "--json", ...words], {
+    cwd,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  child = running;
+  const [line] = (await once(createInterface(running.stdout), "line")) as [string];
+  const target = JSON.parse(line) as Target;
+  expect(Object.keys(target)).toEqual(["url", "apiKey"]);
+  return target;
+}
+
+test("the first line says where it is and with which key, and Ctrl-C ends it well", async () => {
+  const target = await local(["--api-key", "secret"]);
+  expect(target.apiKey).toBe("secret");
+  expect(target.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  const answer = await post(target, paths.embeddings, { model: "citewell/local-lexical", input: "a" });
+  expect(answer.status).toBe(200);
+  child?.kill("SIGINT");
+  expect(await once(child!, "exit")).toEqual([0, null]);
+});
+
+test("faults are read from a file, and its time runs as fast as it is told to", async () => {
+  const cwd = await temporaryFolder({
+    "faults.json": JSON.stringify({ next: [{ operation: "rerank", status: 503 }] }),
+  });
+  const target = await local(["--faults", "faults.json", "--time-scale", "1000"], cwd);
+  const rank = { model: "citewell/local-lexical-rerank", query: "a", documents: ["a"] };
+  expect((await post(target, paths.rerank, rank)).status).toBe(503);
+  expect((await post(target, paths.rerank, rank)).status).toBe(200);
+  const video = { model: "vendor/vendor-video-2.0", content: [{ type: "text", text: "a cat" }] };
+  const { id } = (await post(target, paths.createVideoTask, video)).body as { readonly id: string };
+  await eventually(async () => {
+    expect((await call(target, "GET", `${paths.createVideoTask}/${id}`)).body).toMatchObject({ status: "succeeded" });
+  });
+});
+
+test.each([
+  [["--faults", "nowhere.json"], /Faults cannot be read from .*nowhere\.json/],
+  [["--time-scale", "0"], /above 0/],
+  [["--models", "nowhere"], /folder of models cannot be read/],
+])("%j is misuse, and says why", async (words, message) => {
+  const { exitCode, stderr } = await citewell(["local", ...words], { cwd: await temporaryFolder() });
+  expect(exitCode).toBe(2);
+  expect(stderr).toMatch(message);
+});
+
+test("faults of an unknown name are misuse, too", async () => {
+  const cwd = await temporaryFolder({ "faults.json": '{"nxt":[]}' });
+  const { exitCode, stderr } = await citewell(["local", "--faults", "faults.json"], { cwd });
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain("nxt");
+});

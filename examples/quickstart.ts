@@ -8,7 +8,7 @@ import { openKnowledgeBase, readFolder } from "citewell";
 const docs = join(dirname(createRequire(import.meta.url).resolve("undici/package.json")), "docs");
 const questions = [
   "What is the default keepAliveTimeout of a Client?",
-  "How do I send requests through a proxy?",
+  "How do I use a proxy that requires basic authentication?",
   "Which status codes does the RetryHandler retry by default?",
 ];
 

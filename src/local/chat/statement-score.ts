@@ -47,6 +47,10 @@ const referencePenalty = 0.25;
 const dependentPenalty = 0.15;
 /** More signs than words: a diagram, or code without a fence. */
 const signsPenalty = 0.4;
+/** By how much more a term weighs that stands in the headings of all sources. */
+const topicShare = 0.6;
+/** An option of a list of options tells no way to do a thing. */
+const optionPenalty = 0.25;
 /** Sources come best first. */
 const rankPenalty = 0.02;
 
@@ -59,6 +63,7 @@ export function scoreStatements(question: string, all: readonly Statement[]): re
   const weights = termWeights(
     asked,
     read.map(({ found }) => found),
+    all,
   );
   const total = [...weights.values()].reduce((sum, weight) => sum + weight, 0);
   if (total === 0) return [];
@@ -112,6 +117,7 @@ export function scoreStatements(question: string, all: readonly Statement[]): re
       (statement.kind === "code" && !wantsCode ? codePenalty : 0) -
       (statement.text.length > 600 || isQuestion(plain) ? unfitPenalty : 0) -
       (pointsElsewhere.test(plain) ? referencePenalty : 0) -
+      (wantsCode && isOption(statement.text) ? optionPenalty : 0) -
       (leansBack.test(plain) ? dependentPenalty : 0) -
       (statement.kind === "prose" && isMostlySigns(statement.text) ? signsPenalty : 0) -
       rankPenalty * Math.min(10, ranks.get(statement.source) ?? 0);
@@ -130,6 +136,11 @@ const pointsElsewhere =
 
 const leansBack =
   /^(?:for (?:example|instance)|however|but|also|then|so|as a result|in addition|additionally|例如|比如|但是?|此外|因此)(?![a-z])/i;
+
+/** A list item that begins with a name in code or bold and a type in code. */
+function isOption(text: string): boolean {
+  return /^[-*+][ \t]+(?:\*\*|`)[\w.]+(?:\*\*|`):?[ \t]*`/.test(text);
+}
 
 function isMostlySigns(text: string): boolean {
   if ((text.match(/[[({|]\/?"|"\/?[\])}|]/g)?.length ?? 0) > 2) return true;
@@ -184,13 +195,28 @@ function tellsNothing(found: ReadonlySet<string>, asked: ReadonlyMap<string, num
   return true;
 }
 
-/** Rarity of the words themselves, and of the words among the statements; a word of every statement tells little. */
-function termWeights(asked: readonly string[], found: readonly ReadonlySet<string>[]): ReadonlyMap<string, number> {
+/**
+ * Rarity of the words themselves, and of the words among the statements; a word of every statement tells little. What
+ * many of the sources are headed by is what the question is about.
+ */
+function termWeights(
+  asked: readonly string[],
+  found: readonly ReadonlySet<string>[],
+  all: readonly Statement[],
+): ReadonlyMap<string, number> {
+  const headed = new Map<number, Set<string>>();
+  for (const { source, context } of all) {
+    const known = headed.get(source) ?? new Set<string>();
+    for (const term of terms(context)) known.add(term);
+    headed.set(source, known);
+  }
   const weights = new Map<string, number>();
   for (const term of asked) {
     const holding = found.filter((one) => one.has(term)).length;
     const known = rarity(term);
-    weights.set(term, known ** 1.5 * Math.log(2 + (found.length + 10) / (holding + 3)));
+    const heading = [...headed.values()].filter((one) => one.has(term)).length / Math.max(1, headed.size);
+    const topic = 1 + topicShare * heading;
+    weights.set(term, topic * known ** 1.5 * Math.log(2 + (found.length + 10) / (holding + 3)));
   }
   return weights;
 }

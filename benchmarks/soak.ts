@@ -2,7 +2,8 @@
  * Does everything come back? 20,000 calls of all kinds against a service that fails one request in five at random: 429
  * with and without a time to wait, 500, resets, silence, truncated replies and garbage. Every call has to end as right or
  * as an error of an expected kind, requests have to balance, the cap has to hold, no connection or timer may stay, and
- * the heap has to come back to where it began. Exits with 1 if anything does not add up.
+ * the heap has to come back to where it began. Exits with 1 if anything does not add up. Takes six minutes: most of them
+ * are spent waiting for the requests that nobody answers.
  *
  *     npm run build:examples && node build/benchmarks/soak.js [calls] [concurrency] [seed] [readTimeoutMs]
  */

@@ -12,18 +12,18 @@ import type {
 } from "../ports.js";
 import type { Document, Hit } from "../types.js";
 import { Changes } from "./changes.js";
-import { asStoreError, type Database, openDatabase } from "./database.js";
+import { asStoreError, type Database } from "./database.js";
 import { Dense, type DenseOptions } from "./dense/dense.js";
 import { LexicalIndex, type LexicalOptions } from "./lexical/lexical-index.js";
 import { readMeta } from "./schema.js";
 import { Serial } from "./serial.js";
 import { removeUnused, type StoreFolder } from "./store-folder.js";
 import { StoreReader } from "./store-reader.js";
-import { StoreWriter } from "./store-writer.js";
 import { TimeSlice } from "./time-slice.js";
 import type { Ranking } from "./top-k.js";
 import { checkVector, normalised } from "./vectors.js";
 import { WriteLock } from "./write-lock.js";
+import { WriterThread } from "./writer/writer-thread.js";
 
 export interface EmbeddedStoreOptions<Space extends string> {
   readonly folder: StoreFolder;
@@ -34,6 +34,8 @@ export interface EmbeddedStoreOptions<Space extends string> {
   readonly dimension: number | undefined;
   readonly dense: Omit<DenseOptions, "maySave">;
   readonly lexical: LexicalOptions;
+  /** Program of the writer's thread, in place of the usual one. */
+  readonly writerModule?: URL;
   readonly onWarning: (message: string) => void;
 }
 
@@ -49,13 +51,12 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
   readonly #options: EmbeddedStoreOptions<Space>;
   readonly #reader: StoreReader;
   readonly #writes = new Serial();
-  readonly #lock: WriteLock;
   readonly #dense: Dense;
   readonly #lexical: Promise<LexicalIndex>;
   /** Calls that have not answered yet: closing waits for them. */
   readonly #underWay = new Set<Promise<unknown>>();
   #dimension: number | undefined;
-  #writer: StoreWriter | undefined;
+  #writer: WriterThread | undefined;
   #closed: Promise<void> | undefined;
 
   constructor(options: EmbeddedStoreOptions<Space>) {
@@ -64,9 +65,8 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
     this.space = space;
     this.location = folder.path;
     this.#reader = new StoreReader(database);
-    this.#lock = new WriteLock(folder.path);
     const changes = new Changes(database);
-    this.#dense = new Dense(changes, { ...options.dense, maySave: () => this.#lock.held });
+    this.#dense = new Dense(changes, { ...options.dense, maySave: () => this.#writer?.holdsLock ?? false });
     this.dense = this.#retriever("dense", (query, count) => this.#searchDense(query, count));
     this.lexical = this.#retriever("lexical", async ({ text }, count) => (await this.#lexical).search(text, count));
     // Loading begins at once, so that it runs beside the embedding of the first question. Failures show at the first use.
@@ -83,7 +83,7 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
   }
 
   write(write: StoreWrite): Promise<readonly WrittenDocument[]> {
-    return this.#change((writer) => writer.write(write));
+    return this.#change((writer) => writer.write(write, this.dimension ?? this.#options.dimension));
   }
 
   deleteDocuments(uris: readonly string[]): Promise<{ readonly documents: number; readonly chunks: number }> {
@@ -171,11 +171,10 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
     return found;
   }
 
-  #change<Result>(change: (writer: StoreWriter) => Promise<Result>): Promise<Result> {
+  #change<Result>(change: (writer: WriterThread) => Promise<Result>): Promise<Result> {
     return this.#use(() =>
       this.#writes.run(async () => {
-        this.#lock.take();
-        this.#writer ??= this.#openWriter();
+        this.#writer ??= this.#startWriter();
         const result = await change(this.#writer);
         this.#followAhead();
         return result;
@@ -183,13 +182,13 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
     );
   }
 
-  #openWriter(): StoreWriter {
-    const { databasePath } = this.#options.folder;
-    return new StoreWriter(openDatabase(databasePath), {
-      path: databasePath,
-      space: this.space,
-      dimension: this.#options.dimension,
-    });
+  #startWriter(): WriterThread {
+    const { folder, dimension, writerModule } = this.#options;
+    const { path, databasePath } = folder;
+    return new WriterThread(
+      { databasePath, folder: path, space: this.space, ...(dimension !== undefined && { dimension }) },
+      writerModule,
+    );
   }
 
   #followAhead(): void {
@@ -222,20 +221,25 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
     const { documents, vectors } = this.#reader.counts();
     const used = documents > 0 || vectors > 0 || readMeta(database, "space") !== undefined;
     const lexical = await this.#lexical.catch(() => undefined);
-    // Whoever may write saves, so that two processes do not take turns in replacing each other's files.
-    const mayWrite = this.#lock.tryTake();
+    const ownLock = new WriteLock(folder.path);
     try {
-      if (used && mayWrite) await this.#saveDerived(lexical);
+      // Whoever may write saves, so that two processes do not take turns in replacing each other's files.
+      if (used && (await this.#mayWrite(ownLock))) await this.#saveDerived(lexical);
     } catch (error) {
       this.#options.onWarning(
         `What was derived from the store could not be saved and will be made again: ${asError(error).message}`,
       );
     }
     await Promise.all([this.#dense.close(), lexical?.close()]);
-    this.#writer?.close();
     database.close();
-    if (!used && mayWrite && folder.isNew) removeUnused(folder);
-    this.#lock.release();
+    await this.#writer?.close();
+    if (!used && folder.isNew && ownLock.tryTake()) removeUnused(folder);
+    ownLock.release();
+  }
+
+  /** Whether the right to write is held, by the writer's thread or, where none is running, by `ownLock`. */
+  async #mayWrite(ownLock: WriteLock): Promise<boolean> {
+    return this.#writer && !this.#writer.ended ? this.#writer.tryLock() : ownLock.tryTake();
   }
 
   async #saveDerived(lexical: LexicalIndex | undefined): Promise<void> {

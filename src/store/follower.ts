@@ -18,6 +18,8 @@ export class Follower<Row extends { readonly label: number }> {
   readonly #changes: Changes;
   readonly #index: Following<Row>;
   readonly #serial = new Serial();
+  /** One for all steps: many short steps in a row are long work too. */
+  readonly #slice = new TimeSlice();
   #position: Position;
   #step: Promise<void> | undefined;
   #stopped = false;
@@ -59,7 +61,9 @@ export class Follower<Row extends { readonly label: number }> {
   }
 
   async #advance(): Promise<void> {
-    const slice = new TimeSlice();
+    const slice = this.#slice;
+    if (slice.over) await slice.next();
+    if (this.#stopped) return;
     const head = this.#changes.head();
     // Read to the end before giving way: an open cursor would hold the snapshot it reads from.
     const rows = Array.from(this.#index.read(this.#position.label, rowsPerReading));

@@ -60,13 +60,15 @@ export function openStore<const Space extends string>(
 export interface StoreInternals {
   /** Module to load in place of the native graph library. */
   readonly graphModule?: string;
+  /** Program of the writer's thread, in place of the usual one. */
+  readonly writerModule?: URL;
 }
 
 export async function openEmbeddedStore<const Space extends string>(
   path: string,
   { space, dimension }: Pick<Embedder<Space>, "space" | "dimension">,
   options: StoreOptions = {},
-  { graphModule }: StoreInternals = {},
+  { graphModule, writerModule }: StoreInternals = {},
 ): Promise<EmbeddedStore<Space>> {
   const resolved = resolve("openStore", StoreOptions, options);
   const { create, index, flatBelow, m, efConstruction, ef, k1, b, contextWeight, onWarning = () => {} } = resolved;
@@ -102,6 +104,7 @@ export async function openEmbeddedStore<const Space extends string>(
         ...(graphModule !== undefined && { graphModule }),
       },
       lexical: { folder: absolute, store, k1, b, contextWeight, onWarning },
+      ...(writerModule && { writerModule }),
       onWarning,
     });
   } catch (error) {

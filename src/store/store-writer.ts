@@ -6,7 +6,6 @@ import { chunkPlaces, type ChunkPlace } from "./chunk-places.js";
 import type { Database, Statement } from "./database.js";
 import { checkSpace, readMeta, writeMeta } from "./schema.js";
 import { decodeText, encodeText, type StoredText } from "./stored-text.js";
-import { TimeSlice } from "./time-slice.js";
 import { checkVector, encodeVector } from "./vectors.js";
 
 interface OldChunk {
@@ -29,8 +28,7 @@ export interface StoreWriterOptions {
 }
 
 /**
- * Changes a store, on a connection of its own: a long transaction gives way to other work between its rows, and whoever
- * reads meanwhile, on another connection, sees what was before. Its methods must not overlap.
+ * Changes a store, on a connection of its own: whoever reads meanwhile, on another connection, sees what was before.
  */
 export class StoreWriter {
   readonly #database: Database;
@@ -74,33 +72,25 @@ export class StoreWriter {
   }
 
   /** All of it, or nothing. Everything is checked before anything is written. */
-  async write({ vectors = new Map(), documents = [] }: StoreWrite): Promise<WrittenDocument[]> {
-    const slice = new TimeSlice();
+  write({ vectors = new Map(), documents = [] }: StoreWrite): WrittenDocument[] {
     checkSpace(readMeta(this.#database, "space"), this.#options.space, this.#options.path);
-    const dimension = await this.#checkVectors(vectors, slice);
-    const checked: Checked[] = [];
-    for (const write of documents) checked.push(await this.#checkDocument(write, vectors, slice));
-    return this.#transaction(async () => {
+    const dimension = this.#checkVectors(vectors);
+    const checked = documents.map((write) => this.#checkDocument(write, vectors));
+    return this.#transaction(() => {
       writeMeta(this.#database, "space", this.#options.space);
       if (dimension !== undefined) writeMeta(this.#database, "dimension", String(dimension));
-      for (const [key, vector] of vectors) {
-        this.#insertVector.run(key, encodeVector(vector));
-        if (slice.over) await slice.next();
-      }
-      const written: WrittenDocument[] = [];
-      for (const write of checked) written.push(await this.#replace(write, slice));
-      return written;
+      for (const [key, vector] of vectors) this.#insertVector.run(key, encodeVector(vector));
+      return checked.map((write) => this.#replace(write));
     });
   }
 
-  async deleteDocuments(uris: readonly string[]): Promise<{ documents: number; chunks: number }> {
-    const slice = new TimeSlice();
-    return this.#transaction(async () => {
+  deleteDocuments(uris: readonly string[]): { documents: number; chunks: number } {
+    return this.#transaction(() => {
       let [documents, chunks] = [0, 0];
       for (const uri of uris) {
         const document = this.#documentId.get(uri);
         if (!document) continue;
-        chunks += await this.#removeChunks(this.#oldChunks.all(document.id), slice);
+        chunks += this.#removeChunks(this.#oldChunks.all(document.id));
         this.#deleteDocument.run(document.id);
         documents++;
       }
@@ -108,31 +98,21 @@ export class StoreWriter {
     });
   }
 
-  close(): void {
-    this.#database.close();
-  }
-
   /** The length that all vectors have. */
-  async #checkVectors(vectors: ReadonlyMap<string, Float32Array>, slice: TimeSlice): Promise<number | undefined> {
+  #checkVectors(vectors: ReadonlyMap<string, Float32Array>): number | undefined {
     const stored = readMeta(this.#database, "dimension");
     let dimension = stored === undefined ? this.#options.dimension : Number(stored);
     for (const [key, vector] of vectors) {
       dimension ??= vector.length;
       checkVector(vector, dimension, `text ${key}`);
-      if (slice.over) await slice.next();
     }
     return dimension;
   }
 
-  async #checkDocument(
-    { document, chunks }: DocumentWrite,
-    vectors: ReadonlyMap<string, Float32Array>,
-    slice: TimeSlice,
-  ): Promise<Checked> {
+  #checkDocument({ document, chunks }: DocumentWrite, vectors: ReadonlyMap<string, Float32Array>): Checked {
     const ids = new Set<string>();
     const vectorKeys: string[] = [];
     for (const chunk of chunks) {
-      checkChunk(chunk, document);
       if (ids.has(chunk.id)) {
         throw new OptionsError(
           "options",
@@ -149,12 +129,11 @@ export class StoreWriter {
         );
       }
       vectorKeys.push(key);
-      if (slice.over) await slice.next();
     }
     return { document, chunks, vectorKeys };
   }
 
-  async #replace({ document, chunks, vectorKeys }: Checked, slice: TimeSlice): Promise<WrittenDocument> {
+  #replace({ document, chunks, vectorKeys }: Checked): WrittenDocument {
     const existing = this.#documentId.get(document.uri);
     const { id } = this.#upsertDocument.get(
       document.uri,
@@ -176,14 +155,13 @@ export class StoreWriter {
       old.delete(chunk.id);
       return before.label;
     });
-    const deletedChunks = await this.#removeChunks(old.values(), slice);
+    const deletedChunks = this.#removeChunks(old.values());
     const places = chunkPlaces(document, chunks);
     for (const [at, chunk] of chunks.entries()) {
       const position = [chunk.start, chunk.end, chunk.tokens, ...placeColumns(places[at]!)];
       const label = kept[at];
       if (label !== undefined) this.#moveChunk.run(...position, label);
       else this.#insert(chunk, position, id, vectorIds[at]!);
-      if (slice.over) await slice.next();
     }
     return { uri: document.uri, outcome: existing ? "updated" : "added", chunks: chunks.length, deletedChunks };
   }
@@ -201,41 +179,18 @@ export class StoreWriter {
     }
   }
 
-  async #removeChunks(chunks: Iterable<OldChunk>, slice: TimeSlice): Promise<number> {
+  #removeChunks(chunks: Iterable<OldChunk>): number {
     let count = 0;
     for (const { label } of chunks) {
       this.#deleteChunk.run(label);
       this.#logRemoval.run(label);
       count++;
-      if (slice.over) await slice.next();
     }
     return count;
   }
 
-  async #transaction<Result>(work: () => Promise<Result>): Promise<Result> {
-    this.#database.exec("BEGIN IMMEDIATE");
-    try {
-      const result = await work();
-      this.#database.exec("COMMIT");
-      return result;
-    } catch (error) {
-      if (this.#database.inTransaction) this.#database.exec("ROLLBACK");
-      throw error;
-    }
-  }
-}
-
-function checkChunk(chunk: Chunk, document: DocumentWrite["document"]): void {
-  const { documentId, start, end, text } = chunk;
-  if (documentId !== document.uri) {
-    throw new OptionsError("options", `${document.uri}: a chunk at ${start} says it belongs to ${documentId}`);
-  }
-  const whole = Number.isInteger(start) && Number.isInteger(end) && start >= 0 && end <= document.text.length;
-  if (!whole || document.text.slice(start, end) !== text) {
-    throw new OptionsError(
-      "options",
-      `${document.uri}: the chunk at ${start} to ${end} is not that slice of the text (${document.text.length} units)`,
-    );
+  #transaction<Result>(work: () => Result): Result {
+    return this.#database.transaction(work).immediate();
   }
 }
 

@@ -1,8 +1,8 @@
-import { Worker } from "node:worker_threads";
-import { StoreError } from "../../errors.js";
-import type { Ranking } from "../top-k.js";
+import { asError } from "../../errors.js";
+import { startThread } from "../thread/start-thread.js";
+import { WorkerCalls } from "../thread/worker-calls.js";
 import type { DenseIndex } from "./dense-index.js";
-import { flags, type FromGraph, type GraphStart, type GraphTask, type ToGraph } from "./graph-messages.js";
+import { flags, followMessage, type GraphCalls, type GraphEvent, type GraphStart } from "./graph-messages.js";
 
 export interface GraphDenseOptions extends Omit<GraphStart, "flags"> {
   readonly onWarning: (message: string) => void;
@@ -22,12 +22,11 @@ const longestNativeCallMs = 30_000;
 export async function graphDense(options: GraphDenseOptions): Promise<DenseIndex | GraphUnavailable> {
   const { onWarning, maySave, ...start } = options;
   const shared = new Int32Array(new SharedArrayBuffer(8));
-  const worker = new Worker(new URL("./graph-worker.js", import.meta.url), {
-    workerData: { ...start, flags: shared.buffer } satisfies GraphStart,
-  });
-  const pending = new Map<number, { resolve: (ranking?: Ranking) => void; reject: (error: Error) => void }>();
-  let nextId = 1;
-  let failure: Error | undefined;
+  const worker = startThread(new URL("./graph-worker.js", import.meta.url), {
+    ...start,
+    flags: shared.buffer,
+  } satisfies GraphStart);
+  const calls = new WorkerCalls<GraphCalls>(worker, `The thread that holds the graph of the store at ${start.folder}`);
 
   // Ending the process tears the thread down, and the native library aborts when that happens in the midst of a call.
   const waitForNativeCode = () => {
@@ -35,40 +34,11 @@ export async function graphDense(options: GraphDenseOptions): Promise<DenseIndex
     Atomics.wait(shared, flags.inNativeCode, 1, longestNativeCallMs);
   };
   process.on("exit", waitForNativeCode);
-  const exited = new Promise<void>((resolve) => {
-    worker.once("exit", () => {
-      process.off("exit", waitForNativeCode);
-      failure ??= new StoreError("closed", "The graph's thread has ended");
-      for (const { reject } of pending.values()) reject(failure);
-      pending.clear();
-      resolve();
-    });
-  });
-  worker.on("error", (error: Error) => {
-    failure = error;
-  });
+  worker.once("exit", () => process.off("exit", waitForNativeCode));
 
-  const post = (message: ToGraph) =>
-    worker.postMessage(message, message.task === "search" ? [message.vector.buffer] : []);
-  const run = (task: GraphTask): Promise<Ranking | undefined> => {
-    if (failure) return Promise.reject(failure);
-    const id = nextId++;
-    // The thread keeps the process alive only while somebody waits for it: what it builds meanwhile is safe in SQLite.
-    worker.ref();
-    return new Promise<Ranking | undefined>((resolve, reject) => {
-      pending.set(id, { resolve, reject });
-      post({ ...task, id });
-    });
-  };
-  const settle = (id: number, act: (waiting: NonNullable<ReturnType<typeof pending.get>>) => void) => {
-    const waiting = pending.get(id);
-    pending.delete(id);
-    if (pending.size === 0) worker.unref();
-    if (waiting) act(waiting);
-  };
-
+  const save = () => calls.call("save", undefined);
   const opened = await new Promise<"ready" | GraphUnavailable>((resolve) => {
-    worker.on("message", (message: FromGraph) => {
+    worker.on("message", (message: GraphEvent | { readonly event?: undefined }) => {
       switch (message.event) {
         case "ready":
           return resolve("ready");
@@ -77,35 +47,29 @@ export async function graphDense(options: GraphDenseOptions): Promise<DenseIndex
         case "warning":
           return onWarning(message.message);
         case "unsaved":
-          if (maySave())
-            run({ task: "save" }).catch((error: Error) => onWarning(`The graph was not saved: ${error.message}`));
+          if (maySave()) save().catch((error) => onWarning(`The graph was not saved: ${asError(error).message}`));
           return undefined;
-        case "done":
-          return settle(message.id, ({ resolve: done }) => done(message.ranking));
-        case "failed":
-          return settle(message.id, ({ reject }) => reject(message.error));
+        case undefined:
+          return undefined; // the answer to a call
       }
     });
-    void exited.then(() => resolve({ reason: failure!.message }));
+    void calls.exited.then(() => resolve({ reason: calls.failure!.message }));
   });
   if (opened !== "ready") {
-    await exited;
+    await calls.exited;
     return opened;
   }
   worker.unref();
 
   return {
-    usable: () => failure === undefined,
-    search: async (vector, count) => (await run({ task: "search", vector: vector.slice(), count }))!,
-    followAhead: () => {
-      if (!failure) post({ task: "follow" });
+    usable: () => calls.failure === undefined,
+    search: (vector, count) => {
+      const copy = vector.slice();
+      return calls.call("search", { vector: copy, count }, [copy.buffer]);
     },
-    follow: async () => void (await run({ task: "settle" })),
-    save: async () => void (await run({ task: "save" })),
-    close: async () => {
-      if (!failure) await run({ task: "close" }).catch(() => {});
-      worker.ref();
-      await exited;
-    },
+    followAhead: () => calls.tell(followMessage),
+    follow: () => calls.call("settle", undefined),
+    save,
+    close: () => calls.end("close"),
   };
 }

@@ -23,22 +23,30 @@ export const flags = {
   inNativeCode: 1,
 } as const;
 
-export type GraphTask =
+export type GraphCalls = {
   /** The `count` nearest of all that is committed. */
-  | { readonly task: "search"; readonly vector: Float32Array<ArrayBuffer>; readonly count: number }
-  /** Done when the graph holds all that is committed. */
-  | { readonly task: "settle" }
-  /** Done when what the graph holds is on disk. */
-  | { readonly task: "save" }
-  | { readonly task: "close" };
+  readonly search: {
+    readonly takes: { readonly vector: Float32Array<ArrayBuffer>; readonly count: number };
+    readonly gives: Ranking;
+  };
+  /** Answered when the graph holds all that is committed. */
+  readonly settle: { readonly takes: undefined; readonly gives: void };
+  /** Answered when what the graph holds is on disk. */
+  readonly save: { readonly takes: undefined; readonly gives: void };
+  readonly close: { readonly takes: undefined; readonly gives: void };
+};
 
-export type ToGraph = (GraphTask & { readonly id: number }) | { readonly task: "follow" };
+/** To the graph's thread, without an answer: there is something new to take over. */
+export const followMessage = { follow: true } as const;
 
-export type FromGraph =
+export function isFollow(message: unknown): boolean {
+  return typeof message === "object" && message !== null && "follow" in message;
+}
+
+/** What the graph's thread says by itself. */
+export type GraphEvent =
   | { readonly event: "ready" }
   | { readonly event: "unavailable"; readonly reason: string }
   | { readonly event: "warning"; readonly message: string }
   /** So much has been inserted since the last save that losing it would cost. */
-  | { readonly event: "unsaved" }
-  | { readonly event: "done"; readonly id: number; readonly ranking?: Ranking }
-  | { readonly event: "failed"; readonly id: number; readonly error: Error };
+  | { readonly event: "unsaved" };

@@ -1,9 +1,9 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { asError } from "../../errors.js";
 import { openDatabase } from "../database.js";
-import type { Ranking } from "../top-k.js";
+import { serveCalls } from "../thread/serve-calls.js";
 import { GraphBuilder } from "./graph-builder.js";
-import { flags, type FromGraph, type GraphStart, type GraphTask, type ToGraph } from "./graph-messages.js";
+import { flags, isFollow, type GraphCalls, type GraphEvent, type GraphStart } from "./graph-messages.js";
 import { type HnswLibrary, loadHnswLibrary } from "./hnsw.js";
 
 // The graph's thread. It reads the vectors from SQLite itself, so that they cross no thread boundary, are in memory once,
@@ -12,7 +12,7 @@ import { type HnswLibrary, loadHnswLibrary } from "./hnsw.js";
 const port = parentPort!;
 const start = workerData as GraphStart;
 const shared = new Int32Array(start.flags);
-const say = (message: FromGraph) => port.postMessage(message);
+const say = (message: GraphEvent) => port.postMessage(message);
 
 /** Runs `work` unless the process is ending; the main thread waits at its end until this has come out again. */
 function native<Result>(work: () => Result): Result {
@@ -45,33 +45,25 @@ async function serve(hnsw: HnswLibrary): Promise<void> {
   });
   // A failure shows at the next task that needs the graph level.
   const followAhead = () => void builder.follow().catch(() => {});
-  const carryOut = async (task: GraphTask): Promise<Ranking | undefined> => {
-    if (task.task === "search") {
-      const ranking = builder.search(task.vector, task.count);
-      followAhead();
-      return ranking;
-    }
-    if (task.task === "settle") await builder.follow();
-    else if (task.task === "save") await builder.save();
-    else {
-      await builder.stop();
-      database.close();
-    }
-    return undefined;
-  };
-  const answer = async (message: GraphTask & { readonly id: number }) => {
-    const { id } = message;
-    try {
-      const ranking = await carryOut(message);
-      say({ event: "done", id, ...(ranking && { ranking }) });
-      if (message.task === "close") port.close();
-    } catch (error) {
-      say({ event: "failed", id, error: asError(error) });
-    }
-  };
-  port.on("message", (message: ToGraph) => {
-    if (message.task === "follow") followAhead();
-    else void answer(message);
+  serveCalls<GraphCalls>(
+    port,
+    {
+      search: ({ vector, count }) => {
+        const ranking = builder.search(vector, count);
+        followAhead();
+        return ranking;
+      },
+      settle: () => builder.follow(),
+      save: () => builder.save(),
+      close: async () => {
+        await builder.stop();
+        database.close();
+      },
+    },
+    "close",
+  );
+  port.on("message", (message: unknown) => {
+    if (isFollow(message)) followAhead();
   });
   say({ event: "ready" });
   followAhead();

@@ -5,12 +5,12 @@ import { once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { cpus, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import { fileURLToPath } from "node:url";
 import type { DocumentWrite } from "../src/ports.js";
 import type { openStore as OpenStore } from "../src/store/open-store.js";
 import type { vectorKey as VectorKey } from "../src/text/chunk-identity.js";
 import type { Chunk, Document } from "../src/types.js";
+import { EventLoopDelay } from "./event-loop-delay.js";
 
 // What is measured is the build, as it is shipped.
 const built = new URL("../../dist/", import.meta.url);
@@ -104,7 +104,7 @@ const embedder = { space: "benchmark", dimension };
 const say = (line: string) => console.log(`  ${line}`);
 
 async function build(index: Index, path: string): Promise<void> {
-  const delay = monitorEventLoopDelay({ resolution: 5 });
+  const delay = new EventLoopDelay();
   const store = await openStore(path, embedder, { index, onWarning: say });
   let writingMs = 0;
   const began = performance.now();
@@ -112,21 +112,16 @@ async function build(index: Index, path: string): Promise<void> {
     const write = documentOf(number, Math.min(chunksPerDocument, chunkCount - done));
     const vectors = new Map(write.chunks.map((chunk) => [vectorKey(chunk), vector()]));
     done += write.chunks.length;
-    delay.enable();
     const start = performance.now();
-    await store.write({ vectors, documents: [write] });
+    await delay.during(() => store.write({ vectors, documents: [write] }));
     writingMs += performance.now() - start;
-    delay.disable();
   }
-  delay.enable();
   const closing = performance.now();
-  await store.close();
-  delay.disable();
+  await delay.during(() => store.close());
   say(`written in ${(writingMs / 1000).toFixed(2)} s, closed ${seconds(closing)} s later`);
   const rate = chunkCount / ((performance.now() - began) / 1000);
   say(`built at ${rate.toFixed(0)} chunks a second, the making of texts and vectors included`);
-  const [p99, longest] = [delay.percentile(99), delay.max].map((nanoseconds) => (nanoseconds / 1e6).toFixed(0));
-  say(`event loop delay p99 ${p99} ms, longest ${longest} ms`);
+  say(String(delay));
   for (const file of readdirSync(path)) say(`${file}: ${megabytes(statSync(join(path, file)).size)}`);
 }
 
@@ -152,8 +147,11 @@ async function measure(index: Index, path: string, queries: readonly Query[]): P
     await store.hits([...left, ...right]);
   });
   say(`both, 40 each, with hits read ${both}`);
-  const { rss } = process.memoryUsage();
-  say(`memory of the process ${megabytes(rss)}, ${(rss / raw).toFixed(2)} of the raw vectors`);
+  const { rss, heapTotal, arrayBuffers } = process.memoryUsage();
+  const ratio = (rss / raw).toFixed(2);
+  say(
+    `memory of the process ${megabytes(rss)}, ${ratio} of the raw vectors; main thread's heap ${megabytes(heapTotal)}, buffers ${megabytes(arrayBuffers)}`,
+  );
   await store.close();
   return found;
 }

@@ -8,14 +8,17 @@ export type Statement<Parameters extends unknown[], Row> = SQLite.Statement<Para
  * A connection to the SQLite file at `path`, in WAL mode: readers see the last commit while a writer works. A commit is
  * on disk when it returns (`synchronous = FULL`): what was paid for survives a power cut, and no derived file is ever
  * newer than the truth it was made from.
+ *
+ * @param cacheBytes most memory for pages read. Who only reads needs little: the operating system has them too.
  */
-export function openDatabase(path: string): Database {
+export function openDatabase(path: string, cacheBytes = 16_000_000): Database {
   const database = guarded(path, () => new SQLite(path, { timeout: 5000 }));
   try {
     guarded(path, () => {
       database.pragma("journal_mode = WAL");
       database.pragma("synchronous = FULL");
       database.pragma("foreign_keys = ON");
+      database.pragma(`cache_size = ${-Math.floor(cacheBytes / 1024)}`);
     });
   } catch (error) {
     database.close();

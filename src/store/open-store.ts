@@ -80,12 +80,14 @@ export async function openEmbeddedStore<const Space extends string>(
   }
   const folder = prepareFolder(absolute);
   const { databasePath } = folder;
-  const database = openDatabase(databasePath);
+  const database = openDatabase(databasePath, 4_000_000);
   try {
     prepareSchema(database, databasePath);
     checkSpace(readMeta(database, "space"), space, absolute);
     checkDimension(readMeta(database, "dimension"), dimension, absolute);
     const store = readMeta(database, "store")!;
+    // From here on the writer's thread alone changes anything.
+    database.pragma("query_only = ON");
     return new EmbeddedStore({
       folder,
       database,

@@ -2,8 +2,8 @@ import type { Ranking } from "../top-k.js";
 
 /** The vectors of a store's chunks, level with the store at every search. */
 export interface DenseIndex {
-  /** False when it has ended by itself and answers no more. */
-  readonly usable: () => boolean;
+  /** Why it answers no more, if it ended by itself. */
+  readonly failure: () => Error | undefined;
   /** The `count` nearest to a vector of length 1, by cosine. */
   readonly search: (vector: Float32Array, count: number) => Promise<Ranking>;
   /** Takes over what was committed, without anybody waiting for it. */

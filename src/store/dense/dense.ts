@@ -32,7 +32,7 @@ export class Dense {
     try {
       return await index.search(vector, count);
     } catch (error) {
-      if (index.usable()) throw error;
+      if (!index.failure()) throw error;
       return (await this.#current()).search(vector, count);
     }
   }
@@ -57,8 +57,9 @@ export class Dense {
   /** The index to use now, changed first where another one fits better. */
   #current(): Promise<DenseIndex> {
     return this.#serial.run(async () => {
-      if (this.#kind === "hnsw" && !this.#index!.usable()) {
-        this.#options.onWarning("The graph's thread has ended: searching vectors one by one instead");
+      const failure = this.#kind === "hnsw" ? this.#index?.failure() : undefined;
+      if (failure) {
+        this.#options.onWarning(`${failure.message}. Until then vectors are searched one by one, which finds the same`);
         this.#withoutGraph = true;
       }
       const kind = this.#fitting();

@@ -13,7 +13,7 @@ export function flatDense(changes: Changes): DenseIndex {
     remove: (label) => index?.remove(label),
   });
   return {
-    usable: () => true,
+    failure: () => undefined,
     search: async (vector, count) => {
       await follower.follow();
       return index ? index.search(vector, count) : { labels: new Float64Array(0), scores: new Float64Array(0) };

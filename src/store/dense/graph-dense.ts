@@ -62,7 +62,7 @@ export async function graphDense(options: GraphDenseOptions): Promise<DenseIndex
   worker.unref();
 
   return {
-    usable: () => calls.failure === undefined,
+    failure: () => calls.failure,
     search: (vector, count) => {
       const copy = vector.slice();
       return calls.call("search", { vector: copy, count }, [copy.buffer]);

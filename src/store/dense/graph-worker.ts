@@ -28,7 +28,7 @@ function native<Result>(work: () => Result): Result {
 
 async function serve(hnsw: HnswLibrary): Promise<void> {
   const { databasePath, folder, store, m, efConstruction, ef } = start;
-  const database = openDatabase(databasePath);
+  const database = openDatabase(databasePath, 4_000_000);
   const builder = await GraphBuilder.open({
     database,
     folder,

@@ -1,0 +1,34 @@
+import { createHistogram } from "node:perf_hooks";
+
+const everyMs = 5;
+
+/**
+ * How much later than due a timer fires while some work is under way. Node's own monitor, paused between two stretches
+ * of work, would count the pause as a delay.
+ */
+export class EventLoopDelay {
+  readonly #histogram = createHistogram();
+
+  async during<Result>(work: () => Promise<Result>): Promise<Result> {
+    let due = performance.now() + everyMs;
+    const record = () => {
+      const now = performance.now();
+      this.#histogram.record(Math.max(1, Math.round((now - due) * 1e6)));
+      due = now + everyMs;
+    };
+    const timer = setInterval(record, everyMs);
+    try {
+      return await work();
+    } finally {
+      clearInterval(timer);
+      if (performance.now() > due) record();
+    }
+  }
+
+  toString(): string {
+    const milliseconds = (nanoseconds: number) => (nanoseconds / 1e6).toFixed(0);
+    const { max } = this.#histogram;
+    const [p50, p99] = [50, 99].map((percentile) => milliseconds(this.#histogram.percentile(percentile)));
+    return `event loop delay p50 ${p50} ms, p99 ${p99} ms, longest ${milliseconds(max)} ms`;
+  }
+}

@@ -114,8 +114,8 @@ async function sha256(path: string): Promise<string> {
   const hash = createHash("sha256");
   const handle = await open(path, "r");
   try {
-    // Read piece by piece into one buffer: a file of any size costs 4 MB, and hashing a piece takes about 3 ms.
-    const buffer = Buffer.allocUnsafe(4 << 20);
+    // Read piece by piece into one buffer: a file of any size costs 1 MB, and hashing a piece takes less than 1 ms.
+    const buffer = Buffer.allocUnsafe(1 << 20);
     for (;;) {
       const { bytesRead } = await handle.read(buffer, 0, buffer.length, null);
       if (bytesRead === 0) return hash.digest("hex");

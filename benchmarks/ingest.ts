@@ -1,0 +1,215 @@
+/**
+ * Ingest end to end, through the public stages, against the slowest thing that it cannot do without: waiting for the
+ * upstream at the cap on calls in flight, one pass of the tokenizer over the texts, or inserting the vectors into an HNSW
+ * graph and nothing else. The upstream is a child process that answers after a fixed time with random unit vectors.
+ *
+ *     npm run build && npm run build:examples && node build/benchmarks/ingest.js [folder] [latency in ms] [dimension]
+ */
+import {
+  chunk,
+  createTransport,
+  type Document,
+  embedChunks,
+  embedder,
+  openStore,
+  Pipeline,
+  skipKnown,
+  type Store,
+  store,
+} from "citewell";
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { cpus, tmpdir } from "node:os";
+import { join } from "node:path";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import type * as Hnsw from "../src/store/dense/hnsw.js";
+import type * as Tokens from "../src/text/tokens.js";
+
+const concurrency = 8;
+const [mode = "../shared/data/docs-corpus", latency = "100", length = "1024"] = process.argv.slice(2);
+const [latencyMs, dimension] = [Number(latency), Number(length)];
+
+if (mode === "serve") serve();
+else await measure(mode);
+
+function unitVector(): Float32Array<ArrayBuffer> {
+  const vector = Float32Array.from({ length: dimension }, () => Math.random() - 0.5);
+  const scale = 1 / Math.hypot(...vector);
+  return vector.map((component) => component * scale);
+}
+
+function serve(): void {
+  let requests = 0;
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const answerAt = performance.now() + latencyMs;
+    let body = "";
+    for await (const part of request.setEncoding("utf8")) body += part;
+    const { input } = JSON.parse(body) as { readonly input: readonly string[] };
+    const data = input.map((_, index) => ({
+      object: "embedding",
+      index,
+      embedding: Buffer.from(unitVector().buffer).toString("base64"),
+    }));
+    const reply = JSON.stringify({ object: "list", model: "made", data, usage: { prompt_tokens: 1, total_tokens: 1 } });
+    await sleep(answerAt - performance.now());
+    requests++;
+    response.setHeader("content-type", "application/json").end(reply);
+  };
+  const server = createServer((request, response) => void answer(request, response));
+  server.listen(0, "127.0.0.1", () => process.send!((server.address() as AddressInfo).port));
+  process.on("message", () => {
+    process.send!(requests);
+    requests = 0;
+  });
+  process.on("disconnect", () => process.exit());
+}
+
+async function measure(folder: string): Promise<void> {
+  const documents = readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".md"))
+    .map((name): Document => {
+      return { uri: name, text: readFileSync(join(folder, name), "utf8"), mediaType: "text/markdown" };
+    });
+  console.log(`node build/benchmarks/ingest.js ${process.argv.slice(2).join(" ")}`);
+  console.log(`${cpus().length} x ${cpus()[0]?.model}, Node ${process.version}`);
+  console.log(
+    `${documents.length} documents, ${latencyMs} ms a request, ${concurrency} at once, ${dimension} dimensions`,
+  );
+
+  const upstream = fork(fileURLToPath(import.meta.url), ["serve", latency, length]);
+  const [port] = (await once(upstream, "message")) as [number];
+  const folderOfStores = mkdtempSync(join(tmpdir(), "citewell-benchmark-"));
+  try {
+    const tokenizerSeconds = await tokenizerPass(documents);
+    let insertionSeconds: number | undefined;
+    for (const [index, asking] of [
+      ["flat", false],
+      ["hnsw", false],
+      ["hnsw", true],
+    ] as const) {
+      console.log(`\n${index}${asking ? ", a question every 100 ms" : ""}`);
+      const path = join(folderOfStores, `${index}-${asking}`);
+      const { seconds, chunks } = await ingest({ port, path, index, asking, documents });
+      upstream.send("requests");
+      const [requests] = (await once(upstream, "message")) as [number];
+      insertionSeconds ??= await hnswInsertion(chunks);
+      const parts: readonly (readonly [string, number])[] = [
+        [`upstream, ${requests} requests`, (requests * latencyMs) / 1000 / concurrency],
+        ["one tokenizer pass", tokenizerSeconds],
+        ...(index === "hnsw" ? [["HNSW insertion alone", insertionSeconds] as const] : []),
+      ];
+      for (const [name, taken] of parts) say(`${name}: ${taken.toFixed(2)} s`);
+      const slowest = Math.max(...parts.map(([, taken]) => taken));
+      say(`${chunks} chunks in ${seconds.toFixed(2)} s, ${(seconds / slowest).toFixed(2)} of the slowest`);
+    }
+  } finally {
+    upstream.disconnect();
+    rmSync(folderOfStores, { recursive: true, force: true });
+  }
+}
+
+interface Run {
+  readonly port: number;
+  readonly path: string;
+  readonly index: "flat" | "hnsw";
+  readonly asking: boolean;
+  readonly documents: readonly Document[];
+}
+
+/** Seconds until everything is stored, in all indexes, and the store is closed. */
+async function ingest({ port, path, index, asking, documents }: Run): Promise<{ seconds: number; chunks: number }> {
+  const transport = createTransport({ baseUrl: `http://127.0.0.1:${port}`, apiKey: "key", concurrency });
+  const embed = embedder(transport, { model: "made-m3", dimension });
+  const delay = monitorEventLoopDelay({ resolution: 5 });
+  delay.enable();
+  const began = performance.now();
+  const kb = await openStore(path, embed, { index });
+  const flow = Pipeline.from<Document>()
+    .pipe(chunk({ for: embed }))
+    .pipe(skipKnown(kb))
+    .pipe(embedChunks(embed, { concurrency }))
+    .pipe(store(kb));
+  const questions = asking ? askAllTheWhile(kb) : undefined;
+  let chunks = 0;
+  for await (const written of flow.stream(documents)) chunks += written.chunks;
+  const streamed = (performance.now() - began) / 1000;
+  const answeredMs = await questions?.stop();
+  await kb.close();
+  const seconds = (performance.now() - began) / 1000;
+  delay.disable();
+  const [p50, p99, longest] = [delay.percentile(50), delay.percentile(99), delay.max].map((ns) =>
+    (ns / 1e6).toFixed(0),
+  );
+  say(`event loop delay p50 ${p50} ms, p99 ${p99} ms, longest ${longest} ms`);
+  say(`stored after ${streamed.toFixed(2)} s, the rest until the indexes were complete and saved`);
+  if (answeredMs) {
+    const at = (share: number) => answeredMs[Math.floor(answeredMs.length * share)]!.toFixed(1);
+    say(`${answeredMs.length} questions, dense and lexical, p50 ${at(0.5)} ms, p95 ${at(0.95)} ms`);
+  }
+  await transport.close();
+  return { seconds, chunks };
+}
+
+/** Asks a question every 100 ms; `stop` gives the times of the answers in milliseconds, in rising order. */
+function askAllTheWhile(kb: Store): { readonly stop: () => Promise<number[]> } {
+  const enough = new AbortController();
+  const taken: number[] = [];
+  const done = (async () => {
+    while (!enough.signal.aborted) {
+      await sleep(100);
+      const query = { text: "how do I configure the network policy of a cluster", vector: unitVector() };
+      const began = performance.now();
+      const found = await Promise.all([
+        kb.dense.retrieve(query, { count: 40 }),
+        kb.lexical.retrieve(query, { count: 40 }),
+      ]);
+      await kb.hits(found.flat());
+      taken.push(performance.now() - began);
+    }
+  })();
+  return {
+    stop: async () => {
+      enough.abort();
+      await done;
+      return taken.toSorted((a, b) => a - b);
+    },
+  };
+}
+
+/** The fastest of three passes. */
+async function tokenizerPass(documents: readonly Document[]): Promise<number> {
+  const { defaultTokens } = (await import(built("text/tokens.js"))) as typeof Tokens;
+  const passes = Array.from({ length: 3 }, () => {
+    const began = performance.now();
+    for (const { text } of documents) defaultTokens.count(text);
+    return (performance.now() - began) / 1000;
+  });
+  return Math.min(...passes);
+}
+
+async function hnswInsertion(count: number): Promise<number> {
+  const { HnswGraph, loadHnswLibrary } = (await import(built("store/dense/hnsw.js"))) as typeof Hnsw;
+  const graph = HnswGraph.create(await loadHnswLibrary(), dimension, { m: 16, efConstruction: 200, ef: 200 });
+  let seconds = 0;
+  for (let label = 1; label <= count; label++) {
+    const vector = unitVector();
+    const began = performance.now();
+    graph.add(label, vector);
+    seconds += (performance.now() - began) / 1000;
+  }
+  return seconds;
+}
+
+// What is measured is the build, as it is shipped.
+function built(file: string): string {
+  return new URL(`../../dist/${file}`, import.meta.url).href;
+}
+
+function say(line: string): void {
+  console.log(`  ${line}`);
+}

@@ -23,7 +23,19 @@ const mayImport: Record<string, readonly string[]> = {
   upstream: ["contract", "transport", "local"],
   "knowledge-base": ["upstream", "transport", "models", "stages", "store", "load", "text"],
   index: ["contract", "transport", "models", "stages", "store", "load", "local", "text", "knowledge-base", "evaluate"],
-  cli: ["contract", "transport", "models", "stages", "store", "load", "local", "text", "knowledge-base", "evaluate"],
+  cli: [
+    "contract",
+    "transport",
+    "models",
+    "stages",
+    "store",
+    "load",
+    "local",
+    "text",
+    "knowledge-base",
+    "upstream",
+    "evaluate",
+  ],
   web: ["index", "knowledge-base"],
 };
 
@@ -38,6 +50,8 @@ const oneImporter = [
   "yaml",
   "tinyglobby",
   "ignore",
+  "image-size",
+  "mediabunny",
 ];
 
 interface Import {

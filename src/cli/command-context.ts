@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { openKnowledgeBase, type KnowledgeBase } from "../knowledge-base.js";
-import { createTransport } from "../transport/transport.js";
+import { createTransport, type Transport } from "../transport/transport.js";
 import { proxySettings } from "./proxy-settings.js";
 import { readConfiguration, type Configuration } from "./configuration.js";
 
@@ -21,6 +21,15 @@ export interface StoreFlags extends Configuration {
   readonly json?: boolean;
 }
 
+/** To the service that the settings name, if they name one. To be closed by the caller. */
+export function configuredTransport(
+  { baseUrl, apiKey }: Configuration,
+  environment: World["environment"],
+): Transport | undefined {
+  if (baseUrl === undefined) return undefined;
+  return createTransport({ baseUrl, ...(apiKey !== undefined && { apiKey }), ...proxySettings(baseUrl, environment) });
+}
+
 /** Opens the store and the upstream that flags, variables and configuration file name; closes both when `use` is done. */
 export async function withKnowledgeBase<T>(
   world: World,
@@ -34,14 +43,7 @@ export async function withKnowledgeBase<T>(
     environment: world.environment,
     directory: world.directory,
   });
-  const transport =
-    settings.baseUrl === undefined
-      ? undefined
-      : createTransport({
-          baseUrl: settings.baseUrl,
-          ...(settings.apiKey !== undefined && { apiKey: settings.apiKey }),
-          ...proxySettings(settings.baseUrl, world.environment),
-        });
+  const transport = configuredTransport(settings, world.environment);
   const kb = await openKnowledgeBase({
     path: join(world.directory, settings.store ?? ".citewell"),
     create,

@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Option } from "commander";
 import type { World } from "./command-context.js";
+import { between, positive } from "./number-option.js";
+import { addVideoCommands } from "./video-program.js";
 
 // Commands load their own code when they run: `--help` and a usage error need none of it.
 
@@ -84,6 +86,8 @@ Examples:
       exit(await chunkCommand(world, path, flags));
     });
 
+  addVideoCommands(program, world, exit);
+
   program
     .command("local")
     .description("serve the inference contract on this machine, offline: what runs when no service is configured")
@@ -113,20 +117,4 @@ function withStore(command: Command): Command {
     .option("--rerank-model <id>", "CITEWELL_RERANK_MODEL")
     .option("--chat-model <id>", "CITEWELL_CHAT_MODEL")
     .option("--config <file>", "settings file (default: ./citewell.config.json)");
-}
-
-function between(least: number, most: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    if (!Number.isInteger(value) || value < least || value > most) {
-      throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
-    }
-    return value;
-  };
-}
-
-function positive(text: string): number {
-  const value = Number(text);
-  if (!Number.isFinite(value) || value <= 0) throw new InvalidArgumentError("It must be a number above 0.");
-  return value;
 }

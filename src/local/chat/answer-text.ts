@@ -1,3 +1,4 @@
+import { sentences } from "../../text/sentences.js";
 import type { CitationStyle } from "./reading.js";
 import { plainText } from "./plain-text.js";
 import type { Statement } from "./statements.js";
@@ -11,30 +12,38 @@ function onOwnLine({ kind }: Statement): boolean {
   return kind !== "prose";
 }
 
-function cited(statement: Statement, style: CitationStyle): string {
-  const words =
-    statement.kind === "code"
-      ? inlineCode(statement.text.replace(/\s*\\\n\s*/g, " "))
-      : withoutMarkers(plainText(statement.text));
-  return style === "none" ? words : `${words} ${marker(statement, style)}`;
+/** Each sentence with its own marker, so that none claims what only its neighbour's words show. */
+function cited({ kind, source, text }: Statement, style: CitationStyle): string {
+  if (kind === "code") return withMarker(inlineCode(text.replace(/\s*\\\n\s*/g, " ")), source, text, style);
+  if (kind !== "prose" || style === "none") return withMarker(said(text), source, text, style);
+  const parts = sentences(text).map(({ start, end }) => text.slice(start, end));
+  return parts
+    .filter((part) => /[\p{L}\p{N}]/u.test(part))
+    .map((part) => withMarker(said(part), source, part, style))
+    .join(" ");
 }
 
-function marker({ source, text }: Statement, style: CitationStyle): string {
+function said(text: string): string {
+  return withoutMarkers(plainText(text));
+}
+
+function withMarker(words: string, source: number, text: string, style: CitationStyle): string {
+  if (style === "none") return words;
   const quote = style === "quote" ? quotable(text) : "";
-  return quote === "" ? `[${source}]` : `[${source}: "${quote}"]`;
+  return quote === "" ? `${words} [${source}]` : `${words} [${source}: "${quote}"]`;
 }
 
 /** Most characters of a quote: enough to be found again, short enough to be read. */
 const longestQuote = 160;
 
 /**
- * The longest stretch of a statement that stands in a marker as it is: without quotation marks, brackets, addresses of
- * links and line breaks, cut between words.
+ * The longest stretch of a statement that stands in a marker as it is: one line, without a bracket behind a quotation
+ * mark, which would close the marker, and cut between words.
  */
 export function quotable(text: string): string {
   const stretches = text
-    .split(/["“”\r\n]|\]\([^()]*\)|[\][【】]/)
-    .map((part) => part.replace(/^[\s>#*+|-]+|[\s|*\\]+$/g, ""))
+    .split(/\r?\n|(?<=["'“”„«»「」『』‘’`])\s*[\]】]/)
+    .map((part) => part.replace(/^(?:[\s>#+|-]|\*(?!\*))+|[\s|*\\]+$/g, ""))
     .filter((part) => /[\p{L}\p{N}]/u.test(part));
   const longest = stretches.reduce((best, part) => (part.length > best.length ? part : best), "");
   if (longest.length <= longestQuote) return longest;

@@ -24,8 +24,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
-import { monitorEventLoopDelay } from "node:perf_hooks";
-import { setTimeout as sleep } from "node:timers/promises";
+import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks";
+import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type * as Hnsw from "../src/store/dense/hnsw.js";
 import type * as Tokens from "../src/text/tokens.js";
@@ -80,6 +80,8 @@ async function measure(folder: string): Promise<void> {
   console.log(
     `${documents.length} documents, ${latencyMs} ms a request, ${concurrency} at once, ${dimension} dimensions`,
   );
+
+  console.log(`before anything else, with turns of 8 ms of work: ${await machineDelay()}`);
 
   const upstream = fork(fileURLToPath(import.meta.url), ["serve", latency, length]);
   const [port] = (await once(upstream, "message")) as [number];
@@ -179,6 +181,26 @@ function askAllTheWhile(kb: Store): { readonly stop: () => Promise<number[]> } {
       return taken.toSorted((a, b) => a - b);
     },
   };
+}
+
+/** What this machine makes of short turns just now: others who use it delay an event loop as well. */
+async function machineDelay(): Promise<string> {
+  const delay = monitorEventLoopDelay({ resolution: 5 });
+  delay.enable();
+  for (const until = performance.now() + 3000; performance.now() < until;) {
+    const before = process.cpuUsage().user;
+    while (process.cpuUsage().user - before < 8000);
+    await turn();
+  }
+  delay.disable();
+  return described(delay);
+}
+
+function described(delay: IntervalHistogram): string {
+  const [p50, p99, longest] = [delay.percentile(50), delay.percentile(99), delay.max].map((ns) =>
+    (ns / 1e6).toFixed(0),
+  );
+  return `event loop delay p50 ${p50} ms, p99 ${p99} ms, longest ${longest} ms`;
 }
 
 /** The fastest of three passes. */

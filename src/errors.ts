@@ -166,6 +166,8 @@ export type LoadErrorCode =
   | "unsupported"
   /** The file system or a parser said no. */
   | "unreadable"
+  /** A line is not what the file's format has there. */
+  | "malformed"
   /** Larger than the limit. */
   | "too-large";
 

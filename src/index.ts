@@ -146,6 +146,20 @@ export { skipKnown } from "./stages/skip-known.js";
 export { store } from "./stages/store.js";
 export { storeBlank } from "./stages/store-blank.js";
 
+export { bootstrapInterval } from "./evaluate/bootstrap.js";
+export type { BootstrapOptions, Interval } from "./evaluate/bootstrap.js";
+export { openCollection } from "./evaluate/collection.js";
+export type { Collection, CollectionFiles, JudgedQuery } from "./evaluate/collection.js";
+export { compare } from "./evaluate/compare.js";
+export type { Comparison, MetricChange } from "./evaluate/compare.js";
+export { evaluate } from "./evaluate/evaluate.js";
+export type { EvaluateOptions, Evaluation, MetricName, Scores } from "./evaluate/evaluate.js";
+export { averagePrecision, ndcg, recall, reciprocalRank } from "./evaluate/metrics.js";
+export type { Judgements } from "./evaluate/metrics.js";
+export { randomisationTest } from "./evaluate/randomisation-test.js";
+export type { RandomisationOptions } from "./evaluate/randomisation-test.js";
+export { rankDocuments } from "./evaluate/rank-documents.js";
+
 export { embeddingText, vectorKey } from "./text/chunk-identity.js";
 export { placeInDocument, placeInHit } from "./text/places.js";
 export { defaultTokens } from "./text/tokens.js";

@@ -19,6 +19,8 @@ const misuse: ReadonlySet<string> = new Set([
   "empty",
   "binary",
   "unsupported",
+  // A file that is not in its format.
+  "malformed",
   "question-too-long",
 ]);
 

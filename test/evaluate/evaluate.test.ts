@@ -1,0 +1,116 @@
+import { describe, expect, test } from "vitest";
+import { OptionsError } from "../../src/errors.js";
+import { compare } from "../../src/evaluate/compare.js";
+import { byMetric, evaluate, type Scores } from "../../src/evaluate/evaluate.js";
+import { documentsOf, rankDocuments } from "../../src/evaluate/rank-documents.js";
+
+const query = (id: string, ...relevant: string[]) => ({
+  id,
+  text: id,
+  judgements: new Map(relevant.map((document) => [document, 1])),
+});
+
+describe("evaluate", () => {
+  test("means, intervals and scores are over the queries asked, in their order", async () => {
+    const done: number[] = [];
+    const rankings: Record<string, string[]> = { first: ["a", "b"], second: ["x", "b"], third: ["x"] };
+    const evaluation = await evaluate(
+      [query("first", "a"), query("second", "b"), query("third", "c")],
+      ({ id }) => Promise.resolve(rankings[id]!),
+      { onProgress: (count) => done.push(count) },
+    );
+    expect(evaluation.queries).toBe(3);
+    expect(evaluation.metrics["mrr@10"]).toBeCloseTo((1 + 1 / 2 + 0) / 3, 12);
+    expect(evaluation.metrics["ndcg@10"]).toBeCloseTo((1 + 1 / Math.log2(3) + 0) / 3, 12);
+    expect(evaluation.metrics["recall@100"]).toBeCloseTo(2 / 3, 12);
+    expect(evaluation.intervals["mrr@10"]).toEqual([0, 1]);
+    expect([...evaluation.scores]).toMatchObject([
+      ["first", { map: 1 }],
+      ["second", { map: 1 / 2 }],
+      ["third", { map: 0 }],
+    ]);
+    expect(done).toEqual([1, 2, 3]);
+    expect(evaluation.latencyMs.p95).toBeGreaterThanOrEqual(evaluation.latencyMs.p50);
+  });
+
+  test("stops at an abort with the caller's own reason", async () => {
+    const stopping = new AbortController();
+    const reason = new Error("enough");
+    const asked: string[] = [];
+    const running = evaluate(
+      [query("first", "a"), query("second", "b")],
+      ({ id }) => {
+        asked.push(id);
+        stopping.abort(reason);
+        return Promise.resolve([]);
+      },
+      { signal: stopping.signal },
+    );
+    await expect(running).rejects.toBe(reason);
+    expect(asked).toEqual(["first"]);
+  });
+});
+
+describe("rankDocuments", () => {
+  const chunks = (documents: number, each: number) =>
+    Array.from({ length: documents * each }, (_, index) => ({ uri: `d${Math.floor(index / each)}` }));
+
+  test("a document stands where its best chunk stands, once", () => {
+    expect(documentsOf([{ uri: "b" }, { uri: "a" }, { uri: "b" }, { uri: "c" }, { uri: "a" }])).toEqual([
+      "b",
+      "a",
+      "c",
+    ]);
+  });
+
+  test.each([
+    ["two searches when four chunks of each document come first", 200, 4, 100, [200, 400], 100],
+    ["one search when there is no more to find", 30, 3, 100, [200], 30],
+    ["as far as 1,000 chunks", 300, 20, 100, [200, 400, 800, 1000], 50],
+  ])("%s", async (_, documents, each, wanted, limits, found) => {
+    const all = chunks(documents, each);
+    const asked: number[] = [];
+    const ranking = await rankDocuments((limit) => {
+      asked.push(limit);
+      return Promise.resolve(all.slice(0, limit));
+    }, wanted);
+    expect(asked).toEqual(limits);
+    expect(ranking).toEqual(Array.from({ length: found }, (_unused, index) => `d${index}`));
+  });
+});
+
+describe("compare", () => {
+  const scored = (ndcg: (index: number) => number, queries = 40): Map<string, Scores> =>
+    new Map(
+      Array.from({ length: queries }, (_, index) => [
+        `q${index}`,
+        byMetric((metric) => (metric === "ndcg@10" ? ndcg(index) : 0.5)),
+      ]),
+    );
+  const before = scored((index) => (index % 10) / 10);
+
+  test("a loss on every query is worse, the mirror image is better", () => {
+    const after = scored((index) => (index % 10) / 10 - 0.02);
+    const worse = compare(after, before);
+    expect(worse.worse).toBe(true);
+    expect(worse.metrics["ndcg@10"]).toMatchObject({ verdict: "worse", difference: expect.closeTo(-0.02, 10) });
+    expect(worse.metrics.map).toMatchObject({ verdict: "same", difference: 0, p: 1 });
+    const better = compare(before, after);
+    expect(better.worse).toBe(false);
+    expect(better.metrics["ndcg@10"].verdict).toBe("better");
+  });
+
+  test("a lower mean that chance explains is not worse", () => {
+    const after = scored((index) => (index % 10) / 10 + (index % 2 === 0 ? 0.3 : -0.31));
+    expect(compare(after, before)).toMatchObject({ worse: false, metrics: { "ndcg@10": { verdict: "same" } } });
+  });
+
+  test("only queries that both asked count", () => {
+    const fewer = scored((index) => (index % 10) / 10, 10);
+    expect(compare(fewer, before)).toMatchObject({
+      queries: 10,
+      metrics: { "ndcg@10": { baseline: 0.45, difference: 0 } },
+    });
+    expect(() => compare(new Map([["other", before.get("q1")!]]), before)).toThrow(OptionsError);
+  });
+});

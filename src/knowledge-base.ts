@@ -58,6 +58,8 @@ export interface SearchPassagesOptions extends RunOptions {
   readonly mode?: SearchMode;
   /** Most hits. Default: 10. */
   readonly limit?: number;
+  /** Passages that search hands to the reranker, 1 to 1000; of them `limit` stay. Default: none, no reranking. */
+  readonly rerank?: number;
 }
 
 export interface AskOptions extends RunOptions {
@@ -114,6 +116,8 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
         ? Pipeline.from<Question>().pipe(search(kb, { mode, count }))
         : Pipeline.from<Question>().pipe(embedQuestion(embed)).pipe(search(kb, { mode, count }));
 
+    const reranking = (topN: number) => rerank(reranker(transport, { model: upstream.model("rerank") }), { topN });
+
     return {
       store: kb,
 
@@ -133,14 +137,16 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
         return ledger.report(context.failures);
       },
 
-      async search(question, { mode = "hybrid", limit = 10, ...run } = {}) {
-        const [found] = await collect(retrieval(mode, limit).stream([{ question }], run));
+      async search(question, { mode = "hybrid", limit = 10, rerank: candidates, ...run } = {}) {
+        const asking =
+          candidates === undefined ? retrieval(mode, limit) : retrieval(mode, candidates).pipe(reranking(limit));
+        const [found] = await collect(asking.stream([{ question }], run));
         return found!;
       },
 
       async *ask(question, { count = 40, topN = 6, answer: answering = {}, ...run } = {}) {
         const found = retrieval("hybrid", rerankModel ? count : topN);
-        const ranked = rerankModel ? found.pipe(rerank(reranker(transport, { model: rerankModel }), { topN })) : found;
+        const ranked = rerankModel ? found.pipe(reranking(topN)) : found;
         const asking = ranked.pipe(answer(chatModel(transport, { model: upstream.model("chat") }), answering));
         yield* asking.stream([typeof question === "string" ? { question } : question], run);
       },

@@ -17,7 +17,7 @@ export interface Upstream {
   /** Undefined when none was chosen for a service of the caller's: then results keep the order of the search. */
   readonly rerankModel: string | undefined;
   /** @throws OptionsError when none was chosen for a service of the caller's. */
-  readonly model: (purpose: "embedding" | "chat") => string;
+  readonly model: (purpose: keyof ModelChoice) => string;
   readonly close: () => Promise<void>;
 }
 
@@ -47,7 +47,7 @@ export async function connectUpstream(given: Transport | undefined, models: Mode
   };
 }
 
-function missingModel(purpose: "embedding" | "chat", baseUrl: string): never {
+function missingModel(purpose: keyof ModelChoice, baseUrl: string): never {
   throw new OptionsError(
     "config",
     `No ${purpose} model is named for ${baseUrl}. Set models.${purpose} (for the command: CITEWELL_${purpose.toUpperCase()}_MODEL ` +

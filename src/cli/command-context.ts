@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { resolve } from "node:path";
 import { openKnowledgeBase, type KnowledgeBase } from "../knowledge-base.js";
 import { createTransport, type Transport } from "../transport/transport.js";
 import { proxySettings } from "./proxy-settings.js";
@@ -45,7 +45,7 @@ export async function withKnowledgeBase<T>(
   });
   const transport = configuredTransport(settings, world.environment);
   const kb = await openKnowledgeBase({
-    path: join(world.directory, settings.store ?? ".citewell"),
+    path: resolve(world.directory, settings.store ?? ".citewell"),
     create,
     transport,
     models: { embedding: settings.embeddingModel, rerank: settings.rerankModel, chat: settings.chatModel },

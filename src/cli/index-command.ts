@@ -4,7 +4,7 @@ import { readPath } from "../load/read-file.js";
 import type { IngestProgress, IngestReport } from "../stages/ingest-ledger.js";
 import { withKnowledgeBase, type StoreFlags, type World } from "./command-context.js";
 import { exitCodes } from "./failure.js";
-import { count, duration, progressLine } from "./progress-line.js";
+import { count, describeProgress, duration, progressLine } from "./progress-line.js";
 import { displayReason, oneLine } from "./terminal-text.js";
 
 export interface IndexFlags extends StoreFlags {
@@ -18,7 +18,7 @@ export async function indexCommand(world: World, paths: readonly string[], flags
   const { include, exclude } = flags;
   const globs = { ...(include && { include: [...include] }), ...(exclude && { exclude: [...exclude] }) };
   const source = allSources(paths.map((path) => readPath(resolve(world.directory, path), globs)));
-  const line = progressLine(world.stderr);
+  const line = progressLine(world.stderr, describeProgress);
   let latest: IngestProgress | undefined;
   const report = await withKnowledgeBase(world, flags, true, async (kb) => {
     try {

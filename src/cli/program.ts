@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { Command, Option } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 import type { World } from "./command-context.js";
 import { between, positive } from "./number-option.js";
 import { addVideoCommands } from "./video-program.js";
@@ -86,6 +86,30 @@ Examples:
       exit(await chunkCommand(world, path, flags));
     });
 
+  withStore(program.command("eval"), "where the store is kept, to be used again (default: a temporary one)")
+    .description("measure search on a test collection: corpus.jsonl, queries.jsonl, qrels/test.tsv (BEIR layout)")
+    .argument("<folder>", "the collection")
+    .option("--mode <mode...>", "hybrid (default), dense, lexical; several are measured one after another", searchModes)
+    .option("--rerank", "rerank the first 100 passages; recall@100 is then of the documents among them")
+    .option("--limit-queries <count>", "ask only so many, spread evenly over all", between(1, 10_000_000))
+    .option("--queries <file>", "default: queries.jsonl in the folder")
+    .option("--qrels <file>", "judgements; default: qrels/test.tsv in the folder")
+    .option("--output <file>", "write the result with the scores of every query, as JSON")
+    .option("--baseline <file>", "compare with what --output wrote; exit 1 when significantly worse")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ citewell eval ./scifact
+  $ citewell eval ./scifact --mode hybrid dense lexical --store ./scifact-store
+  $ citewell eval ./scifact --output before.json
+  $ citewell eval ./scifact --baseline before.json`,
+    )
+    .action(async (folder: string, flags) => {
+      const { evalCommand } = await import("./eval-command.js");
+      exit(await evalCommand(world, folder, flags));
+    });
+
   addVideoCommands(program, world, exit);
 
   program
@@ -107,9 +131,9 @@ Examples:
   return program;
 }
 
-function withStore(command: Command): Command {
+function withStore(command: Command, about = "where the store is (default: ./.citewell)"): Command {
   return command
-    .option("--store <folder>", "where the store is (default: ./.citewell)")
+    .option("--store <folder>", about)
     .option("--json", "print one JSON object")
     .option("--base-url <url>", "inference service (CITEWELL_BASE_URL)")
     .option("--api-key <key>", "its key; safer in CITEWELL_API_KEY")
@@ -117,4 +141,12 @@ function withStore(command: Command): Command {
     .option("--rerank-model <id>", "CITEWELL_RERANK_MODEL")
     .option("--chat-model <id>", "CITEWELL_CHAT_MODEL")
     .option("--config <file>", "settings file (default: ./citewell.config.json)");
+}
+
+/** `--mode hybrid dense`, `--mode hybrid,dense` and `--mode hybrid --mode dense` are the same. */
+function searchModes(text: string, before: readonly string[] = []): readonly string[] {
+  const modes = text.split(",");
+  const unknown = modes.find((mode) => !["hybrid", "dense", "lexical"].includes(mode));
+  if (unknown !== undefined) throw new InvalidArgumentError("Allowed are hybrid, dense, lexical.");
+  return [...new Set([...before, ...modes])];
 }

@@ -1,7 +1,7 @@
 import type { IngestProgress } from "../stages/ingest-ledger.js";
 
-export interface ProgressLine {
-  readonly update: (progress: IngestProgress) => void;
+export interface ProgressLine<Progress> {
+  readonly update: (progress: Progress) => void;
   /** Clears the line, so that what is printed next starts clean. */
   readonly clear: () => void;
 }
@@ -9,7 +9,7 @@ export interface ProgressLine {
 type Out = Pick<NodeJS.WriteStream, "write" | "isTTY" | "columns">;
 
 /** On a terminal one line that changes in place, at most ten times a second; elsewhere one plain line every ten seconds. */
-export function progressLine(out: Out): ProgressLine {
+export function progressLine<Progress>(out: Out, describe: (progress: Progress) => string): ProgressLine<Progress> {
   const everyMs = out.isTTY ? 100 : 10_000;
   let drawnAt = out.isTTY ? -Infinity : performance.now();
   return {
@@ -17,7 +17,7 @@ export function progressLine(out: Out): ProgressLine {
       const now = performance.now();
       if (now - drawnAt < everyMs) return;
       drawnAt = now;
-      const text = describeProgress(progress);
+      const text = describe(progress);
       out.write(out.isTTY ? `\r\u001B[2K${text.slice(0, (out.columns ?? 80) - 1)}` : `${text}\n`);
     },
     clear() {

@@ -1,0 +1,144 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { LoadError, OptionsError } from "../errors.js";
+import { openCollection, spread, type Collection } from "../evaluate/collection.js";
+import { compare } from "../evaluate/compare.js";
+import { evaluate, rankingDepth } from "../evaluate/evaluate.js";
+import { documentsOf, rankDocuments } from "../evaluate/rank-documents.js";
+import type { KnowledgeBase } from "../knowledge-base.js";
+import { documentSource } from "../load/source.js";
+import type { SearchMode } from "../stages/search.js";
+import { withKnowledgeBase, type StoreFlags, type World } from "./command-context.js";
+import { baselineFor, describeRuns, readBaseline, runAsJson, writeRuns, type EvalRun } from "./eval-run.js";
+import { exitCodes } from "./failure.js";
+import { count, describeProgress, progressLine } from "./progress-line.js";
+
+export interface EvalFlags extends StoreFlags {
+  readonly mode?: readonly SearchMode[];
+  readonly rerank?: boolean;
+  readonly limitQueries?: number;
+  readonly queries?: string;
+  readonly qrels?: string;
+  readonly output?: string;
+  readonly baseline?: string;
+}
+
+/** Passages that are reranked. */
+const rerankDepth = 100;
+
+export async function evalCommand(world: World, folder: string, flags: EvalFlags): Promise<number> {
+  const path = (given: string) => resolve(world.directory, given);
+  const collection = await openCollection(
+    path(folder),
+    {
+      ...(flags.queries !== undefined && { queries: path(flags.queries) }),
+      ...(flags.qrels !== undefined && { qrels: path(flags.qrels) }),
+    },
+    world.signal,
+  );
+  const { mode: modes = ["hybrid"], rerank = false } = flags;
+  const plans = modes.map((mode) => ({ collection: collection.name, mode, rerank }));
+  // Before the long work: a baseline that does not fit is found out at once.
+  const baselines = flags.baseline === undefined ? undefined : await readBaseline(path(flags.baseline));
+  const planned = plans.map((plan) => ({ plan, baseline: baselines && baselineFor(baselines, plan) }));
+
+  const runs = await withEvalStore(world, flags, async (kb) => {
+    await ingest(world, kb, collection);
+    const measured: EvalRun[] = [];
+    for (const { plan, baseline } of planned) {
+      const evaluation = await measure(world, kb, collection, plan, flags.limitQueries ?? Infinity);
+      const comparison = baseline && compare(evaluation.scores, baseline.scores);
+      measured.push({ ...plan, ...evaluation, ...(comparison && { comparison }) });
+    }
+    return measured;
+  });
+
+  if (flags.output !== undefined) await writeRuns(path(flags.output), runs);
+  if (flags.json) {
+    const objects = runs.map(runAsJson);
+    world.stdout.write(`${JSON.stringify(objects.length === 1 ? objects[0] : { runs: objects })}\n`);
+  } else world.stdout.write(`${describeCollection(collection, runs)}\n\n${describeRuns(runs)}`);
+  return runs.some(({ comparison }) => comparison?.worse) ? exitCodes.failures : exitCodes.done;
+}
+
+/** The store that was named, which stays, or a temporary one, which goes whatever happens. */
+async function withEvalStore<T>(world: World, flags: EvalFlags, use: (kb: KnowledgeBase) => Promise<T>): Promise<T> {
+  if (flags.store !== undefined) return withKnowledgeBase(world, flags, true, use);
+  const temporary = await mkdtemp(join(tmpdir(), "citewell-eval-"));
+  try {
+    return await withKnowledgeBase(world, { ...flags, store: temporary }, true, use);
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+}
+
+async function ingest({ stderr, signal }: World, kb: KnowledgeBase, collection: Collection): Promise<void> {
+  const { name, source } = collection;
+  const foreign = (await kb.store.documents()).find((stored) => stored.source !== source);
+  if (foreign) {
+    throw new OptionsError(
+      "options",
+      `The store at ${kb.store.location} holds ${foreign.uri}, which is not of ${name}: search would find it too. ` +
+        "Name a store of its own for each collection",
+    );
+  }
+  const line = progressLine(stderr, describeProgress);
+  const documents = documentSource({
+    id: source,
+    read: ({ signal: reading }) => collection.documents(reading),
+    vanished: (uri) => uri.startsWith(`${source}/`),
+  });
+  const report = await kb
+    .ingest(documents, { signal, onProgress: (progress) => line.update(progress) })
+    .finally(() => line.clear());
+  const [failure] = report.failures;
+  if (failure) {
+    const { failed } = report.documents;
+    throw new LoadError(
+      "unreadable",
+      failure.uri,
+      `${count(failed)} documents of ${name} could not be stored, so that nothing was measured; ` +
+        `${failure.uri} first: ${failure.error.message}`,
+      { cause: failure.error },
+    );
+  }
+}
+
+interface SearchPlan {
+  readonly mode: SearchMode;
+  readonly rerank: boolean;
+}
+
+async function measure(
+  { stderr, signal }: World,
+  kb: KnowledgeBase,
+  collection: Collection,
+  { mode, rerank }: SearchPlan,
+  limitQueries: number,
+) {
+  const queries = spread(collection.queries, limitQueries);
+  const startedAt = performance.now();
+  const line = progressLine(stderr, (done: number) => {
+    const perSecond = (done / (performance.now() - startedAt)) * 1000;
+    return `${mode}: ${count(done)} of ${count(queries.length)} queries  ${perSecond.toFixed(1)} queries/s`;
+  });
+  const rank = async (question: string): Promise<readonly string[]> => {
+    if (rerank) {
+      const { hits } = await kb.search(question, { mode, limit: rerankDepth, rerank: rerankDepth, signal });
+      return documentsOf(hits);
+    }
+    return rankDocuments(async (limit) => (await kb.search(question, { mode, limit, signal })).hits, rankingDepth);
+  };
+  return evaluate(queries, async ({ text }) => (await rank(text)).map(collection.documentId), {
+    onProgress: (done) => line.update(done),
+    signal,
+  }).finally(() => line.clear());
+}
+
+function describeCollection({ name, queries, withoutRelevant }: Collection, runs: readonly EvalRun[]): string {
+  const asked = runs[0]?.queries ?? 0;
+  const of = asked < queries.length ? ` of ${count(queries.length)}` : "";
+  const left = withoutRelevant > 0 ? `; ${count(withoutRelevant)} more have nothing relevant and were not asked` : "";
+  return `${name}: ${count(asked)}${of} queries${left}. Means, with 95 % intervals.`;
+}

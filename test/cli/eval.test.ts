@@ -1,0 +1,157 @@
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { citewell, citewellJson } from "../support/citewell.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+interface EvalJson {
+  readonly collection: string;
+  readonly mode: string;
+  readonly queries: number;
+  readonly metrics: Readonly<Record<string, number>>;
+  readonly intervals: Readonly<Record<string, readonly [number, number]>>;
+  readonly latencyMs: { readonly p50: number; readonly p95: number };
+  readonly comparison?: { readonly worse: boolean };
+}
+
+const lines = (values: readonly unknown[]) => values.map((value) => `${JSON.stringify(value)}\n`).join("");
+
+const things = "anvil badger candle dagger engine falcon garnet hammer island jacket kettle lantern".split(" ");
+
+/** A document and a query a thing; `judged` says which document answers the query of each. */
+async function collection(judged: (index: number) => number = (index) => index): Promise<string> {
+  const folder = await temporaryFolder({
+    "things/corpus.jsonl": lines(things.map((thing, at) => ({ _id: `d${at}`, text: `All about the ${thing}.` }))),
+    "things/queries.jsonl": lines(things.map((thing, at) => ({ _id: `q${at}`, text: `What is a ${thing}?` }))),
+    "things/qrels/test.tsv": things.map((_, at) => `q${at}\td${judged(at)}\t1\n`).join(""),
+  });
+  return folder;
+}
+
+describe("eval", () => {
+  test("measures a collection where every answer is found first", async () => {
+    const cwd = await collection();
+    const result = await citewellJson<EvalJson>(["eval", "things"], { cwd });
+    expect(result).toMatchObject({
+      collection: "things",
+      mode: "hybrid",
+      queries: 12,
+      metrics: { "ndcg@10": 1, "recall@100": 1, "mrr@10": 1, map: 1 },
+      intervals: { "ndcg@10": [1, 1], "recall@100": [1, 1], "mrr@10": [1, 1], map: [1, 1] },
+    });
+    expect(result.latencyMs.p95).toBeGreaterThan(0);
+  });
+
+  test("several modes are measured in one go, of as many queries as were asked for, and shown as a table", async () => {
+    const cwd = await collection();
+    const words = ["eval", "things", "--mode", "dense,lexical", "hybrid", "--limit-queries", "3", "--rerank"];
+    const { runs } = await citewellJson<{ runs: readonly EvalJson[] }>(words, { cwd });
+    expect(runs.map(({ mode, queries }) => ({ mode, queries }))).toEqual([
+      { mode: "dense", queries: 3 },
+      { mode: "lexical", queries: 3 },
+      { mode: "hybrid", queries: 3 },
+    ]);
+    expect(runs[1]!.metrics).toEqual({ "ndcg@10": 1, "recall@100": 1, "mrr@10": 1, map: 1 });
+    const { stdout, exitCode } = await citewell(words, { cwd });
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^things: 3 of 12 queries\./);
+    expect(stdout).toMatch(
+      /\nMode +nDCG@10 +Recall@100 [^\n]*\ndense \+ rerank[^\n]*\nlexical \+ rerank +1\.000 \(1\.000-/,
+    );
+  });
+
+  test("a named store is kept and used again, without one nothing is left behind", async () => {
+    const cwd = await collection();
+    const temporary = await temporaryFolder();
+    await citewellJson(["eval", "things"], { cwd, environment: { TMPDIR: temporary } });
+    expect(await readdir(temporary)).toEqual([]);
+    expect(await readdir(cwd)).toEqual(["things"]);
+
+    await citewellJson(["eval", "things", "--store", join(cwd, "kept")], { cwd });
+    const { hits } = await citewellJson<{ hits: readonly { uri: string }[] }>(
+      ["search", "lantern", "--store", "kept"],
+      { cwd },
+    );
+    expect(hits[0]!.uri).toBe("collection:things/d11");
+    const again = await citewellJson<EvalJson>(["eval", "things", "--store", "kept"], { cwd });
+    expect(again.metrics["ndcg@10"]).toBe(1);
+  });
+
+  test("a store with other documents is refused and left as it was", async () => {
+    const cwd = await collection();
+    await writeFile(join(cwd, "note.md"), "A note about a lantern.\n");
+    await citewellJson(["index", "note.md", "--store", "mine"], { cwd });
+    const { exitCode, stderr } = await citewell(["eval", "things", "--store", "mine"], { cwd });
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/holds file:.*note\.md, which is not of things/);
+    const { hits } = await citewellJson<{ hits: readonly unknown[] }>(["search", "lantern", "--store", "mine"], {
+      cwd,
+    });
+    expect(hits).toHaveLength(1);
+  });
+});
+
+describe("eval against a baseline", () => {
+  test("the same again is no change; clearly worse ends with code 1 and says where", async () => {
+    const cwd = await collection();
+    await citewellJson(["eval", "things", "--output", "before.json"], { cwd });
+    const { runs } = JSON.parse(await readFile(join(cwd, "before.json"), "utf8")) as {
+      runs: readonly { scores: Record<string, Record<string, number>> }[];
+    };
+    expect(Object.keys(runs[0]!.scores)).toHaveLength(12);
+    expect(runs[0]!.scores["q0"]).toEqual({ "ndcg@10": 1, "recall@100": 1, "mrr@10": 1, map: 1 });
+
+    const same = await citewellJson<EvalJson>(["eval", "things", "--baseline", "before.json"], { cwd });
+    expect(same.comparison).toMatchObject({ worse: false });
+
+    // Judged the other way round, the search is wrong on every query.
+    const wrong = things.map((_, at) => `q${at}\td${(at + 6) % 12}\t1\n`).join("");
+    await writeFile(join(cwd, "wrong.tsv"), wrong);
+    const { exitCode, stdout } = await citewell(
+      ["eval", "things", "--qrels", "wrong.tsv", "--baseline", "before.json"],
+      { cwd },
+    );
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(/nDCG@10 +1\.000 +-\d\.\d{3} +0\.\d{4} +worse/);
+  });
+
+  test.each([
+    ["no JSON", "oops", /before\.json holds no scores by query/],
+    ["what --json prints", '{"collection":"things","mode":"hybrid","metrics":{}}', /a file that --output wrote/],
+    [
+      "of another collection",
+      '{"runs":[{"collection":"other","mode":"hybrid","rerank":false,"scores":{}}]}',
+      /of collection other, not of things/,
+    ],
+  ])("a baseline that is %s is misuse", async (_, content, message) => {
+    const cwd = await collection();
+    await writeFile(join(cwd, "before.json"), content);
+    const { exitCode, stderr, stdout } = await citewell(["eval", "things", "--baseline", "before.json"], { cwd });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+    expect(stderr).toMatch(message);
+  });
+});
+
+describe("eval of what is no collection", () => {
+  test("names the file that is missing", async () => {
+    const { exitCode, stderr } = await citewell(["eval", "nowhere"], { cwd: await temporaryFolder() });
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/There is no file .*nowhere\/qrels\/test\.tsv/);
+  });
+
+  test("names the line of the corpus that is broken, however late it comes", async () => {
+    const cwd = await collection();
+    const corpus = join(cwd, "things/corpus.jsonl");
+    await writeFile(corpus, `${await readFile(corpus, "utf8")}{"_id": "d12"}\n`);
+    const { exitCode, stderr } = await citewell(["eval", "things"], { cwd });
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/Line 13 of .*corpus\.jsonl .*text/);
+  });
+
+  test("a mode that does not exist is misuse, and help gives examples", async () => {
+    expect(await citewell(["eval", "x", "--mode", "magic"])).toMatchObject({ exitCode: 2 });
+    const { exitCode, stdout } = await citewell(["eval", "--help"]);
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/Examples:\n {2}\$ citewell eval /);
+  });
+});

@@ -31,6 +31,8 @@ export const AnswerOptions = z.strictObject({
   thinkingTokens: z.int().min(0).optional(),
   /** Most tokens of request and reply, when that should be less than the model takes. Default: what the model takes. */
   contextTokens: z.int().min(256).optional(),
+  /** Most tools that run at once; further calls of the same reply wait. 1 to 128; default 8. */
+  toolConcurrency: z.int().min(1).max(128).default(8),
   /** Most tokens of one tool's result; longer ones are cut, and say so. 16 or more; default 2,000. */
   toolResultTokens: z.int().min(16).default(2000),
   /** 0 to 2. Default: the model's own. */

@@ -1,3 +1,4 @@
+import pLimit from "p-limit";
 import type { RunContext } from "../pipeline.js";
 import type { TokenCounter } from "../ports.js";
 import type { AnswerEvent, ToolExchange } from "../types.js";
@@ -12,6 +13,8 @@ export interface ToolRoundOptions {
   /** Whether the conversation so far holds text from untrusted sources. */
   readonly untrusted: boolean;
   readonly approve: Approve | undefined;
+  /** Most tools that run at once. */
+  readonly concurrency: number;
   /** Most tokens of all results together, and of one. */
   readonly roundTokens: number;
   readonly resultTokens: number;
@@ -21,10 +24,10 @@ export interface ToolRoundOptions {
 
 type Told = Extract<AnswerEvent, { readonly type: "tool-call" | "tool-result" }>;
 
-/** Runs the calls of one reply side by side; tells of calls and results in the order of the calls. */
+/** Runs the calls of one reply side by side, as many at once as allowed; tells of calls and results in the order of the calls. */
 export async function* runToolRound(
   modelCalls: readonly ModelCall[],
-  { tools, untrusted, approve, roundTokens, resultTokens, tokens, context }: ToolRoundOptions,
+  { tools, untrusted, approve, concurrency, roundTokens, resultTokens, tokens, context }: ToolRoundOptions,
 ): AsyncGenerator<Told, ToolExchange[]> {
   const leaving = new AbortController();
   const maxResultTokens = Math.min(resultTokens, Math.floor(roundTokens / modelCalls.length));
@@ -38,7 +41,8 @@ export async function* runToolRound(
   try {
     const calls = await Promise.all(modelCalls.map((call) => readCall(call, (name) => tools.find(name, untrusted))));
     for (const { id, name, input } of calls) yield { type: "tool-call", id, name, input };
-    const running = calls.map((call) => runCall(call, options));
+    const limit = pLimit(concurrency);
+    const running = calls.map((call) => limit(runCall, call, options));
     // One that an abort rejects while an earlier one is awaited is no unhandled rejection.
     for (const each of running) each.catch(() => {});
     const exchanges: ToolExchange[] = [];

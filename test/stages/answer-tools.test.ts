@@ -78,6 +78,26 @@ describe("a tool loop", () => {
     expect(events.flatMap((event) => (event.type === "tool-result" ? [event.id] : []))).toEqual(["call_1", "call_2"]);
   });
 
+  test("never runs more of them at once than toolConcurrency", async () => {
+    let running = 0;
+    let most = 0;
+    const busy = tool({
+      name: "busy",
+      description: "",
+      input: z.object({}),
+      run: async () => {
+        most = Math.max(most, ++running);
+        await new Promise((resolve) => setImmediate(resolve));
+        running--;
+      },
+    });
+    const calls = Array.from({ length: 10 }, (_, index) => call("busy", {}, `c${index}`));
+    const model = scriptedModel([[...calls, finish("tool-calls")], done]);
+    const events = await eventsOf(answer(model, { tools: [busy], toolConcurrency: 3 }), retrieved([keys]));
+    expect(events.filter(({ type }) => type === "tool-result")).toHaveLength(10);
+    expect(most).toBe(3);
+  });
+
   test("reads a call that the model wrote into its text, and keeps it from the reader", async () => {
     const written = 'Wait.\n<tool_call>\n{"name":"look_up","arguments":{"word":"key"}}\n</tool_call>';
     const model = scriptedModel([written.split("").map(say).concat(finish()), done]);

@@ -81,6 +81,9 @@ export { startLocalService } from "./local/service.js";
 export type { LocalService, LocalServiceOptions } from "./local/service.js";
 export { localDefaults, localModels } from "./contract/catalogue.js";
 export type { ModelFamily, ModelInfo, ModelType } from "./contract/catalogue.js";
+export { openCassette } from "./transport/cassette.js";
+export type { Cassette, CassetteMode } from "./transport/cassette.js";
+export type { ModelTotals, Price } from "./transport/totals.js";
 export { createTransport } from "./transport/transport.js";
 export type { Transport } from "./transport/transport.js";
 export type { TransportOptions } from "./transport/options.js";
@@ -124,7 +127,7 @@ export { documentSource } from "./load/source.js";
 export type { DocumentSource, ReadContext } from "./load/source.js";
 
 export { openStore } from "./store/open-store.js";
-export type { StoreOptions } from "./store/open-store.js";
+export type { StoreOptions } from "./store/store-options.js";
 
 export { answer } from "./stages/answer.js";
 export type { AnswerOptions, ApprovalRequest, Approve } from "./stages/answer-options.js";

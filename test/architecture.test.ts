@@ -44,6 +44,8 @@ const oneImporter = [
   "better-sqlite3",
   "hnswlib-node",
   "gpt-tokenizer",
+  "p-limit",
+  "@opentelemetry/api",
   "htmlparser2",
   "stemmer",
   "chardet",
@@ -118,5 +120,22 @@ describe("who may import whom", () => {
       (file) => !/^(cli|web)\//.test(file) && /process\.env\b/.test(readFileSync(join(src, file), "utf8")),
     );
     expect(reading).toEqual([]);
+  });
+
+  test("the public types name no package that a user would have to install types for", () => {
+    const dist = fileURLToPath(new URL("../dist/", import.meta.url));
+    const seen = new Set<string>();
+    const named = new Set<string>();
+    const visit = (file: string) => {
+      if (seen.has(file)) return;
+      seen.add(file);
+      for (const [, specifier] of readFileSync(join(dist, file), "utf8").matchAll(/(?:from|import\()\s*"([^"]+)"/g)) {
+        if (specifier!.startsWith(".")) visit(join(dirname(file), specifier!.replace(/\.js$/, ".d.ts")));
+        else named.add(specifier!.replace(/^(@[^/]+\/[^/]+|[^/]+)\/.*/, "$1"));
+      }
+    };
+    visit("index.d.ts");
+    expect(seen.size).toBeGreaterThan(20);
+    expect([...named].filter((name) => !name.startsWith("node:")).toSorted()).toEqual(["undici", "zod"]);
   });
 });

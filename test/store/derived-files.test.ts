@@ -2,7 +2,8 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, truncateSync, wr
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Store } from "../../src/ports.js";
-import { openStore, type StoreOptions } from "../../src/store/open-store.js";
+import { openStore } from "../../src/store/open-store.js";
+import type { StoreOptions } from "../../src/store/store-options.js";
 import { madeDocument, madeVector, withVectors } from "./made-documents.js";
 import { temporaryFolder } from "./temporary-folder.js";
 

@@ -5,7 +5,8 @@ import { pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { StoreError } from "../../src/errors.js";
 import type { Store } from "../../src/ports.js";
-import { openEmbeddedStore, type StoreInternals, type StoreOptions } from "../../src/store/open-store.js";
+import { openEmbeddedStore, type StoreInternals } from "../../src/store/open-embedded-store.js";
+import type { StoreOptions } from "../../src/store/store-options.js";
 import { madeDocument, madeVector, withVectors } from "./made-documents.js";
 import { temporaryFolder } from "./temporary-folder.js";
 

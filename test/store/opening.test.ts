@@ -3,7 +3,9 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, expectTypeOf, onTestFinished, test } from "vitest";
 import type { Store } from "../../src/ports.js";
-import { openEmbeddedStore, openStore, type StoreInternals, type StoreOptions } from "../../src/store/open-store.js";
+import { openStore } from "../../src/store/open-store.js";
+import { openEmbeddedStore, type StoreInternals } from "../../src/store/open-embedded-store.js";
+import type { StoreOptions } from "../../src/store/store-options.js";
 import { madeDocument, madeVector, withVectors } from "./made-documents.js";
 import { temporaryFolder } from "./temporary-folder.js";
 

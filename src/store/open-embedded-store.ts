@@ -1,0 +1,79 @@
+import { existsSync } from "node:fs";
+import { resolve as resolvePath } from "node:path";
+import { StoreError } from "../errors.js";
+import { resolve } from "../options.js";
+import type { Embedder } from "../ports.js";
+import { openDatabase } from "./database.js";
+import { EmbeddedStore } from "./embedded-store.js";
+import { checkSpace, prepareSchema, readMeta } from "./schema.js";
+import { databasePathIn, prepareFolder, removeUnused } from "./store-folder.js";
+import { StoreOptions } from "./store-options.js";
+
+/** What only tests set. */
+export interface StoreInternals {
+  /** Module to load in place of the native graph library. */
+  readonly graphModule?: string;
+  /** Program of the writer's thread, in place of the usual one. */
+  readonly writerModule?: URL;
+}
+
+export async function openEmbeddedStore<const Space extends string>(
+  path: string,
+  { space, dimension }: Pick<Embedder<Space>, "space" | "dimension">,
+  options: StoreOptions = {},
+  { graphModule, writerModule }: StoreInternals = {},
+): Promise<EmbeddedStore<Space>> {
+  const resolved = resolve("openStore", StoreOptions, options);
+  const { create, index, flatBelow, m, efConstruction, ef, k1, b, contextWeight, onWarning = () => {} } = resolved;
+  const absolute = resolvePath(path);
+  if (!create && !existsSync(databasePathIn(absolute))) {
+    throw new StoreError("missing", `There is no store at ${absolute}. Run \`citewell index <folder>\` first`, {
+      path: absolute,
+    });
+  }
+  const folder = prepareFolder(absolute);
+  const { databasePath } = folder;
+  const database = openDatabase(databasePath, 4_000_000);
+  try {
+    prepareSchema(database, databasePath);
+    checkSpace(readMeta(database, "space"), space, absolute);
+    checkDimension(readMeta(database, "dimension"), dimension, absolute);
+    const store = readMeta(database, "store")!;
+    // From here on the writer's thread alone changes anything.
+    database.pragma("query_only = ON");
+    return new EmbeddedStore({
+      folder,
+      database,
+      space,
+      dimension,
+      dense: {
+        index,
+        flatBelow,
+        databasePath,
+        folder: absolute,
+        store,
+        onWarning,
+        ...(m !== undefined && { m }),
+        ...(efConstruction !== undefined && { efConstruction }),
+        ...(ef !== undefined && { ef }),
+        ...(graphModule !== undefined && { graphModule }),
+      },
+      lexical: { folder: absolute, store, k1, b, contextWeight, onWarning },
+      ...(writerModule && { writerModule }),
+      onWarning,
+    });
+  } catch (error) {
+    database.close();
+    if (folder.isNew) removeUnused(folder);
+    throw error;
+  }
+}
+
+function checkDimension(stored: string | undefined, wanted: number | undefined, path: string): void {
+  if (stored === undefined || wanted === undefined || Number(stored) === wanted) return;
+  throw new StoreError(
+    "dimension",
+    `The store at ${path} holds vectors of ${stored} dimensions, the embedder makes ${wanted}. Use the embedder that the store was made with, or index again into another folder`,
+    { path },
+  );
+}

@@ -1,0 +1,33 @@
+import { z } from "zod";
+
+export const StoreOptions = z.strictObject({
+  /** Make the store where there is none. Default: true. */
+  create: z.boolean().default(true),
+  /**
+   * How vectors are searched: `flat` compares all, `hnsw` walks a graph (recall about 0.95 and more, hundreds of times
+   * faster on a million), `auto` (default) is flat while there are few.
+   */
+  index: z.enum(["auto", "hnsw", "flat"]).default("auto"),
+  /** With `auto`: chunks from which the graph is used. Default: 20,000. */
+  flatBelow: z.int().min(0).default(20_000),
+  /** Links of a vector in the graph, 2 to 128. Default: what the graph was built with, 16 for a new one. */
+  m: z.int().min(2).max(128).optional(),
+  /** Candidates looked at when a vector is linked, 8 to 4,096. Default: what the graph was built with, 200 for a new one. */
+  efConstruction: z.int().min(8).max(4096).optional(),
+  /** Candidates looked at by a search, 1 to 10,000: more find more and take longer. Default: as saved, 200 for a new one. */
+  ef: z.int().min(1).max(10_000).optional(),
+  /** BM25: how soon repeating a word stops counting, 0 to 10. Default: 1.2. */
+  k1: z.number().min(0).max(10).default(1.2),
+  /** BM25: how much a long text has to pay for its length, 0 to 1. Default: 0.75. */
+  b: z.number().min(0).max(1).default(0.75),
+  /**
+   * BM25: how many times over a word of title and headings counts, 0 to 10. Default: 2, which ranks SciFact, Cranfield and
+   * CMRC better than 1 and about as well as 3.
+   */
+  contextWeight: z.int().min(0).max(10).default(2),
+  /** Told in one line of what is slower or was made again; nothing of it needs an answer. Default: nobody is told. */
+  onWarning: z
+    .custom<(message: string) => void>((value) => typeof value === "function", "expected a function")
+    .optional(),
+});
+export type StoreOptions = z.input<typeof StoreOptions>;

@@ -41,6 +41,11 @@ export const KnowledgeBaseOptions = z.strictObject({
     .default({}),
   /** How documents are cut; see `chunk`. */
   chunk: z.custom<Omit<ChunkOptions, "for">>().default({}),
+  /**
+   * What vectors and words are each worth in a hybrid search, 0 or more. Default: 1 each; with an embedding model of the
+   * local service's 0.2 for `dense`, because its vectors are made of words too and are no second opinion.
+   */
+  weights: z.strictObject({ dense: z.number().min(0), lexical: z.number().min(0) }).optional(),
   /** Embedding requests in flight at once, 1 to 256. Default: 8. */
   concurrency: z.int().min(1).max(256).default(8),
   /** Is told, in one line each, what works with less than it could. */
@@ -86,6 +91,10 @@ export interface KnowledgeBase {
   readonly close: () => Promise<void>;
 }
 
+// The largest of 0.1, 0.2, 0.3, 0.5 and 1 that loses nothing clear against words alone on SciFact's 809 training queries
+// (nDCG@10 0.694): 0.2 comes to 0.693 (p 0.54), 0.3 to 0.685 (p 0.003), 1 to 0.648.
+const lexicalEmbeddingWeights = { dense: 0.2, lexical: 1 } as const;
+
 /**
  * Opens or creates a store and puts the public stages around it. With no `transport`, everything runs offline on the
  * local service.
@@ -111,10 +120,11 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
       .pipe(embedChunks(embed, { concurrency }))
       .pipe(store(kb));
 
+    const weights = options.weights ?? (upstream.lexicalEmbedding ? lexicalEmbeddingWeights : undefined);
     const retrieval = (mode: SearchMode, count: number): Pipeline<Question, Retrieved> =>
       mode === "lexical"
         ? Pipeline.from<Question>().pipe(search(kb, { mode, count }))
-        : Pipeline.from<Question>().pipe(embedQuestion(embed)).pipe(search(kb, { mode, count }));
+        : Pipeline.from<Question>().pipe(embedQuestion(embed)).pipe(search(kb, { mode, count, weights }));
 
     const reranking = (topN: number) => rerank(reranker(transport, { model: upstream.model("rerank") }), { topN });
 

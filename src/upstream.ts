@@ -1,4 +1,4 @@
-import { localDefaults } from "./contract/catalogue.js";
+import { localDefaults, localModels } from "./contract/catalogue.js";
 import { OptionsError } from "./errors.js";
 import { createTransport, type Transport } from "./transport/transport.js";
 
@@ -12,8 +12,8 @@ export interface ModelChoice {
 /** A transport with the models to use over it. */
 export interface Upstream {
   readonly transport: Transport;
-  /** True when the service runs in this process. */
-  readonly local: boolean;
+  /** True when the embedding model is one of the local service's, whose vectors are made of words. */
+  readonly lexicalEmbedding: boolean;
   /** Undefined when none was chosen for a service of the caller's: then results keep the order of the search. */
   readonly rerankModel: string | undefined;
   /** @throws OptionsError when none was chosen for a service of the caller's. */
@@ -26,7 +26,7 @@ export async function connectUpstream(given: Transport | undefined, models: Mode
   if (given) {
     return {
       transport: given,
-      local: false,
+      lexicalEmbedding: isLexical(models.embedding),
       rerankModel: models.rerank,
       model: (purpose) => models[purpose] ?? missingModel(purpose, given.baseUrl),
       close: () => Promise.resolve(),
@@ -37,7 +37,7 @@ export async function connectUpstream(given: Transport | undefined, models: Mode
   const transport = createTransport({ baseUrl: service.url, apiKey: service.apiKey });
   return {
     transport,
-    local: true,
+    lexicalEmbedding: isLexical(models.embedding ?? localDefaults.embedding),
     rerankModel: models.rerank ?? localDefaults.rerank,
     model: (purpose) => models[purpose] ?? localDefaults[purpose],
     close: async () => {
@@ -45,6 +45,10 @@ export async function connectUpstream(given: Transport | undefined, models: Mode
       await service.close();
     },
   };
+}
+
+function isLexical(embeddingModel: string | undefined): boolean {
+  return localModels.some(({ id, type }) => type === "embedding" && id === embeddingModel);
 }
 
 function missingModel(purpose: keyof ModelChoice, baseUrl: string): never {

@@ -5,7 +5,9 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { OptionsError, TransportError } from "../src/errors.js";
 import { openKnowledgeBase, type KnowledgeBase } from "../src/knowledge-base.js";
 import { readFolder } from "../src/load/read-folder.js";
+import { startLocalService } from "../src/local/service.js";
 import { collect } from "../src/stream.js";
+import { createTransport } from "../src/transport/transport.js";
 import type { Document } from "../src/types.js";
 import type { RecordedRequest, ScriptedReply } from "./support/scripted-upstream.js";
 import { temporaryFolder } from "./support/temporary-folder.js";
@@ -108,6 +110,83 @@ describe("ingest", () => {
     expect(blank.documents.updated).toBe(1);
     expect(blank.chunks).toMatchObject({ total: 0, deleted: 1 });
     expect((await kb.ingest(notes(" \n"))).documents.unchanged).toBe(1);
+  });
+});
+
+describe("search", () => {
+  // The letters at the front, and so the vector, are the second note's; the words are the first's.
+  const question = "doorkeep expire";
+  const documents = notes("When do things expire?", "doorkeephole");
+
+  /** What each hit scored, and what it should have by its ranks: weight / (10 + rank), summed. */
+  async function scores(kb: KnowledgeBase, weights: Readonly<Record<string, number>>) {
+    const { hits } = await kb.search(question);
+    return hits.map(({ uri, score, placements }) => {
+      const ranks = placements.filter(({ by }) => by in weights);
+      return { uri, score, due: ranks.reduce((sum, { by, rank }) => sum + weights[by]! / (10 + rank), 0) };
+    });
+  }
+
+  test.each([
+    ["vectors alone", { dense: 1, lexical: 0 }, "note:1"],
+    ["words alone", { dense: 0, lexical: 1 }, "note:0"],
+    ["both, as the weights say", { dense: 3, lexical: 0.1 }, "note:1"],
+  ])("weights let a hybrid search go by %s", async (_, weights, first) => {
+    const { transport } = await transportFor(service);
+    const kb = await openKnowledgeBase({ path: join(await temporaryFolder(), "store"), transport, models, weights });
+    onTestFinished(() => kb.close());
+    await kb.ingest(documents);
+    const found = await scores(kb, weights);
+    expect(found[0]!.uri).toBe(first);
+    for (const { score, due } of found) expect(score).toBeCloseTo(due, 10);
+  });
+
+  test("vectors and words weigh the same with a service's model", async () => {
+    const { kb } = await openWith(service);
+    await kb.ingest(documents);
+    const found = await scores(kb, { dense: 1, lexical: 1 });
+    expect(found).toHaveLength(2);
+    for (const { score, due } of found) expect(score).toBeCloseTo(due, 10);
+  });
+
+  test("vectors that are themselves made of words weigh a fifth, in this process or over a transport", async () => {
+    const inProcess = await openKnowledgeBase({ path: join(await temporaryFolder(), "store") });
+    onTestFinished(() => inProcess.close());
+    const local = await startLocalService();
+    onTestFinished(() => local.close());
+    const transport = createTransport({ baseUrl: local.url, apiKey: local.apiKey });
+    onTestFinished(() => transport.close());
+    const overTransport = await openKnowledgeBase({
+      path: join(await temporaryFolder(), "store"),
+      transport,
+      models: { embedding: "citewell/local-lexical-m3" },
+    });
+    onTestFinished(() => overTransport.close());
+    for (const kb of [inProcess, overTransport]) {
+      await kb.ingest(documents);
+      const found = await scores(kb, { dense: 0.2, lexical: 1 });
+      expect(found).toHaveLength(2);
+      for (const { score, due } of found) expect(score).toBeCloseTo(due, 10);
+    }
+  });
+
+  test("reranks as many passages as it is told and keeps the limit, where a reranker is named", async () => {
+    const backwards = (request: RecordedRequest): ScriptedReply => {
+      const results = textsOf(request).map((_, index) => ({ index, relevance_score: index / 100 }));
+      return request.path.endsWith("/rerank") ? { json: { results: results.toReversed() } } : service(request);
+    };
+    const { kb, upstream } = await openWith(backwards);
+    await kb.ingest(notes("Keys rust.", "Keys rust slowly.", "Keys rust very slowly.", "Keys hardly ever rust."));
+    const plain = await kb.search("keys rust", { mode: "lexical" });
+    const { hits } = await kb.search("keys rust", { mode: "lexical", rerank: 3, limit: 2 });
+    expect(hits.map(({ uri }) => uri)).toEqual([plain.hits[2]!.uri, plain.hits[1]!.uri]);
+    expect(textsOf(upstream.requests.at(-1)!)).toHaveLength(3);
+
+    const { transport } = await transportFor(service);
+    const path = join(await temporaryFolder(), "store");
+    const without = await openKnowledgeBase({ path, transport, models: { embedding: models.embedding } });
+    onTestFinished(() => without.close());
+    await expect(without.search("keys", { rerank: 3 })).rejects.toThrow(/No rerank model.*models\.rerank/);
   });
 });
 

@@ -61,7 +61,12 @@ function scan(
   const kinds = (unitKinds ??= kindsOfUnits());
   const termsOf = (knownWordTerms ??= remember(32_768, wordTerms));
   for (let at = 0; at < text.length;) {
-    const kind = kindAt(text, at, kinds);
+    const unit = kinds[text.charCodeAt(at)]!;
+    if (unit === nothing) {
+      at++;
+      continue;
+    }
+    const kind = unit === surrogate ? kindAt(text, at, kinds) : unit;
     if (kind === word) {
       const end = endOfSigns(text, at, endOfWord(text, at, kinds), kinds);
       const written = text.slice(at, end);
@@ -80,7 +85,12 @@ function scan(
 function endOfWord(text: string, start: number, kinds: Uint8Array): number {
   let end = start;
   for (;;) {
-    while (kindAt(text, end, kinds) === word) end += widthAt(text, end);
+    for (;;) {
+      // Most of most texts: one lookup a letter.
+      while (kinds[text.charCodeAt(end)] === word) end++;
+      if (kindAt(text, end, kinds) !== word) break;
+      end += widthAt(text, end);
+    }
     const joiner = text.charCodeAt(end);
     if (joiner === 0x2e || joiner === 0x27 || joiner === 0x2019) {
       if (kindAt(text, end + 1, kinds) !== word) return end;

@@ -6,12 +6,14 @@ export interface PieceLimits {
   readonly maxPieces: number;
 }
 
-/** ASCII text has about four letters a token: counting is spared where it could not matter. */
+/** ASCII text has about four letters a token, and other characters at most about two tokens each. */
 const asciiLettersPerToken = 4;
+const tokensPerOther = 2;
 
 /** Cuts a document where a piece is full, neighbours sharing `overlapTokens`. What lies behind the last piece is left out. */
 export function pieces(text: string, { maxTokens, overlapTokens, maxPieces }: PieceLimits): readonly string[] {
-  if (text.length <= maxTokens * asciiLettersPerToken && isAscii(text)) return [text];
+  // Counting is spared where it could not matter.
+  if (roughTokens(text) <= maxTokens) return [text];
   const { ends, tokens } = defaultTokens.measure?.(text) ?? { ends: [text.length], tokens: [0] };
   const found: string[] = [];
   let first = 0;
@@ -29,7 +31,8 @@ export function pieces(text: string, { maxTokens, overlapTokens, maxPieces }: Pi
   return found.length === 0 ? [text] : found;
 }
 
-function isAscii(text: string): boolean {
-  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0x7f) return false;
-  return true;
+function roughTokens(text: string): number {
+  let others = 0;
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0x7f) others++;
+  return (text.length - others) / asciiLettersPerToken + others * tokensPerOther;
 }

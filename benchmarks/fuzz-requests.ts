@@ -1,19 +1,10 @@
+import { seededRandom } from "../test/support/seeded-random.js";
+
 /** One request, as it goes over the wire. */
 export interface FuzzRequest {
   readonly method: string;
   readonly path: string;
   readonly body: string | Uint8Array;
-}
-
-/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
-function randomNumbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 const tasks = "/llm/v1/contents/generations/tasks";
@@ -138,7 +129,7 @@ const methods = ["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "HEAD"];
 
 /** An endless stream of requests: some good, most with one to three things wrong, some of random bytes. */
 export function* fuzzRequests(seed: number): Generator<FuzzRequest, never> {
-  const random = randomNumbers(seed);
+  const random = seededRandom(seed);
   const below = (limit: number) => Math.floor(random() * limit);
   const pick = <Item>(items: readonly Item[]): Item => items[below(items.length)]!;
   const bytes = (length: number) => Uint8Array.from({ length }, () => below(256));

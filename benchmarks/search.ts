@@ -1,5 +1,6 @@
 // How fast the embedded store builds, opens and searches, and what it costs in memory and on disk.
 // Run: npm run build && npm run build:examples && node build/benchmarks/search.js [chunks] [dimension] [flat|hnsw|both]
+import { seededRandom } from "../test/support/seeded-random.js";
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
@@ -27,20 +28,9 @@ const chunksPerDocument = 50;
 const queryCount = 200;
 const k = 10;
 
-/** Numbers from 0 up to 1, the same for the same seed. */
-function random(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 // Vectors lie around centres that span 40 directions, as embeddings of texts with topics do: evenly spread vectors of
 // 1,024 dimensions are all about equally far from each other, and no index can rank them.
-let next = random(1);
+let next = seededRandom(1);
 const normal = () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next());
 const latent = 40;
 const directions = Array.from({ length: latent }, () => Float32Array.from({ length: dimension }, normal));
@@ -177,7 +167,7 @@ if (measuredFolder !== undefined) {
     let exact: readonly string[][] | undefined;
     for (const index of kinds) {
       console.log(`\n${index}`);
-      next = random(2);
+      next = seededRandom(2);
       const path = join(folder, index);
       await build(index, path);
       // In a process of its own: what is measured is opening and searching, not what building left behind.

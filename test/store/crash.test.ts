@@ -5,7 +5,8 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { openStore } from "../../src/store/open-store.js";
-import { madeVector, mulberry } from "./made-documents.js";
+import { madeVector } from "./made-documents.js";
+import { seededRandom } from "../support/seeded-random.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
 const dist = new URL("../../dist/", import.meta.url).href;
@@ -74,7 +75,7 @@ async function runWriter(
 
 test("killed 50 times at random moments, a store is what an uninterrupted run makes", async () => {
   const path = join(temporaryFolder(), "store");
-  const next = mulberry(20);
+  const next = seededRandom(20);
   let acknowledged = 0;
   for (let kill = 0; kill < 50; kill++) {
     // Counted from what it says last, so that kills strike all of its work, however slow the machine is.

@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import { createKernel } from "../../src/store/dense/dot-products.js";
 import { FlatIndex } from "../../src/store/dense/flat-index.js";
 import { createRowBlock, rowsPerScan } from "../../src/store/dense/row-block.js";
-import { gaussian, mulberry } from "./made-documents.js";
+import { gaussian } from "./made-documents.js";
+import { seededRandom } from "../support/seeded-random.js";
 
 const steps = fc.array(
   fc.oneof(
@@ -25,7 +26,7 @@ for (const plain of [false, true]) {
         fc.integer({ min: 1, max: 50 }),
         fc.integer(),
         async (dimension, history, count, seed) => {
-          const next = mulberry(seed);
+          const next = seededRandom(seed);
           // Small whole numbers: their products and sums are exact, in whatever order they are added.
           const vector = () => Float32Array.from({ length: dimension }, () => Math.floor(next() * 17) - 8);
           const index = new FlatIndex(dimension, plain);
@@ -57,7 +58,7 @@ for (const plain of [false, true]) {
 
 test("the kernel runs here, and agrees with plain JavaScript over more rows than one scan", () => {
   expect(createKernel(16)).toBeDefined();
-  const next = mulberry(7);
+  const next = seededRandom(7);
   const dimension = 100;
   const [fast, plain] = [createRowBlock(dimension), createRowBlock(dimension, true)];
   const vector = () => Float32Array.from({ length: dimension }, () => gaussian(next));

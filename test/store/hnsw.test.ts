@@ -6,7 +6,8 @@ import { FlatIndex } from "../../src/store/dense/flat-index.js";
 import { checkGraphFile } from "../../src/store/dense/hnsw-file.js";
 import { HnswGraph, loadHnswLibrary } from "../../src/store/dense/hnsw.js";
 import { normalised } from "../../src/store/vectors.js";
-import { gaussian, mulberry } from "./made-documents.js";
+import { gaussian } from "./made-documents.js";
+import { seededRandom } from "../support/seeded-random.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
 const library = await loadHnswLibrary();
@@ -14,7 +15,7 @@ const parameters = { m: 16, efConstruction: 200, ef: 200 };
 const dimension = 16;
 
 function vectors(count: number, length = dimension, seed = 1): Float32Array[] {
-  const next = mulberry(seed);
+  const next = seededRandom(seed);
   return Array.from({ length: count }, () => normalised(Float32Array.from({ length }, () => gaussian(next))));
 }
 

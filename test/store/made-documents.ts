@@ -1,3 +1,4 @@
+import { seededRandom } from "../support/seeded-random.js";
 import { createHash } from "node:crypto";
 import type { DocumentWrite, StoreWrite } from "../../src/ports.js";
 import { chunkId, embeddingText, vectorKey } from "../../src/text/chunk-identity.js";
@@ -24,7 +25,7 @@ export function madeDocument(uri: string, paragraphs: readonly string[], more: P
 
 /** The same numbers for the same text, spread evenly over all directions. */
 export function madeVector(text: string, dimension: number): Float32Array {
-  const next = mulberry(createHash("sha256").update(text).digest().readUInt32LE());
+  const next = seededRandom(createHash("sha256").update(text).digest().readUInt32LE());
   return Float32Array.from({ length: dimension }, () => gaussian(next));
 }
 
@@ -45,17 +46,6 @@ export function cosine(left: Float32Array, right: Float32Array): number {
     rightSquared += right[at]! ** 2;
   }
   return product / Math.sqrt(leftSquared * rightSquared);
-}
-
-/** Numbers from 0 up to 1, the same for the same seed. */
-export function mulberry(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 export function gaussian(next: () => number): number {

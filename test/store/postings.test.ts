@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { pageLength, Postings } from "../../src/store/lexical/postings.js";
-import { mulberry } from "./made-documents.js";
+import { seededRandom } from "../support/seeded-random.js";
 
 test("lists hold what was appended, in order, beside lists taken over and past the length of a page", () => {
-  const next = mulberry(5);
+  const next = seededRandom(5);
   const takenOver = Array.from({ length: 300 }, () =>
     Array.from({ length: Math.floor(next() * 40) }, () => next() * 1e9),
   );

@@ -1,3 +1,4 @@
+import { seededRandom } from "./seeded-random.js";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -18,7 +19,7 @@ export interface FaultyUpstream {
  * asked for: the number in the text comes back as vector, as score and as stream. The same seed fails the same way.
  */
 export async function startFaultyUpstream(seed: number): Promise<FaultyUpstream> {
-  const random = mulberry32(seed);
+  const random = seededRandom(seed);
   const served = new Map<Fault | "answered", number>();
   const server = createServer((request, response) => {
     const parts: Buffer[] = [];
@@ -95,15 +96,4 @@ function fail(fault: Fault, response: ServerResponse, type: string, pieces: read
       response.writeHead(200, { "content-type": type }).end("data: <html>\n\n");
       break;
   }
-}
-
-/** A small generator of pseudo-random numbers in [0, 1). */
-function mulberry32(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

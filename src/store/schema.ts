@@ -2,16 +2,13 @@ import { randomUUID } from "node:crypto";
 import { StoreError } from "../errors.js";
 import type { Database } from "./database.js";
 
-/** Written into every store; a store of a later version is refused. */
-export const schemaVersion = 1;
-
 // "citw": tells our files from other programs' SQLite files, also to file(1).
 const applicationId = 0x63697477;
 
 // A chunk row is never changed in what is searched: new words or another vector make a new row with a new label, and
 // AUTOINCREMENT never gives a label twice. So chunks by label, together with the removals by sequence, are the log that
 // derived indexes follow. Long columns stand last, where SQLite skips them when they are not asked for.
-const tables = `
+const firstTables = `
   CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE documents (
     id INTEGER PRIMARY KEY,
@@ -45,8 +42,14 @@ const tables = `
   CREATE TABLE removals (sequence INTEGER PRIMARY KEY AUTOINCREMENT, label INTEGER NOT NULL);
 `;
 
+/** What makes a store of version n out of one of version n - 1, in order. What was released is never edited, only added to. */
+const upgrades: readonly string[] = [firstTables];
+
+/** Written into every store; a store of a later version is refused, one of an earlier version is upgraded in place. */
+export const schemaVersion = upgrades.length;
+
 /**
- * Makes the tables where there are none, and refuses what is not a store of ours.
+ * Makes the tables where there are none, upgrades older ones, and refuses what is not a store of ours.
  *
  * @throws StoreError `damaged` for a foreign file, `version` for a store of a later version.
  */
@@ -56,9 +59,8 @@ export function prepareSchema(database: Database, path: string): void {
       .transaction(() => {
         // Two processes may both have found it empty: the second to get here finds the first one's tables.
         if (!isEmpty(database)) return;
-        database.exec(tables);
+        upgrade(database);
         database.pragma(`application_id = ${applicationId}`);
-        database.pragma(`user_version = ${schemaVersion}`);
         writeMeta(database, "store", randomUUID());
       })
       .immediate();
@@ -76,6 +78,14 @@ export function prepareSchema(database: Database, path: string): void {
       { path },
     );
   }
+  if (found < schemaVersion) database.transaction(() => upgrade(database)).immediate();
+}
+
+/** To be called in a transaction: another process may have upgraded meanwhile. */
+function upgrade(database: Database): void {
+  const from = Number(database.pragma("user_version", { simple: true }));
+  for (const step of upgrades.slice(from)) database.exec(step);
+  database.pragma(`user_version = ${schemaVersion}`);
 }
 
 export type MetaName = "store" | "space" | "dimension";

@@ -15,6 +15,7 @@ export type {
   Placement,
   Question,
   Retrieved,
+  Span,
   StoredDocument,
   Support,
   ToolExchange,

@@ -30,6 +30,12 @@ export interface Document {
   readonly source?: string;
 }
 
+/** A part of a text, in UTF-16 code units: `text.slice(start, end)`. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
 /** A slice of a document. Chunks of one document cover its text, in order of `start`; neighbours may overlap. */
 export interface Chunk {
   /** Hash of document id, text and occurrence: unchanged text keeps its id. */
@@ -44,6 +50,11 @@ export interface Chunk {
   readonly context: string;
   /** Tokens of `embeddingText(chunk)`, that is of context and text as they are sent. */
   readonly tokens: number;
+  /**
+   * Span of `Document.text` that holds the chunk and is read in its place when more is wanted: the section it stands in, or
+   * what stands around it. Absent when that is the chunk itself.
+   */
+  readonly parent?: Span;
 }
 
 /** A chunk on its way into a store. Chunks of one document follow one another without a gap. */

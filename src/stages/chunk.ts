@@ -22,6 +22,11 @@ export const ChunkOptions = z.strictObject({
   maxTokens: z.int().min(16).optional(),
   /** Tokens repeated from the end of a chunk where a block had to be cut inside, 0 to a quarter of maxTokens; more has no effect. Default: 32. */
   overlapTokens: z.int().min(0).default(32),
+  /**
+   * Most tokens of a chunk's parent, which is what is read in its place when more is wanted: the largest section around it
+   * that fits, else a window of what stands around it. 0: no parents. Default: 1024.
+   */
+  parentTokens: z.int().min(0).default(1024),
 });
 export type ChunkOptions = z.input<typeof ChunkOptions>;
 
@@ -37,7 +42,7 @@ const longestTurnMs = 20;
  * @throws OptionsError when `maxTokens` is more than the embedder takes.
  */
 export function chunk(options: ChunkOptions = {}): Stage<Document, DocumentChunk> {
-  const { for: target, overlapTokens, ...given } = resolve("chunk", ChunkOptions, options);
+  const { for: target, overlapTokens, parentTokens, ...given } = resolve("chunk", ChunkOptions, options);
   const limit = target?.maxInputTokens ?? Infinity;
   const maxTokens = given.maxTokens ?? Math.min(256, limit);
   if (maxTokens > limit) {
@@ -54,7 +59,7 @@ export function chunk(options: ChunkOptions = {}): Stage<Document, DocumentChunk
       let turnedAt = performance.now();
       for await (const document of source) {
         let chunks = 0;
-        for (const each of split(document, { maxTokens, overlapTokens, tokens })) {
+        for (const each of split(document, { maxTokens, overlapTokens, parentTokens, tokens })) {
           signal.throwIfAborted();
           yield { ...each, document };
           chunks++;

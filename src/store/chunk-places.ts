@@ -1,16 +1,11 @@
 import { placeInDocument } from "../text/places.js";
-import type { Anchor, Document } from "../types.js";
+import type { Anchor, Document, Span } from "../types.js";
 
 /** Where a chunk starts in the original file, and the anchors inside its span. */
 export interface ChunkPlace {
   readonly line?: number;
   readonly page?: number;
   readonly anchors?: readonly Anchor[];
-}
-
-interface Span {
-  readonly start: number;
-  readonly end: number;
 }
 
 /** The places of a document's chunks, in one pass over its text and anchors however many chunks there are. */

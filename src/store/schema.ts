@@ -42,8 +42,13 @@ const firstTables = `
   CREATE TABLE removals (sequence INTEGER PRIMARY KEY AUTOINCREMENT, label INTEGER NOT NULL);
 `;
 
+const parentColumns = `
+  ALTER TABLE chunks ADD COLUMN parent_start INTEGER;
+  ALTER TABLE chunks ADD COLUMN parent_end INTEGER;
+`;
+
 /** What makes a store of version n out of one of version n - 1, in order. What was released is never edited, only added to. */
-const upgrades: readonly string[] = [firstTables];
+const upgrades: readonly string[] = [firstTables, parentColumns];
 
 /** Written into every store; a store of a later version is refused, one of an earlier version is upgraded in place. */
 export const schemaVersion = upgrades.length;

@@ -29,6 +29,8 @@ interface ChunkRow {
   readonly start: number;
   readonly end: number;
   readonly tokens: number;
+  readonly parent_start: number | null;
+  readonly parent_end: number | null;
   readonly line: number | null;
   readonly page: number | null;
   readonly anchors: string | null;
@@ -67,7 +69,7 @@ export class StoreReader {
       "SELECT uri, title, media_type, source, metadata, anchors, text FROM documents WHERE uri = ?",
     );
     this.#chunk = database.prepare(`
-      SELECT chunks.id, uri, title, start, "end", tokens, line, page, chunks.anchors, context, chunks.text
+      SELECT chunks.id, uri, title, start, "end", tokens, parent_start, parent_end, line, page, chunks.anchors, context, chunks.text
       FROM chunks JOIN documents ON documents.id = chunks.document WHERE chunks.id = ?`);
     this.#chunkId = database.prepare("SELECT id FROM chunks WHERE label = ?");
     this.#vector = database.prepare("SELECT data FROM vectors WHERE key = ?");
@@ -113,6 +115,7 @@ export class StoreReader {
         text: decodeText(row.text),
         context: decodeText(row.context),
         tokens,
+        ...(row.parent_start !== null && { parent: { start: row.parent_start, end: row.parent_end! } }),
       },
       uri,
       ...(row.title !== null && { title: row.title }),

@@ -62,11 +62,12 @@ export class StoreWriter {
     this.#deleteDocument = database.prepare("DELETE FROM documents WHERE id = ?");
     this.#oldChunks = database.prepare("SELECT label, id, vector, context FROM chunks WHERE document = ?");
     this.#moveChunk = database.prepare(
-      'UPDATE chunks SET start = ?, "end" = ?, tokens = ?, line = ?, page = ?, anchors = ? WHERE label = ?',
+      'UPDATE chunks SET start = ?, "end" = ?, tokens = ?, parent_start = ?, parent_end = ?, line = ?, page = ?, anchors = ? WHERE label = ?',
     );
     this.#insertChunk = database.prepare(`
-      INSERT INTO chunks (start, "end", tokens, line, page, anchors, id, document, vector, context, text)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+      INSERT INTO chunks (
+        start, "end", tokens, parent_start, parent_end, line, page, anchors, id, document, vector, context, text)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
     this.#deleteChunk = database.prepare("DELETE FROM chunks WHERE label = ?");
     this.#logRemoval = database.prepare("INSERT INTO removals (label) VALUES (?)");
   }
@@ -158,7 +159,8 @@ export class StoreWriter {
     const deletedChunks = this.#removeChunks(old.values());
     const places = chunkPlaces(document, chunks);
     for (const [at, chunk] of chunks.entries()) {
-      const position = [chunk.start, chunk.end, chunk.tokens, ...placeColumns(places[at]!)];
+      const { start, end, tokens, parent } = chunk;
+      const position = [start, end, tokens, parent?.start ?? null, parent?.end ?? null, ...placeColumns(places[at]!)];
       const label = kept[at];
       if (label !== undefined) this.#moveChunk.run(...position, label);
       else this.#insert(chunk, position, id, vectorIds[at]!);

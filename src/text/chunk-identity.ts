@@ -24,7 +24,9 @@ export function documentFingerprint(document: Document, chunks: readonly Chunk[]
   return digest(
     JSON.stringify([document.title, document.metadata, document.mediaType, document.anchors]),
     document.text,
-    ...chunks.map(({ id, start, end }) => `${id} ${start} ${end}`),
+    ...chunks.map(({ id, start, end, parent }) =>
+      parent ? `${id} ${start} ${end} ${parent.start} ${parent.end}` : `${id} ${start} ${end}`,
+    ),
   );
 }
 

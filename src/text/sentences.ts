@@ -1,8 +1,4 @@
-/** A part of a text, in UTF-16 code units: `text.slice(start, end)`. */
-export interface Span {
-  readonly start: number;
-  readonly end: number;
-}
+import type { Span } from "../types.js";
 
 /** Before a full stop, these end no sentence. */
 const abbreviations = new Set(

@@ -6,6 +6,7 @@ import { blocks } from "./blocks.js";
 import { breakPoints, cutWithin, startWithin, wholeBefore } from "./break-points.js";
 import { contextLine, headingPaths } from "./chunk-context.js";
 import { chunkId, embeddingText } from "./chunk-identity.js";
+import { ParentSpans } from "./parent-spans.js";
 import { firstAbove } from "./rising.js";
 import { TokenIndex } from "./token-index.js";
 
@@ -15,6 +16,8 @@ export interface SplitOptions {
   /** Tokens repeated from a chunk's end where a block had to be cut inside; at most a quarter of `maxTokens` is. */
   readonly overlapTokens: number;
   readonly tokens: TokenCounter;
+  /** Most tokens of a chunk's parent, as they are counted within the text. Default: 0, no parents. */
+  readonly parentTokens?: number;
 }
 
 /** Of `maxTokens`: most that title and headings may take, and most that they take with a table's header row. */
@@ -62,6 +65,7 @@ class Splitter {
   readonly #blocks: readonly Block[];
   readonly #paths: readonly (readonly string[])[];
   readonly #index: TokenIndex;
+  readonly #parents: ParentSpans | undefined;
   readonly #occurrences = new Map<string, number>();
   readonly #contexts = new Map<readonly string[], Context>();
   /** Of the table that was cut last. */
@@ -78,6 +82,8 @@ class Splitter {
     this.#blocks = blocks(document);
     this.#paths = headingPaths(this.#blocks);
     this.#index = new TokenIndex(document.text, options.tokens);
+    const { parentTokens = 0 } = options;
+    if (parentTokens > 0) this.#parents = new ParentSpans(this.#text, this.#blocks, this.#index, parentTokens);
   }
 
   after({ chunk, next }: Placed): Placed | undefined {
@@ -110,7 +116,8 @@ class Splitter {
         this.#occurrences.set(embedded, occurrence + 1);
         const id = chunkId(uri, embedded, occurrence);
         const chunk = { id, documentId: uri, start, end, text, context: context.line, tokens };
-        return { chunk, next: this.#nextStart(start, end) };
+        const parent = this.#parents?.of(chunk);
+        return { chunk: parent ? { ...chunk, parent } : chunk, next: this.#nextStart(start, end) };
       }
       budget -= Math.max(tokens - maxTokens, Math.ceil(budget / 16));
     }

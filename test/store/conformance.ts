@@ -56,6 +56,21 @@ export function conformance(kind: string, { open }: StoreFactory): void {
       expect(hits.map(({ chunk }) => chunk)).toEqual(odd.chunks);
     });
 
+    test("a chunk's parent comes back, and a changed one replaces it under the same chunk", async () => {
+      const store = await opened();
+      const { document, chunks } = madeDocument("parents", ["one", "two", "three"]);
+      const hitsOf = () => store.hits(chunks.map(({ id }) => ({ chunkId: id, score: 1, placements: [] })));
+      for (const end of [document.text.length, 10]) {
+        const widened = chunks.map((chunk, at) => (at === 1 ? { ...chunk, parent: { start: 0, end } } : chunk));
+        const [written] = await store.write(withVectors([{ document, chunks: widened }], dimension));
+        expect(written!.deletedChunks).toBe(0);
+        expect((await hitsOf()).map(({ chunk }) => chunk)).toEqual(widened);
+        const info = await store.documentInfo("parents");
+        expect(info!.fingerprint).toBe(documentFingerprint(document, widened));
+        expect(info!.fingerprint).not.toBe(documentFingerprint(document, chunks));
+      }
+    });
+
     test("a blank document is stored without chunks", async () => {
       const store = await opened();
       expect(await store.write({ documents: [{ document: { uri: "blank", text: "" }, chunks: [] }] })).toEqual([
@@ -282,13 +297,15 @@ export function conformance(kind: string, { open }: StoreFactory): void {
       expect(await refusedWrite({ vectors, documents: [english] })).toMatchObject({ code: "vector" });
     });
 
-    test("a chunk that is no slice of its document, or of another, or there twice", async () => {
+    test("a chunk that is no slice of its document or outside its parent, or of another, or there twice", async () => {
       const write = withVectors([english], dimension);
       const changed = (change: object) => ({
         ...write,
         documents: [{ ...english, chunks: [{ ...english.chunks[0]!, ...change }, ...english.chunks.slice(1)] }],
       });
       expect(await refusedWrite(changed({ start: 1, end: english.chunks[0]!.end + 1 }))).toBeInstanceOf(OptionsError);
+      expect(await refusedWrite(changed({ parent: { start: 1, end: 30 } }))).toBeInstanceOf(OptionsError);
+      expect(await refusedWrite(changed({ parent: { start: 0, end: 1000 } }))).toBeInstanceOf(OptionsError);
       expect(await refusedWrite(changed({ documentId: "other" }))).toBeInstanceOf(OptionsError);
       expect(await refusedWrite(changed({ id: english.chunks[1]!.id }))).toBeInstanceOf(OptionsError);
     });

@@ -4,10 +4,10 @@ import { fileURLToPath } from "node:url";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { TokenCounter } from "../../src/ports.js";
-import { embeddingText } from "../../src/text/chunk-identity.js";
-import { split, type SplitOptions } from "../../src/text/split.js";
+import { split } from "../../src/text/split.js";
 import { defaultTokens } from "../../src/text/tokens.js";
-import type { Chunk, Document } from "../../src/types.js";
+import type { Document } from "../../src/types.js";
+import { chunkProblems } from "./chunk-problems.js";
 import { hostileText } from "./hostile-text.js";
 
 /** One token a character that is no white space, as a vocabulary without long words would have it. */
@@ -16,39 +16,10 @@ const characters: TokenCounter = {
   count: (text) => text.match(/\S/gu)?.length ?? 0,
 };
 
-/** What is wrong with the chunks of a text; of no text under no options anything may be. */
-function problems({ uri, text }: Document, options: SplitOptions, chunks: readonly Chunk[]): string[] {
-  if (text.trim() === "") return chunks.length > 0 ? ["chunks of a blank text"] : [];
-  const found: string[] = [];
-  const demand = (holds: boolean, problem: string) => {
-    if (!holds) found.push(problem);
-  };
-  let start = -1;
-  let end = 0;
-  for (const chunk of chunks) {
-    const at = `${chunk.start} to ${chunk.end}`;
-    demand(text.slice(chunk.start, chunk.end) === chunk.text, `${at}: text is no slice`);
-    demand(chunk.start > start && chunk.end > end, `${at}: no progress`);
-    demand(chunk.start <= end, `${at}: gap before it`);
-    const exact = options.tokens.count(embeddingText(chunk));
-    demand(chunk.tokens === exact, `${at}: ${chunk.tokens} tokens, counted ${exact}`);
-    demand(exact <= options.maxTokens, `${at}: ${exact} tokens, at most ${options.maxTokens}`);
-    for (const bound of [chunk.start, chunk.end]) {
-      const around = text.slice(Math.max(0, bound - 1), bound + 1);
-      demand(!/^(?:[\ud800-\udbff][\udc00-\udfff]|\r\n)$/.test(around), `${at}: parts a character`);
-    }
-    demand(chunk.documentId === uri, `${at}: another document's`);
-    ({ start, end } = chunk);
-  }
-  demand(chunks[0]?.start === 0, "the beginning is missing");
-  demand(end === text.length, "the end is missing");
-  demand(new Set(chunks.map(({ id }) => id)).size === chunks.length, "an id occurs twice");
-  return found;
-}
-
 const anyOptions = fc.record({
   maxTokens: fc.oneof(fc.integer({ min: 16, max: 80 }), fc.constantFrom(256, 8192)),
   overlapTokens: fc.oneof(fc.nat(20), fc.constantFrom(1_000_000)),
+  parentTokens: fc.oneof(fc.nat(120), fc.constantFrom(1024)),
   tokens: fc.constantFrom(defaultTokens, characters),
 });
 const anyDocument = fc.record(
@@ -70,7 +41,7 @@ describe("splitting any text", () => {
   test("covers it with slices in order, exactly counted, within the limit, parting no character", () => {
     fc.assert(
       fc.property(anyDocument, anyOptions, (document, options) => {
-        expect(problems(document, options, [...split(document, options)])).toEqual([]);
+        expect(chunkProblems(document, options, [...split(document, options)])).toEqual([]);
       }),
       { numRuns: 400 },
     );
@@ -96,8 +67,8 @@ describe("splitting any text", () => {
     for (const mediaType of ["text/markdown", "text/plain"]) {
       for (const maxTokens of [16, 256]) {
         const document = { uri: "memo:1", title: "Title", text, mediaType };
-        const options = { maxTokens, overlapTokens: 32, tokens: defaultTokens };
-        expect(problems(document, options, [...split(document, options)])).toEqual([]);
+        const options = { maxTokens, overlapTokens: 32, parentTokens: 200, tokens: defaultTokens };
+        expect(chunkProblems(document, options, [...split(document, options)])).toEqual([]);
       }
     }
   });
@@ -128,7 +99,7 @@ describe("splitting any text", () => {
       const chunks = [
         ...split(
           { uri: "memo:1", text, mediaType: "text/markdown" },
-          { maxTokens: 256, overlapTokens: 32, tokens: counting },
+          { maxTokens: 256, overlapTokens: 32, parentTokens: 1024, tokens: counting },
         ),
       ];
       expect(chunks.length).toBeGreaterThan(1);
@@ -160,7 +131,7 @@ test.skipIf(!existsSync(corpus))("all real Markdown files are split within limit
     };
     for (const maxTokens of [256, 512, 8192]) {
       const options = { maxTokens, overlapTokens: 32, tokens: defaultTokens };
-      expect(problems(document, options, [...split(document, options)])).toEqual([]);
+      expect(chunkProblems(document, options, [...split(document, options)])).toEqual([]);
     }
   }
 });

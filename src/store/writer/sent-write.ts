@@ -1,6 +1,6 @@
 import { OptionsError } from "../../errors.js";
 import type { DocumentWrite, StoreWrite } from "../../ports.js";
-import type { Chunk, Document } from "../../types.js";
+import type { Chunk, Document, Span } from "../../types.js";
 import { TimeSlice } from "../time-slice.js";
 import { checkVector } from "../vectors.js";
 
@@ -33,8 +33,8 @@ export async function sentWrite(write: StoreWrite, dimension: number | undefined
     const sentChunks: Omit<Chunk, "text">[] = [];
     for (const chunk of chunks) {
       checkChunk(chunk, document);
-      const { id, documentId, start, end, context, tokens } = chunk;
-      sentChunks.push({ id, documentId, start, end, context, tokens });
+      const { id, documentId, start, end, context, tokens, parent } = chunk;
+      sentChunks.push({ id, documentId, start, end, context, tokens, ...(parent && { parent }) });
       if (slice.over) await slice.next();
     }
     const { text, ...details } = document;
@@ -68,8 +68,13 @@ function receivedDocument({ details, text, chunks }: SentDocument): DocumentWrit
   return { document, chunks: chunks.map((chunk) => ({ ...chunk, text: text.slice(chunk.start, chunk.end) })) };
 }
 
+function isSpanAround(parent: Span, { start, end }: Span, length: number): boolean {
+  const whole = Number.isInteger(parent.start) && Number.isInteger(parent.end);
+  return whole && parent.start >= 0 && parent.start <= start && parent.end >= end && parent.end <= length;
+}
+
 function checkChunk(chunk: Chunk, document: Document): void {
-  const { documentId, start, end, text } = chunk;
+  const { documentId, start, end, text, parent } = chunk;
   if (documentId !== document.uri) {
     throw new OptionsError("options", `${document.uri}: a chunk at ${start} says it belongs to ${documentId}`);
   }
@@ -78,6 +83,12 @@ function checkChunk(chunk: Chunk, document: Document): void {
     throw new OptionsError(
       "options",
       `${document.uri}: the chunk at ${start} to ${end} is not that slice of the text (${document.text.length} units)`,
+    );
+  }
+  if (parent && !isSpanAround(parent, chunk, document.text.length)) {
+    throw new OptionsError(
+      "options",
+      `${document.uri}: the parent of the chunk at ${start} to ${end} is ${parent.start} to ${parent.end}, which does not hold it or is beyond the text (${document.text.length} units)`,
     );
   }
 }

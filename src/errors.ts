@@ -199,6 +199,16 @@ export class AnswerError extends CitewellError {
   }
 }
 
+/** The next request would pass the caller's budget. What was paid for before is kept; a larger budget goes on. */
+export class BudgetError extends CitewellError {
+  readonly maxTokens: number;
+
+  constructor(message: string, { maxTokens }: { readonly maxTokens: number }) {
+    super("budget", message);
+    this.maxTokens = maxTokens;
+  }
+}
+
 /** A run ended with its books not balancing: a defect of this library or of a stage, never to be ignored. */
 export class ReconciliationError extends CitewellError {
   constructor(message: string) {

@@ -26,6 +26,7 @@ export type {
 
 export {
   AnswerError,
+  BudgetError,
   CitewellError,
   LoadError,
   OptionsError,
@@ -172,7 +173,9 @@ export { openKnowledgeBase } from "./knowledge-base.js";
 export type {
   AskOptions,
   IngestOptions,
+  IngestPlan,
   KnowledgeBase,
   KnowledgeBaseOptions,
+  PlanOptions,
   SearchPassagesOptions,
 } from "./knowledge-base.js";

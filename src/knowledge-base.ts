@@ -1,21 +1,25 @@
 import { z } from "zod";
 import type { DocumentSource } from "./load/source.js";
+import { BudgetError } from "./errors.js";
 import { chatModel } from "./models/chat-model.js";
 import { embedder } from "./models/embedder.js";
 import { reranker } from "./models/reranker.js";
 import { resolve } from "./options.js";
-import { Pipeline, createRunContext, type RunOptions } from "./pipeline.js";
+import { Pipeline, createRunContext, type RunOptions, type Stage } from "./pipeline.js";
 import type { Store } from "./ports.js";
 import type { AnswerOptions } from "./stages/answer-options.js";
 import { answer } from "./stages/answer.js";
 import { chunk, type ChunkOptions } from "./stages/chunk.js";
+import { countBatches } from "./stages/count-batches.js";
 import { deleteVanished } from "./stages/delete-vanished.js";
+import { dryStore } from "./stages/dry-store.js";
 import { embedChunks } from "./stages/embed-chunks.js";
 import { embedQuestion } from "./stages/embed-question.js";
 import { IngestLedger, type IngestProgress, type IngestReport } from "./stages/ingest-ledger.js";
 import { rerank } from "./stages/rerank.js";
 import { search, type SearchMode } from "./stages/search.js";
 import { skipKnown } from "./stages/skip-known.js";
+import { spending, type SpendingOptions } from "./stages/spending.js";
 import { storeBlank } from "./stages/store-blank.js";
 import { store } from "./stages/store.js";
 import { openStore } from "./store/open-store.js";
@@ -53,9 +57,33 @@ export const KnowledgeBaseOptions = z.strictObject({
 });
 export type KnowledgeBaseOptions = z.input<typeof KnowledgeBaseOptions>;
 
-export interface IngestOptions extends RunOptions {
+export interface IngestOptions extends RunOptions, SpendingOptions {
   /** Called at each change, often: draw no more than you can show. */
   readonly onProgress?: (progress: IngestProgress) => void;
+}
+
+export interface PlanOptions extends RunOptions, Pick<SpendingOptions, "price"> {
+  /** Called at each change, often: draw no more than you can show. */
+  readonly onProgress?: (progress: IngestProgress) => void;
+}
+
+/** What an ingest of the same source would come to. */
+export interface IngestPlan {
+  /** Documents that the store would hold of this source. */
+  readonly documents: number;
+  /** What would become of each document. */
+  readonly outcomes: IngestReport["documents"];
+  /** Chunks of those documents. */
+  readonly chunks: number;
+  /** Tokens that would be sent, as they are counted here. */
+  readonly tokens: number;
+  readonly requests: number;
+  /** Chunks whose vectors are there already, or are those of an equal text. */
+  readonly reused: number;
+  /** Of the tokens, in the currency of `price`; only where a price was given. */
+  readonly cost?: number;
+  readonly failures: IngestReport["failures"];
+  readonly skipped: IngestReport["skipped"];
 }
 
 export interface SearchPassagesOptions extends RunOptions {
@@ -81,9 +109,12 @@ export interface KnowledgeBase {
   readonly store: Store;
   /**
    * Brings the store up to date with a source: new, changed and, for sources that know what is theirs, vanished
-   * documents. Stopped anywhere, run it again: it goes on where it was.
+   * documents. Stopped anywhere, run it again: it goes on where it was. A budget (`maxTokens`, `maxCost`) ends it before
+   * the request that would pass it, and the report says so in `stopped`.
    */
   readonly ingest: (source: Source<Document> | DocumentSource, options?: IngestOptions) => Promise<IngestReport>;
+  /** What `ingest` would do and cost: reads and cuts the source, sends and changes nothing. */
+  readonly plan: (source: Source<Document> | DocumentSource, options?: PlanOptions) => Promise<IngestPlan>;
   /** Retrieval alone. */
   readonly search: (question: string, options?: SearchPassagesOptions) => Promise<Retrieved>;
   /** An answer as it is made: ends with exactly one `finish` or `error`. */
@@ -113,12 +144,38 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
     const embed = embedder(transport, { model: upstream.model("embedding") });
     const kb = await openStore(path, embed, { create, onWarning });
 
-    const indexing = Pipeline.from<Document>()
-      .pipe(storeBlank(kb))
-      .pipe(chunk({ ...options.chunk, for: embed }))
-      .pipe(skipKnown(kb))
-      .pipe(embedChunks(embed, { concurrency }))
-      .pipe(store(kb));
+    const chunking = (into: Parameters<typeof storeBlank>[0]) =>
+      Pipeline.from<Document>()
+        .pipe(storeBlank(into))
+        .pipe(chunk({ ...options.chunk, for: embed }))
+        .pipe(skipKnown(kb));
+
+    /** Runs over a source with the books kept: documents in, and what is no longer there out of `into`. */
+    async function keepingBooks(
+      source: Source<Document> | DocumentSource,
+      { onProgress, report, ...run }: RunOptions & Pick<IngestOptions, "onProgress">,
+      flow: Stage<Document, unknown>,
+      into: Parameters<typeof deleteVanished>[0],
+    ): Promise<IngestReport> {
+      const ledger = new IngestLedger();
+      const context = createRunContext({
+        ...run,
+        report: (event) => {
+          ledger.add(event);
+          report?.(event);
+          onProgress?.(ledger.progress());
+        },
+      });
+      const documents = "read" in source ? source.read(context) : source;
+      try {
+        for await (const _ of flow.run(ledger.reading(documents), context)) context.signal.throwIfAborted();
+      } catch (error) {
+        if (error instanceof BudgetError) return ledger.report(context.failures, error);
+        throw error;
+      }
+      if ("read" in source) await deleteVanished(into, source.vanished, (uri) => ledger.wasRead(uri), context);
+      return ledger.report(context.failures);
+    }
 
     const weights = options.weights ?? (upstream.lexicalEmbedding ? lexicalEmbeddingWeights : undefined);
     const retrieval = (mode: SearchMode, count: number): Pipeline<Question, Retrieved> =>
@@ -131,20 +188,31 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
     return {
       store: kb,
 
-      async ingest(source, { onProgress, report, ...run } = {}) {
-        const ledger = new IngestLedger();
-        const context = createRunContext({
-          ...run,
-          report: (event) => {
-            ledger.add(event);
-            report?.(event);
-            onProgress?.(ledger.progress());
-          },
-        });
-        const documents = "read" in source ? source.read(context) : source;
-        for await (const _ of indexing.run(ledger.reading(documents), context)) context.signal.throwIfAborted();
-        if ("read" in source) await deleteVanished(kb, source.vanished, (uri) => ledger.wasRead(uri), context);
-        return ledger.report(context.failures);
+      async ingest(source, { price, maxTokens, maxCost, ...run } = {}) {
+        const budget = spending("ingest", { price, maxTokens, maxCost });
+        const flow = chunking(kb)
+          .pipe(embedChunks(embed, { concurrency, maxTokens: budget.maxTokens }))
+          .pipe(store(kb));
+        const report = await keepingBooks(source, run, flow, kb);
+        return { ...report, ...budget.costOf(report.tokens) };
+      },
+
+      async plan(source, { price, ...run } = {}) {
+        const { costOf } = spending("plan", { price });
+        const dry = dryStore(kb);
+        const flow = chunking(dry).pipe(countBatches(embed, dry));
+        const { documents, chunks, tokens, requests, failures, skipped } = await keepingBooks(source, run, flow, dry);
+        return {
+          documents: documents.added + documents.updated + documents.unchanged,
+          outcomes: documents,
+          chunks: chunks.total,
+          tokens,
+          requests,
+          reused: chunks.reused,
+          ...costOf(tokens),
+          failures,
+          skipped,
+        };
       },
 
       async search(question, { mode = "hybrid", limit = 10, rerank: candidates, ...run } = {}) {

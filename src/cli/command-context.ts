@@ -35,11 +35,11 @@ export async function withKnowledgeBase<T>(
   world: World,
   flags: StoreFlags,
   create: boolean,
-  use: (kb: KnowledgeBase) => Promise<T>,
+  use: (kb: KnowledgeBase, settings: Configuration) => Promise<T>,
 ): Promise<T> {
-  const { config, baseUrl, apiKey, embeddingModel, rerankModel, chatModel, store } = flags;
+  const { config, baseUrl, apiKey, embeddingModel, rerankModel, chatModel, price, store } = flags;
   const settings = readConfiguration({
-    flags: { config, baseUrl, apiKey, embeddingModel, rerankModel, chatModel, store },
+    flags: { config, baseUrl, apiKey, embeddingModel, rerankModel, chatModel, price, store },
     environment: world.environment,
     directory: world.directory,
   });
@@ -52,7 +52,7 @@ export async function withKnowledgeBase<T>(
     onWarning: (message) => world.stderr.write(`citewell: ${message}\n`),
   });
   try {
-    return await use(kb);
+    return await use(kb, settings);
   } finally {
     await kb.close();
     await transport?.close();

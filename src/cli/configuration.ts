@@ -14,6 +14,8 @@ const ConfigurationFile = z.strictObject({
   embeddingModel: Text.optional(),
   rerankModel: Text.optional(),
   chatModel: Text.optional(),
+  /** Price of a million tokens of the embedding model, in your currency. */
+  price: z.number().positive().optional(),
   /** Folder of the store, relative to the file's folder. */
   store: Text.optional(),
 });

@@ -34,22 +34,30 @@ With no CITEWELL_BASE_URL set, everything runs offline on a local lexical servic
 Exit codes: 0 done, 1 done or stopped with failures, 2 misuse, 130 stopped by Ctrl-C.`,
     );
 
-  withStore(program.command("index"))
-    .description("read files and folders (Markdown, HTML, text) into the store; run again to bring it up to date")
-    .argument("<path...>", "files or folders")
-    .option("--include <glob...>", "only files that match, relative to the folder")
-    .option("--exclude <glob...>", "not the files that match")
+  withSource(program.command("index"))
+    .description("read files and folders into the store; run again to bring it up to date")
+    .option("--max-tokens <count>", "spend no more in this run; the next one goes on", between(1, 1e12))
+    .option("--max-cost <amount>", "the same in money; needs a price", positive)
     .addHelpText(
       "after",
       `
 Examples:
   $ citewell index ./docs
   $ citewell index ./docs ./notes.md --exclude "drafts/**"
+  $ citewell index ./docs --price 0.02 --max-cost 1.50
   $ citewell index ./docs --json | jq .documents`,
     )
     .action(async (paths: string[], flags) => {
       const { indexCommand } = await import("./index-command.js");
       exit(await indexCommand(world, paths, flags));
+    });
+
+  withSource(program.command("plan"))
+    .description("say what indexing would do and cost: chunks, tokens, requests; sends and changes nothing")
+    .addHelpText("after", "\nExample:\n  $ citewell plan ./docs --price 0.02")
+    .action(async (paths: string[], flags) => {
+      const { planCommand } = await import("./plan-command.js");
+      exit(await planCommand(world, paths, flags));
     });
 
   withStore(program.command("search"))
@@ -129,6 +137,14 @@ Examples:
     });
 
   return program;
+}
+
+function withSource(command: Command): Command {
+  return withStore(command)
+    .argument("<path...>", "files or folders")
+    .option("--include <glob...>", "only files that match, relative to the folder")
+    .option("--exclude <glob...>", "not the files that match")
+    .option("--price <amount>", "of a million tokens of the embedding model, in your currency", positive);
 }
 
 function withStore(command: Command, about = "where the store is (default: ./.citewell)"): Command {

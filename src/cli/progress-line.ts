@@ -28,13 +28,11 @@ export function progressLine<Progress>(out: Out, describe: (progress: Progress) 
 
 /** `312 of 705 documents  2,801 chunks embedded  640 chunks/s  about 4 s left`. */
 export function describeProgress(progress: IngestProgress): string {
-  const { documentsFound, documentsDone, documentsRead, chunksEmbedded, seconds } = progress;
+  const { documentsFound, documentsDone, documentsRead, chunksEmbedded, chunksPerSecond, secondsLeft } = progress;
   const total = documentsFound ?? documentsRead;
   const parts = [`${count(documentsDone)} of ${count(total)} documents`, `${count(chunksEmbedded)} chunks embedded`];
-  if (seconds >= 1 && chunksEmbedded > 0) parts.push(`${count(chunksEmbedded / seconds)} chunks/s`);
-  if (seconds >= 2 && documentsDone > 0 && documentsFound !== undefined && documentsDone < documentsFound) {
-    parts.push(`about ${duration((seconds / documentsDone) * (documentsFound - documentsDone))} left`);
-  }
+  if (chunksPerSecond) parts.push(`${count(chunksPerSecond)} chunks/s`);
+  if (secondsLeft) parts.push(`about ${duration(secondsLeft)} left`);
   return parts.join("  ");
 }
 

@@ -6,7 +6,7 @@ import type { Store } from "../ports.js";
  * called only after the source was read to its end: what was not reached has not vanished.
  */
 export async function deleteVanished(
-  from: Store,
+  from: Pick<Store, "documents" | "deleteDocuments">,
   vanished: (uri: string) => boolean | Promise<boolean>,
   met: (uri: string) => boolean,
   context: Pick<RunContext, "report" | "failures">,

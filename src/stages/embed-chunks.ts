@@ -5,9 +5,10 @@ import { stage, type RunContext, type Stage } from "../pipeline.js";
 import type { Embedder } from "../ports.js";
 import { mapConcurrent } from "../stream.js";
 import type { Chunk, Embedded } from "../types.js";
-import { packBatches, type EmbeddingBatch, type PendingText } from "./embedding-batches.js";
+import { batchLimits, packBatches, type EmbeddingBatch, type PendingText } from "./embedding-batches.js";
 import { RefusalIsolator } from "./refused-texts.js";
 import { remainingTime } from "./remaining-time.js";
+import { TokenBudget } from "./token-budget.js";
 
 export const EmbedChunksOptions = z.strictObject({
   /** Most calls in flight at once. 1 to 256; default 8. */
@@ -21,6 +22,11 @@ export const EmbedChunksOptions = z.strictObject({
     .int()
     .min(1)
     .default(4 * 1024 * 1024),
+  /**
+   * Most tokens to spend in one run, as the service counts them. The run ends with a `BudgetError` before the call that
+   * would pass it. Default: no limit.
+   */
+  maxTokens: z.int().min(1).optional(),
   /** Latest texts whose vectors are remembered, so that an equal text is not sent again. Default 16,384. */
   rememberTexts: z.int().min(0).default(16_384),
 });
@@ -32,7 +38,7 @@ export type EmbedChunksOptions = z.input<typeof EmbedChunksOptions>;
  *
  * A text that the service refuses fails its own document, in `context.failures`, and costs no other. An error that is
  * not about the text ends the run: calls in flight are then still waited for, what they brought is handed out, documents
- * that lack a part are marked as failed, and the error is thrown.
+ * that lack a part are marked as failed, and the error is thrown. So does a budget that is used up.
  *
  * Reports `chunks` that left with a vector, `reused` those of them that needed no sending, `tokens` as the service
  * counted them, and `requests`.
@@ -41,22 +47,17 @@ export function embedChunks<Space extends string, C extends Chunk = Chunk>(
   embedder: Embedder<Space>,
   options: EmbedChunksOptions = {},
 ): Stage<C, Embedded<C, Space>> {
-  const { concurrency, batchTexts, batchTokens, batchBytes, rememberTexts } = resolve(
-    "embedChunks",
-    EmbedChunksOptions,
-    options,
-  );
+  const { concurrency, maxTokens, rememberTexts, ...wanted } = resolve("embedChunks", EmbedChunksOptions, options);
   const { space, dimension, maxInputTokens } = embedder;
-  const limits = {
-    texts: Math.min(batchTexts ?? Infinity, embedder.maxBatchTexts),
-    tokens: Math.min(batchTokens ?? Infinity, embedder.maxBatchTokens ?? Infinity),
-    bytes: batchBytes,
-  };
+  const whole = batchLimits(embedder, wanted);
+  // A budget smaller than a batch still buys what fits it.
+  const limits = { ...whole, tokens: Math.min(whole.tokens, maxTokens ?? Infinity) };
   return stage(
     "embed-chunks",
     async function* (source, context) {
       const { signal, report, failures } = context;
-      const isolator = new RefusalIsolator<PendingText>((texts) => embedTexts(embedder, texts, context));
+      const budget = maxTokens === undefined ? undefined : new TokenBudget(maxTokens);
+      const isolator = new RefusalIsolator<PendingText>((texts) => embedTexts(embedder, texts, budget, context));
       // Ends the reading of the source, not the calls in flight: what is paid for is waited for.
       const ending = new AbortController();
       let ended: { readonly thrown: unknown; readonly error: Error } | undefined;
@@ -102,13 +103,18 @@ export function embedChunks<Space extends string, C extends Chunk = Chunk>(
 async function embedTexts(
   embedder: Embedder,
   texts: readonly PendingText[],
+  budget: TokenBudget | undefined,
   context: Pick<RunContext, "signal" | "deadlineAt" | "report">,
 ): Promise<void> {
   const { signal, report } = context;
-  signal.throwIfAborted();
-  progress(report, "requests", 1);
   const sent = texts.map(({ text }) => text);
-  const { vectors, tokens } = await embedder.embed(sent, { ...remainingTime(context), purpose: "document", signal });
+  const call = () => {
+    signal.throwIfAborted();
+    progress(report, "requests", 1);
+    return embedder.embed(sent, { ...remainingTime(context), purpose: "document", signal });
+  };
+  const ourCount = texts.reduce((sum, { tokens: each }) => sum + each, 0);
+  const { vectors, tokens } = await (budget ? budget.spend(ourCount, call) : call());
   if (vectors.length !== texts.length) {
     throw new TransportError("reply", `Sent ${texts.length} texts to ${embedder.space}, got ${vectors.length} vectors`);
   }

@@ -1,3 +1,4 @@
+import type { Embedder } from "../ports.js";
 import { embeddingText, vectorKey } from "../text/chunk-identity.js";
 import type { Chunk, Embedded } from "../types.js";
 
@@ -10,6 +11,7 @@ export interface TextOutcome {
 /** A text on its way to the embedder. */
 export interface PendingText {
   readonly text: string;
+  readonly tokens: number;
   readonly outcome: TextOutcome;
 }
 
@@ -25,6 +27,22 @@ export interface BatchLimits {
   readonly tokens: number;
   /** Of the texts as JSON in UTF-8. */
   readonly bytes: number;
+}
+
+/** What the embedder takes in one call, or less where less is wanted. */
+export function batchLimits(
+  embedder: Pick<Embedder, "maxBatchTexts" | "maxBatchTokens">,
+  wanted: {
+    readonly batchTexts?: number | undefined;
+    readonly batchTokens?: number | undefined;
+    readonly batchBytes: number;
+  },
+): BatchLimits {
+  return {
+    texts: Math.min(wanted.batchTexts ?? Infinity, embedder.maxBatchTexts),
+    tokens: Math.min(wanted.batchTokens ?? Infinity, embedder.maxBatchTokens ?? Infinity),
+    bytes: wanted.batchBytes,
+  };
 }
 
 export interface PackOptions {
@@ -78,7 +96,7 @@ export async function* packBatches<C extends Chunk>(
     if (rememberTexts > 0) remembered.set(key, outcome);
     if (remembered.size > rememberTexts) remembered.delete(remembered.keys().next().value!);
     chunks.push({ chunk, outcome, fresh: true });
-    texts.push({ text, outcome });
+    texts.push({ text, tokens: chunk.tokens, outcome });
     tokens += chunk.tokens;
     bytes += textBytes;
     // Not held back until the next chunk comes: that may take a while.

@@ -1,7 +1,8 @@
-import { ReconciliationError, asError } from "../errors.js";
+import { BudgetError, ReconciliationError, asError } from "../errors.js";
 import type { RunContext, RunEvent } from "../pipeline.js";
 import type { Source } from "../stream.js";
 import type { Document } from "../types.js";
+import { RecentRate } from "./recent-rate.js";
 
 type DocumentEvent = Extract<RunEvent, { type: "document" }>;
 export type DocumentOutcome = DocumentEvent["outcome"];
@@ -24,7 +25,15 @@ export interface IngestReport {
   readonly tokens: number;
   /** Calls for embeddings; one that the transport had to repeat counts once. */
   readonly requests: number;
+  /** Of the tokens, in the currency of the price; only where a price was given. */
+  readonly cost?: number;
   readonly seconds: number;
+  /** Only when a budget ended the run before its source did: run again with a larger one to go on. */
+  readonly stopped?: {
+    readonly reason: string;
+    /** Documents that were read and not finished; what was embedded of them is kept. Others may not have been read. */
+    readonly unfinished: number;
+  };
   readonly failures: readonly { readonly uri: string; readonly error: Error }[];
   /** Files passed over because no loader reads them. */
   readonly skipped: readonly { readonly uri: string; readonly reason: string }[];
@@ -41,6 +50,10 @@ export interface IngestProgress {
   readonly tokens: number;
   readonly requests: number;
   readonly seconds: number;
+  /** Chunks embedded a second, over the last 20 seconds; undefined in the first second. */
+  readonly chunksPerSecond: number | undefined;
+  /** By the documents of the last 20 seconds; undefined while there is too little to tell by. */
+  readonly secondsLeft: number | undefined;
 }
 
 /** Keeps the books of one ingest: fed with a run's events, read as progress at any time and as the report at the end. */
@@ -51,6 +64,8 @@ export class IngestLedger {
   readonly #failures = new Map<string, Error>();
   readonly #skipped: { readonly uri: string; readonly reason: string }[] = [];
   readonly #counters = new Map<string, number>();
+  readonly #chunkRate = new RecentRate();
+  readonly #documentRate = new RecentRate();
   #deletedChunks = 0;
 
   /** Hands on a source's documents, each noted as read. */
@@ -82,26 +97,44 @@ export class IngestLedger {
   }
 
   progress(): IngestProgress {
+    const documentsFound = this.#counters.get("files-found");
+    const documentsDone = this.#outcomes.size;
+    const chunksEmbedded = this.#embedded();
+    const seconds = this.#seconds();
+    this.#chunkRate.note(seconds, chunksEmbedded);
+    this.#documentRate.note(seconds, documentsDone);
+    const documentsPerSecond = this.#documentRate.perSecond(seconds, documentsDone) ?? 0;
     return {
-      documentsFound: this.#counters.get("files-found"),
+      documentsFound,
       documentsRead: this.#read.size,
-      documentsDone: this.#outcomes.size,
-      chunksEmbedded: this.#embedded(),
+      documentsDone,
+      chunksEmbedded,
       tokens: this.#count("tokens"),
       requests: this.#count("requests"),
-      seconds: this.#seconds(),
+      seconds,
+      chunksPerSecond: this.#chunkRate.perSecond(seconds, chunksEmbedded),
+      secondsLeft:
+        documentsFound === undefined || documentsPerSecond === 0
+          ? undefined
+          : Math.max(0, documentsFound - documentsDone) / documentsPerSecond,
     };
   }
 
   /**
    * Closes the books.
    *
+   * @param stopped what ended the run before its end: documents that came to nothing by then are unfinished.
    * @throws ReconciliationError when a document was read and nothing became of it.
    */
-  report(failures: RunContext["failures"]): IngestReport {
-    for (const [uri, error] of failures) this.#settle({ type: "document", uri, outcome: "failed", chunks: 0, error });
-    const lost = [...this.#read].filter((uri) => !this.#outcomes.has(uri));
-    if (lost.length > 0) {
+  report(failures: RunContext["failures"], stopped?: BudgetError): IngestReport {
+    let unfinished = 0;
+    for (const [uri, error] of failures) {
+      if (error instanceof BudgetError) unfinished++;
+      else this.#settle({ type: "document", uri, outcome: "failed", chunks: 0, error });
+    }
+    const lost = [...this.#read].filter((uri) => !this.#outcomes.has(uri) && !failures.has(uri));
+    if (stopped) unfinished += lost.length;
+    else if (lost.length > 0) {
       throw new ReconciliationError(
         `${this.#read.size} documents were read, but ${lost.length} of them came to nothing, the first: ${lost[0]}. ` +
           "A stage dropped them without saying so",
@@ -121,6 +154,7 @@ export class IngestLedger {
       tokens: this.#count("tokens"),
       requests: this.#count("requests"),
       seconds: this.#seconds(),
+      ...(stopped && { stopped: { reason: stopped.message, unfinished } }),
       failures: [...this.#failures].map(([uri, error]) => ({ uri, error })),
       skipped: this.#skipped,
     };

@@ -7,7 +7,7 @@ import type { Document } from "../types.js";
  * Stores documents without a word in them, which give no chunk that could carry them to the end, and hands on all
  * others. So a document that was emptied loses its old chunks.
  */
-export function storeBlank(into: Store): Stage<Document, Document> {
+export function storeBlank(into: Pick<Store, "documentInfo" | "write">): Stage<Document, Document> {
   return stage("store-blank", async function* (source, context) {
     for await (const document of source) {
       if (document.text.trim() !== "") {

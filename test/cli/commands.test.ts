@@ -1,4 +1,4 @@
-import { cp, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
@@ -63,6 +63,52 @@ describe("index", () => {
     expect(stdout).toMatch(
       /^Documents {2}3 added\nChunks {5}\d+ \(\d+ embedded, 0 reused\)\nUpstream {3}\d+ requests, /,
     );
+  });
+});
+
+describe("plan", () => {
+  test("says what index then does, and leaves no store behind", async () => {
+    const cwd = await temporaryFolder();
+    await cp(handbook, join(cwd, "docs"), { recursive: true });
+    const plan = await citewellJson<Record<string, unknown>>(["plan", "docs", "--price", "2"], { cwd });
+    expect(await readdir(cwd)).toEqual(["docs"]);
+    const report = await citewellJson<IndexJson>(["index", "docs"], { cwd });
+    expect(plan).toEqual({
+      documents: 3,
+      outcomes: report.documents,
+      chunks: report.chunks.total,
+      tokens: expect.any(Number),
+      requests: report.requests,
+      reused: 0,
+      cost: (Number(plan.tokens) * 2) / 1e6,
+      failures: [],
+      skipped: [],
+    });
+    const again = await citewellJson<Record<string, unknown>>(["plan", "docs"], { cwd });
+    expect(again).toMatchObject({ tokens: 0, requests: 0, reused: plan.chunks });
+  });
+});
+
+describe("a budget", () => {
+  test("stops with 1 and says how to go on; the next run goes on", async () => {
+    const cwd = await temporaryFolder();
+    await cp(handbook, join(cwd, "docs"), { recursive: true });
+    const { exitCode, stdout, stderr } = await citewell(["index", "docs", "--max-tokens", "150"], { cwd });
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 1,
+      stderr: expect.stringMatching(
+        /^citewell: The budget is 150 tokens: .*run again with a larger budget to go on\.\n$/,
+      ),
+    });
+    expect(stdout).toMatch(/^Documents {2}.*\d unfinished\n/);
+    expect((await citewellJson<IndexJson>(["index", "docs"], { cwd })).documents.failed).toBe(0);
+  });
+
+  test("in money asks for the price", async () => {
+    const cwd = await temporaryFolder();
+    await cp(handbook, join(cwd, "docs"), { recursive: true });
+    const { exitCode, stderr } = await citewell(["index", "docs", "--max-cost", "1"], { cwd });
+    expect({ exitCode, stderr }).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("needs the price") });
   });
 });
 

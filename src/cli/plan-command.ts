@@ -1,0 +1,35 @@
+import type { IngestPlan } from "../knowledge-base.js";
+import { withKnowledgeBase, type StoreFlags, type World } from "./command-context.js";
+import { exitCodes } from "./failure.js";
+import { count, progressLine } from "./progress-line.js";
+import { describeCost, describeOutcomes, failuresAsJson, listLeftOut } from "./show-outcomes.js";
+import { sourceOf, type SourceFlags } from "./source-flags.js";
+
+export interface PlanFlags extends StoreFlags, SourceFlags {}
+
+export async function planCommand(world: World, paths: readonly string[], flags: PlanFlags): Promise<number> {
+  const source = sourceOf(world, paths, flags);
+  const line = progressLine<{ readonly documentsRead: number }>(
+    world.stderr,
+    ({ documentsRead }) => `${count(documentsRead)} documents read`,
+  );
+  const plan = await withKnowledgeBase(world, flags, true, (kb, { price }) =>
+    kb.plan(source, { signal: world.signal, onProgress: line.update, ...(price !== undefined && { price }) }),
+  );
+  line.clear();
+  if (flags.json) world.stdout.write(`${JSON.stringify({ ...plan, failures: failuresAsJson(plan.failures) })}\n`);
+  else world.stdout.write(describePlan(plan, world.directory));
+  return plan.outcomes.failed > 0 ? exitCodes.failures : exitCodes.done;
+}
+
+function describePlan(plan: IngestPlan, directory: string): string {
+  const { outcomes, chunks, reused, requests, tokens, cost } = plan;
+  const lines = [
+    `Nothing was sent or changed. To do it: citewell index with the same words.`,
+    `Documents  ${describeOutcomes(outcomes)}`,
+    `Chunks     ${count(chunks)} (${count(chunks - reused)} to embed, ${count(reused)} reused)`,
+    `Upstream   ${count(requests)} requests, ${count(tokens)} tokens${describeCost(cost)}`,
+    ...listLeftOut(plan, directory),
+  ];
+  return `${lines.join("\n")}\n`;
+}

@@ -1,0 +1,75 @@
+import { BudgetError } from "../errors.js";
+
+/**
+ * Lets calls through while their tokens fit a budget. What a call will cost is known only afterwards: until then our
+ * count stands for it, scaled by how much more the service has counted so far. The first call goes alone, so that this
+ * is known before many are on their way.
+ */
+export class TokenBudget {
+  readonly #maxTokens: number;
+  /** As the service counted. */
+  #spent = 0;
+  /** Our count of the same calls. */
+  #counted = 0;
+  /** Expected of the calls under way. */
+  #underWay = 0;
+  #alone: Promise<void> | undefined;
+
+  constructor(maxTokens: number) {
+    this.#maxTokens = maxTokens;
+  }
+
+  /**
+   * Makes a call of `tokens` tokens by our count.
+   *
+   * @throws BudgetError when it does not fit any more; nothing was sent then.
+   */
+  async spend<Reply extends { readonly tokens: number }>(tokens: number, call: () => Promise<Reply>): Promise<Reply> {
+    while (this.#counted === 0 && this.#alone) await this.#alone;
+    const expected = Math.ceil(tokens * this.#ratio());
+    if (this.#spent + this.#underWay + expected > this.#maxTokens) throw this.#usedUp(expected);
+    const reply = this.#charge(tokens, expected, call);
+    if (this.#counted === 0) this.#alone = settled(reply);
+    try {
+      return await reply;
+    } finally {
+      if (this.#counted === 0) this.#alone = undefined;
+    }
+  }
+
+  async #charge<Reply extends { readonly tokens: number }>(
+    tokens: number,
+    expected: number,
+    call: () => Promise<Reply>,
+  ): Promise<Reply> {
+    this.#underWay += expected;
+    try {
+      const reply = await call();
+      this.#spent += reply.tokens;
+      this.#counted += tokens;
+      return reply;
+    } finally {
+      this.#underWay -= expected;
+    }
+  }
+
+  /** The service's tokens for one of ours; at least 1, so that a service that says nothing of its count is no bargain. */
+  #ratio(): number {
+    return this.#counted === 0 ? 1 : Math.max(1, this.#spent / this.#counted);
+  }
+
+  #usedUp(expected: number): BudgetError {
+    const [most, spent, next] = [this.#maxTokens, this.#spent + this.#underWay, expected].map((tokens) =>
+      tokens.toLocaleString("en-US"),
+    );
+    return new BudgetError(
+      `The budget is ${most} tokens: ${spent} are spent, and the next request of about ${next} would pass it. ` +
+        "What was embedded is kept: run again with a larger budget to go on",
+      { maxTokens: this.#maxTokens },
+    );
+  }
+}
+
+async function settled(promise: Promise<unknown>): Promise<void> {
+  await promise.catch(() => {});
+}

@@ -1,0 +1,66 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { BudgetError } from "../../src/errors.js";
+import { TokenBudget } from "../../src/stages/token-budget.js";
+
+test("whatever the calls and however the service counts, the budget is passed by nothing", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 500 }),
+      fc.array(fc.record({ tokens: fc.integer({ min: 1, max: 100 }), turns: fc.integer({ min: 0, max: 4 }) })),
+      fc.constantFrom(0.5, 1, 1.25, 2),
+      async (maxTokens, calls, ratio) => {
+        const budget = new TokenBudget(maxTokens);
+        const spent: number[] = [];
+        const outcomes = await Promise.allSettled(
+          calls.map(({ tokens, turns }) =>
+            budget.spend(tokens, async () => {
+              for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
+              spent.push(tokens * ratio);
+              return { tokens: tokens * ratio };
+            }),
+          ),
+        );
+        // Of the first call alone nobody knows beforehand how the service counts it.
+        const [first = 0, ...rest] = spent;
+        expect(rest.reduce((sum, tokens) => sum + tokens, first)).toBeLessThanOrEqual(Math.max(maxTokens, first));
+        for (const outcome of outcomes) {
+          if (outcome.status === "rejected") expect(outcome.reason).toBeInstanceOf(BudgetError);
+        }
+        expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(spent.length);
+      },
+    ),
+  );
+});
+
+test("the first call goes alone, the others at once", async () => {
+  const budget = new TokenBudget(1000);
+  const started: string[] = [];
+  let answer = (_reply: { tokens: number }) => {};
+  const first = budget.spend(10, () => {
+    started.push("first");
+    return new Promise<{ tokens: number }>((resolve) => (answer = resolve));
+  });
+  const others = ["second", "third"].map((name) =>
+    budget.spend(10, async () => {
+      started.push(name);
+      return { tokens: 20 };
+    }),
+  );
+  await new Promise(setImmediate);
+  expect(started).toEqual(["first"]);
+  answer({ tokens: 20 });
+  await Promise.all([first, ...others]);
+  expect(started).toEqual(["first", "second", "third"]);
+});
+
+test("a call that failed costs nothing, and the next one is the first", async () => {
+  const budget = new TokenBudget(10);
+  const failing = budget.spend(10, () => Promise.reject(new Error("refused")));
+  const next = budget.spend(10, async () => ({ tokens: 10 }));
+  await expect(failing).rejects.toThrow("refused");
+  expect(await next).toEqual({ tokens: 10 });
+  await expect(budget.spend(1, async () => ({ tokens: 1 }))).rejects.toThrow(
+    "The budget is 10 tokens: 10 are spent, and the next request of about 1 would pass it",
+  );
+});

@@ -143,6 +143,7 @@ export { embedQuestion } from "./stages/embed-question.js";
 export { fused } from "./stages/fused.js";
 export type { FusedOptions } from "./stages/fused.js";
 export type { IngestProgress, IngestReport } from "./stages/ingest-ledger.js";
+export { parseSyntax } from "./stages/parse-syntax.js";
 export { rerank } from "./stages/rerank.js";
 export type { RerankOptions } from "./stages/rerank.js";
 export { search } from "./stages/search.js";

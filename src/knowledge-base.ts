@@ -16,6 +16,7 @@ import { dryStore } from "./stages/dry-store.js";
 import { embedChunks } from "./stages/embed-chunks.js";
 import { embedQuestion } from "./stages/embed-question.js";
 import { IngestLedger, type IngestProgress, type IngestReport } from "./stages/ingest-ledger.js";
+import { parseSyntax } from "./stages/parse-syntax.js";
 import { rerank } from "./stages/rerank.js";
 import { search, type SearchMode } from "./stages/search.js";
 import { skipKnown } from "./stages/skip-known.js";
@@ -91,11 +92,15 @@ export interface SearchPassagesOptions extends RunOptions {
   readonly mode?: SearchMode;
   /** Most hits. Default: 10. */
   readonly limit?: number;
+  /** Whether `"exact phrase"`, `-word` and `-"phrase"` in the question are signs; see `parseSyntax`. Default: true. */
+  readonly syntax?: boolean;
   /** Passages that search hands to the reranker, 1 to 1000; of them `limit` stay. Default: none, no reranking. */
   readonly rerank?: number;
 }
 
 export interface AskOptions extends RunOptions {
+  /** Whether `"exact phrase"`, `-word` and `-"phrase"` in the question are signs; see `parseSyntax`. Default: true. */
+  readonly syntax?: boolean;
   /** Passages that search hands to the reranker. Default: 40. */
   readonly count?: number;
   /** Passages to answer from. Default: 6. */
@@ -215,11 +220,12 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
         };
       },
 
-      async search(question, { mode = "hybrid", limit = 10, rerank: candidates, ...run } = {}) {
-        const asking =
-          candidates === undefined ? retrieval(mode, limit) : retrieval(mode, candidates).pipe(reranking(limit));
-        const [found] = await collect(asking.stream([{ question }], run));
-        return found!;
+      async search(question, { mode = "hybrid", limit = 10, rerank: candidates, syntax = true, ...run } = {}) {
+        const found = retrieval(mode, candidates ?? limit);
+        const ranked = candidates === undefined ? found : found.pipe(reranking(limit));
+        const asking = syntax ? Pipeline.from<Question>().pipe(parseSyntax()).pipe(ranked) : ranked;
+        const [retrieved] = await collect(asking.stream([{ question }], run));
+        return retrieved!;
       },
 
       async *ask(question, { count = 40, topN = 6, answer: answering = {}, ...run } = {}) {

@@ -128,6 +128,8 @@ export interface ChatModel {
 export interface RetrievalQuery {
   readonly text: string;
   readonly vector?: Float32Array;
+  /** Only chunks that hold these word for word are wanted. A hint that saves work: whoever asks checks what comes. */
+  readonly phrases?: readonly string[];
 }
 
 export interface RetrieveCall extends CallOptions {

@@ -96,6 +96,10 @@ export interface Question {
   readonly question: string;
   /** Earlier turns, oldest first. */
   readonly history?: readonly Turn[];
+  /** Only passages that hold each of these word for word, in the text or its headings, are to be found. */
+  readonly phrases?: readonly string[];
+  /** Passages that hold any of these are not to be found: a single word by its stem, several word for word. */
+  readonly not?: readonly string[];
 }
 
 /** Which retriever found a chunk, and where it ranked it. */

@@ -125,10 +125,19 @@ async function measure(
   });
   const rank = async (question: string): Promise<readonly string[]> => {
     if (rerank) {
-      const { hits } = await kb.search(question, { mode, limit: rerankDepth, rerank: rerankDepth, signal });
+      const { hits } = await kb.search(question, {
+        mode,
+        limit: rerankDepth,
+        rerank: rerankDepth,
+        syntax: false,
+        signal,
+      });
       return documentsOf(hits);
     }
-    return rankDocuments(async (limit) => (await kb.search(question, { mode, limit, signal })).hits, rankingDepth);
+    return rankDocuments(
+      async (limit) => (await kb.search(question, { mode, limit, syntax: false, signal })).hits,
+      rankingDepth,
+    );
   };
   return evaluate(queries, async ({ text }) => (await rank(text)).map(collection.documentId), {
     onProgress: (done) => line.update(done),

@@ -62,7 +62,7 @@ Examples:
 
   withStore(program.command("search"))
     .description("find passages, without an answer")
-    .argument("<query>", "words to look for")
+    .argument("<query>", 'words to look for; "exact phrase" must stand there, -word and -"phrase" must not')
     .addOption(new Option("--mode <mode>", "how to search").choices(["hybrid", "dense", "lexical"]).default("hybrid"))
     .addOption(new Option("--limit <count>", "most passages").argParser(between(1, 1000)).default(10))
     .addHelpText("after", '\nExample:\n  $ citewell search "trace sampler" --mode lexical --limit 3')

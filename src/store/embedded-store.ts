@@ -68,7 +68,9 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
     const changes = new Changes(database);
     this.#dense = new Dense(changes, { ...options.dense, maySave: () => this.#writer?.holdsLock ?? false });
     this.dense = this.#retriever("dense", (query, count) => this.#searchDense(query, count));
-    this.lexical = this.#retriever("lexical", async ({ text }, count) => (await this.#lexical).search(text, count));
+    this.lexical = this.#retriever("lexical", async ({ text, phrases }, count) =>
+      (await this.#lexical).search(text, count, phrases),
+    );
     // Loading begins at once, so that it runs beside the embedding of the first question. Failures show at the first use.
     this.#lexical = LexicalIndex.open(changes, options.lexical);
     this.#followAhead();

@@ -111,8 +111,12 @@ export class Bm25Index {
     this.#totalLength -= this.#lengths[slot]!;
   }
 
-  /** The `count` best for a query's words; a word that stands twice counts twice. */
-  search(words: readonly string[], count: number, { k1, b }: Bm25Options): Ranking {
+  /**
+   * The `count` best for a query's words; a word that stands twice counts twice.
+   *
+   * @param required Only texts with all of these words are found.
+   */
+  search(words: readonly string[], count: number, { k1, b }: Bm25Options, required: readonly string[] = []): Ranking {
     const best = new TopK(Math.min(count, this.size));
     const weights = new Map<number, number>();
     for (const word of words) {
@@ -141,9 +145,10 @@ export class Bm25Index {
         scores[slot] = before + (rarity * frequency) / (frequency + flat + perLength * lengths[slot]!);
       }
     }
+    const holders = required.length > 0 ? this.#holders(required) : undefined;
     for (let at = 0; at < touched; at++) {
       const slot = touchedSlots[at]!;
-      best.offer(this.#labels[slot]!, scores[slot]!);
+      if (!holders || holders.has(slot)) best.offer(this.#labels[slot]!, scores[slot]!);
       scores[slot] = 0;
     }
     return best.ranking();
@@ -187,6 +192,27 @@ export class Bm25Index {
       postingCounts: Uint32Array.from(counts),
       postings,
     };
+  }
+
+  /** Slots of the texts, dead ones among them, that have all of these words. */
+  #holders(words: readonly string[]): ReadonlySet<number> {
+    const lists: Uint32Array[] = [];
+    for (const word of words) {
+      const term = this.#terms.get(word);
+      if (term === undefined) return new Set();
+      lists.push(this.#postings.list(term));
+    }
+    lists.sort((one, other) => one.length - other.length);
+    let holders: Set<number> | undefined;
+    for (const list of lists) {
+      const next = new Set<number>();
+      for (let at = 0; at < list.length; at++) {
+        const slot = list[at]! >>> frequencyBits;
+        if (!holders || holders.has(slot)) next.add(slot);
+      }
+      holders = next;
+    }
+    return holders ?? new Set();
   }
 
   #living(list: Uint32Array): number {

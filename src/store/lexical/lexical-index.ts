@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { surelyHeld } from "../../text/phrase-match.js";
 import { terms } from "../../text/terms.js";
 import type { Changes, TextRow } from "../changes.js";
 import { Follower } from "../follower.js";
@@ -79,9 +80,10 @@ export class LexicalIndex {
     );
   }
 
-  async search(text: string, count: number): Promise<Ranking> {
+  /** The best for a query's words, of the chunks that may hold these phrases: their texts alone tell which do. */
+  async search(text: string, count: number, phrases: readonly string[] = []): Promise<Ranking> {
     await this.follow();
-    return this.#index.search(terms(text), count, this.#options);
+    return this.#index.search(terms(text), count, this.#options, surelyHeld(phrases));
   }
 
   /** Resolves when all that was committed before the call can be found. */

@@ -137,6 +137,8 @@ export { chunk } from "./stages/chunk.js";
 export type { ChunkOptions, ChunkTarget } from "./stages/chunk.js";
 export { collectAnswer } from "./stages/collect-answer.js";
 export { deleteVanished } from "./stages/delete-vanished.js";
+export { diversify } from "./stages/diversify.js";
+export type { DiversifyOptions } from "./stages/diversify.js";
 export { embedChunks } from "./stages/embed-chunks.js";
 export type { EmbedChunksOptions } from "./stages/embed-chunks.js";
 export { embedQuestion } from "./stages/embed-question.js";
@@ -151,6 +153,8 @@ export type { SearchOptions } from "./stages/search.js";
 export { skipKnown } from "./stages/skip-known.js";
 export { store } from "./stages/store.js";
 export { storeBlank } from "./stages/store-blank.js";
+export { widen } from "./stages/widen.js";
+export type { WidenOptions } from "./stages/widen.js";
 
 export { bootstrapInterval } from "./evaluate/bootstrap.js";
 export type { BootstrapOptions, Interval } from "./evaluate/bootstrap.js";

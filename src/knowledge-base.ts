@@ -13,6 +13,7 @@ import { chunk, type ChunkOptions } from "./stages/chunk.js";
 import { countBatches } from "./stages/count-batches.js";
 import { deleteVanished } from "./stages/delete-vanished.js";
 import { dryStore } from "./stages/dry-store.js";
+import { diversify } from "./stages/diversify.js";
 import { embedChunks } from "./stages/embed-chunks.js";
 import { embedQuestion } from "./stages/embed-question.js";
 import { IngestLedger, type IngestProgress, type IngestReport } from "./stages/ingest-ledger.js";
@@ -23,6 +24,7 @@ import { skipKnown } from "./stages/skip-known.js";
 import { spending, type SpendingOptions } from "./stages/spending.js";
 import { storeBlank } from "./stages/store-blank.js";
 import { store } from "./stages/store.js";
+import { widen } from "./stages/widen.js";
 import { openStore } from "./store/open-store.js";
 import { collect, type Source } from "./stream.js";
 import type { Transport } from "./transport/transport.js";
@@ -96,6 +98,10 @@ export interface SearchPassagesOptions extends RunOptions {
   readonly syntax?: boolean;
   /** Passages that search hands to the reranker, 1 to 1000; of them `limit` stay. Default: none, no reranking. */
   readonly rerank?: number;
+  /** 0 to 1: below 1, hits that repeat what stands above them move down; see `diversify`. Default: 1, as they were ranked. */
+  readonly diversity?: number;
+  /** Most tokens that a hit is widened to, around what was found; see `widen`. Default: none is widened. */
+  readonly widenTokens?: number;
 }
 
 export interface AskOptions extends RunOptions {
@@ -105,6 +111,8 @@ export interface AskOptions extends RunOptions {
   readonly count?: number;
   /** Passages to answer from. Default: 6. */
   readonly topN?: number;
+  /** Most tokens that a passage is widened to before it is answered from; see `widen`. Default: none is widened. */
+  readonly widenTokens?: number;
   /** How the answer is made; see `answer`. */
   readonly answer?: AnswerOptions;
 }
@@ -220,18 +228,26 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
         };
       },
 
-      async search(question, { mode = "hybrid", limit = 10, rerank: candidates, syntax = true, ...run } = {}) {
-        const found = retrieval(mode, candidates ?? limit);
-        const ranked = candidates === undefined ? found : found.pipe(reranking(limit));
-        const asking = syntax ? Pipeline.from<Question>().pipe(parseSyntax()).pipe(ranked) : ranked;
+      async search(
+        question,
+        { mode = "hybrid", limit = 10, rerank: candidates, syntax = true, diversity, widenTokens, ...run } = {},
+      ) {
+        // To choose from, where what repeats is to make room.
+        const ranked = diversity === undefined ? limit : Math.min(1000, 4 * limit);
+        const found = retrieval(mode, candidates ?? ranked);
+        const best = candidates === undefined ? found : found.pipe(reranking(ranked));
+        const varied = diversity === undefined ? best : best.pipe(diversify(kb, { lambda: diversity, count: limit }));
+        const widened = widenTokens === undefined ? varied : varied.pipe(widen(kb, { maxTokens: widenTokens }));
+        const asking = syntax ? Pipeline.from<Question>().pipe(parseSyntax()).pipe(widened) : widened;
         const [retrieved] = await collect(asking.stream([{ question }], run));
         return retrieved!;
       },
 
-      async *ask(question, { count = 40, topN = 6, answer: answering = {}, ...run } = {}) {
+      async *ask(question, { count = 40, topN = 6, widenTokens, answer: answering = {}, ...run } = {}) {
         const found = retrieval("hybrid", rerankModel ? count : topN);
         const ranked = rerankModel ? found.pipe(reranking(topN)) : found;
-        const asking = ranked.pipe(answer(chatModel(transport, { model: upstream.model("chat") }), answering));
+        const widened = widenTokens === undefined ? ranked : ranked.pipe(widen(kb, { maxTokens: widenTokens }));
+        const asking = widened.pipe(answer(chatModel(transport, { model: upstream.model("chat") }), answering));
         yield* asking.stream([typeof question === "string" ? { question } : question], run);
       },
 

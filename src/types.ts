@@ -122,6 +122,8 @@ export interface Hit {
   readonly page?: number;
   /** Anchors of the document inside the chunk's span. Absent when lines of the text are lines of the file. */
   readonly anchors?: readonly Anchor[];
+  /** The spans that were found, best first, where `chunk` was widened around them; offsets into the document's text. */
+  readonly matched?: readonly Span[];
   /** Score of the last step that ranked it; higher is better. */
   readonly score: number;
   /** Every step that ranked it, in the order of the steps. */

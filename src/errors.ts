@@ -141,7 +141,7 @@ export type StoreErrorCode =
   | "locked"
   /** A file is not what it was when it was written. */
   | "damaged"
-  /** Used after `close()`, or a thread of it has ended: open it again. */
+  /** Used after `close()`, a thread of it has ended, or it was migrated meanwhile: open it again. */
   | "closed";
 
 /** The store cannot do what was asked. Nothing was changed by the call that threw it. */

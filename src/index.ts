@@ -128,6 +128,7 @@ export type { ReadFolderOptions } from "./load/read-folder.js";
 export { documentSource } from "./load/source.js";
 export type { DocumentSource, ReadContext } from "./load/source.js";
 
+export { migrateBack } from "./store/migration.js";
 export { openStore } from "./store/open-store.js";
 export type { StoreOptions } from "./store/store-options.js";
 
@@ -184,3 +185,5 @@ export type {
   PlanOptions,
   SearchPassagesOptions,
 } from "./knowledge-base.js";
+export { migrateKnowledgeBase } from "./migrate.js";
+export type { MigrateOptions, MigrationReport } from "./migrate.js";

@@ -1,25 +1,24 @@
 import { z } from "zod";
 import type { DocumentSource } from "./load/source.js";
-import { BudgetError } from "./errors.js";
 import { chatModel } from "./models/chat-model.js";
 import { embedder } from "./models/embedder.js";
 import { reranker } from "./models/reranker.js";
 import { resolve } from "./options.js";
-import { Pipeline, createRunContext, type RunOptions, type Stage } from "./pipeline.js";
+import { Pipeline, type RunOptions } from "./pipeline.js";
 import type { Store } from "./ports.js";
 import type { AnswerOptions } from "./stages/answer-options.js";
 import { answer } from "./stages/answer.js";
 import { chunk, type ChunkOptions } from "./stages/chunk.js";
 import { countBatches } from "./stages/count-batches.js";
-import { deleteVanished } from "./stages/delete-vanished.js";
 import { dryStore } from "./stages/dry-store.js";
 import { diversify } from "./stages/diversify.js";
 import { embedChunks } from "./stages/embed-chunks.js";
 import { embedQuestion } from "./stages/embed-question.js";
-import { IngestLedger, type IngestProgress, type IngestReport } from "./stages/ingest-ledger.js";
+import type { IngestReport } from "./stages/ingest-ledger.js";
 import { parseSyntax } from "./stages/parse-syntax.js";
 import { rerank } from "./stages/rerank.js";
 import { search, type SearchMode } from "./stages/search.js";
+import { runIngest, type RunIngestOptions } from "./stages/run-ingest.js";
 import { skipKnown } from "./stages/skip-known.js";
 import { spending, type SpendingOptions } from "./stages/spending.js";
 import { storeBlank } from "./stages/store-blank.js";
@@ -60,15 +59,9 @@ export const KnowledgeBaseOptions = z.strictObject({
 });
 export type KnowledgeBaseOptions = z.input<typeof KnowledgeBaseOptions>;
 
-export interface IngestOptions extends RunOptions, SpendingOptions {
-  /** Called at each change, often: draw no more than you can show. */
-  readonly onProgress?: (progress: IngestProgress) => void;
-}
+export interface IngestOptions extends RunIngestOptions, SpendingOptions {}
 
-export interface PlanOptions extends RunOptions, Pick<SpendingOptions, "price"> {
-  /** Called at each change, often: draw no more than you can show. */
-  readonly onProgress?: (progress: IngestProgress) => void;
-}
+export interface PlanOptions extends RunIngestOptions, Pick<SpendingOptions, "price"> {}
 
 /** What an ingest of the same source would come to. */
 export interface IngestPlan {
@@ -163,33 +156,6 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
         .pipe(chunk({ ...options.chunk, for: embed }))
         .pipe(skipKnown(kb));
 
-    /** Runs over a source with the books kept: documents in, and what is no longer there out of `into`. */
-    async function keepingBooks(
-      source: Source<Document> | DocumentSource,
-      { onProgress, report, ...run }: RunOptions & Pick<IngestOptions, "onProgress">,
-      flow: Stage<Document, unknown>,
-      into: Parameters<typeof deleteVanished>[0],
-    ): Promise<IngestReport> {
-      const ledger = new IngestLedger();
-      const context = createRunContext({
-        ...run,
-        report: (event) => {
-          ledger.add(event);
-          report?.(event);
-          onProgress?.(ledger.progress());
-        },
-      });
-      const documents = "read" in source ? source.read(context) : source;
-      try {
-        for await (const _ of flow.run(ledger.reading(documents), context)) context.signal.throwIfAborted();
-      } catch (error) {
-        if (error instanceof BudgetError) return ledger.report(context.failures, error);
-        throw error;
-      }
-      if ("read" in source) await deleteVanished(into, source.vanished, (uri) => ledger.wasRead(uri), context);
-      return ledger.report(context.failures);
-    }
-
     const weights = options.weights ?? (upstream.lexicalEmbedding ? lexicalEmbeddingWeights : undefined);
     const retrieval = (mode: SearchMode, count: number): Pipeline<Question, Retrieved> =>
       mode === "lexical"
@@ -206,7 +172,7 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
         const flow = chunking(kb)
           .pipe(embedChunks(embed, { concurrency, maxTokens: budget.maxTokens }))
           .pipe(store(kb));
-        const report = await keepingBooks(source, run, flow, kb);
+        const report = await runIngest(source, flow, kb, run);
         return { ...report, ...budget.costOf(report.tokens) };
       },
 
@@ -214,7 +180,7 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
         const { costOf } = spending("plan", { price });
         const dry = dryStore(kb);
         const flow = chunking(dry).pipe(countBatches(embed, dry));
-        const { documents, chunks, tokens, requests, failures, skipped } = await keepingBooks(source, run, flow, dry);
+        const { documents, chunks, tokens, requests, failures, skipped } = await runIngest(source, flow, dry, run);
         return {
           documents: documents.added + documents.updated + documents.unchanged,
           outcomes: documents,

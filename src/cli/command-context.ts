@@ -21,6 +21,16 @@ export interface StoreFlags extends Configuration {
   readonly json?: boolean;
 }
 
+/** What flags, variables and configuration file say. */
+export function settingsOf(world: World, flags: StoreFlags): Configuration {
+  const { config, baseUrl, apiKey, embeddingModel, rerankModel, chatModel, price, store } = flags;
+  return readConfiguration({
+    flags: { config, baseUrl, apiKey, embeddingModel, rerankModel, chatModel, price, store },
+    environment: world.environment,
+    directory: world.directory,
+  });
+}
+
 /** To the service that the settings name, if they name one. To be closed by the caller. */
 export function configuredTransport(
   { baseUrl, apiKey }: Configuration,
@@ -37,12 +47,7 @@ export async function withKnowledgeBase<T>(
   create: boolean,
   use: (kb: KnowledgeBase, settings: Configuration) => Promise<T>,
 ): Promise<T> {
-  const { config, baseUrl, apiKey, embeddingModel, rerankModel, chatModel, price, store } = flags;
-  const settings = readConfiguration({
-    flags: { config, baseUrl, apiKey, embeddingModel, rerankModel, chatModel, price, store },
-    environment: world.environment,
-    directory: world.directory,
-  });
+  const settings = settingsOf(world, flags);
   const transport = configuredTransport(settings, world.environment);
   const kb = await openKnowledgeBase({
     path: resolve(world.directory, settings.store ?? ".citewell"),

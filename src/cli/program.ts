@@ -60,6 +60,25 @@ Examples:
       exit(await planCommand(world, paths, flags));
     });
 
+  withStore(program.command("migrate"))
+    .description("make the store anew with another --embedding-model, from the documents it holds; it serves meanwhile")
+    .option("--back", "let the store that served before the last migration serve again")
+    .option("--accept-failures", "switch without the documents that failed")
+    .option("--price <amount>", "of a million tokens of the embedding model, in your currency", positive)
+    .option("--max-tokens <count>", "spend no more in this run; the next one goes on", between(1, 1e12))
+    .option("--max-cost <amount>", "the same in money; needs a price", positive)
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ citewell migrate --embedding-model BAAI/bge-m3
+  $ citewell migrate --back`,
+    )
+    .action(async (flags) => {
+      const { migrateCommand } = await import("./migrate-command.js");
+      exit(await migrateCommand(world, flags));
+    });
+
   withStore(program.command("search"))
     .description("find passages, without an answer")
     .argument("<query>", 'words to look for; "exact phrase" must stand there, -word and -"phrase" must not')

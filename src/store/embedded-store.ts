@@ -26,6 +26,10 @@ import { WriteLock } from "./write-lock.js";
 import { WriterThread } from "./writer/writer-thread.js";
 
 export interface EmbeddedStoreOptions<Space extends string> {
+  /** Folder that the caller named. */
+  readonly location: string;
+  /** Which of the stores in it this is. */
+  readonly generation: string;
   readonly folder: StoreFolder;
   /** Open, with its tables. The store closes it. */
   readonly database: Database;
@@ -60,10 +64,10 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
   #closed: Promise<void> | undefined;
 
   constructor(options: EmbeddedStoreOptions<Space>) {
-    const { database, folder, space } = options;
+    const { database, location, space } = options;
     this.#options = options;
     this.space = space;
-    this.location = folder.path;
+    this.location = location;
     this.#reader = new StoreReader(database);
     const changes = new Changes(database);
     this.#dense = new Dense(changes, { ...options.dense, maySave: () => this.#writer?.holdsLock ?? false });
@@ -185,10 +189,17 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
   }
 
   #startWriter(): WriterThread {
-    const { folder, dimension, writerModule } = this.#options;
+    const { location, generation, folder, dimension, writerModule } = this.#options;
     const { path, databasePath } = folder;
     return new WriterThread(
-      { databasePath, folder: path, space: this.space, ...(dimension !== undefined && { dimension }) },
+      {
+        location,
+        generation,
+        databasePath,
+        folder: path,
+        space: this.space,
+        ...(dimension !== undefined && { dimension }),
+      },
       writerModule,
     );
   }

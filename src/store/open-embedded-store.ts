@@ -8,30 +8,35 @@ import { EmbeddedStore } from "./embedded-store.js";
 import { checkSpace, prepareSchema, readMeta } from "./schema.js";
 import { databasePathIn, prepareFolder, removeUnused } from "./store-folder.js";
 import { StoreOptions } from "./store-options.js";
+import { generationFolder, readPointer } from "./store-pointer.js";
 
-/** What only tests set. */
+/** What only tests and migrations set. */
 export interface StoreInternals {
   /** Module to load in place of the native graph library. */
   readonly graphModule?: string;
   /** Program of the writer's thread, in place of the usual one. */
   readonly writerModule?: URL;
+  /** Store in the folder to open instead of the one that serves. */
+  readonly generation?: string;
 }
 
 export async function openEmbeddedStore<const Space extends string>(
   path: string,
   { space, dimension }: Pick<Embedder<Space>, "space" | "dimension">,
   options: StoreOptions = {},
-  { graphModule, writerModule }: StoreInternals = {},
+  { graphModule, writerModule, ...internals }: StoreInternals = {},
 ): Promise<EmbeddedStore<Space>> {
   const resolved = resolve("openStore", StoreOptions, options);
   const { create, index, flatBelow, m, efConstruction, ef, k1, b, contextWeight, onWarning = () => {} } = resolved;
   const absolute = resolvePath(path);
-  if (!create && !existsSync(databasePathIn(absolute))) {
+  const generation = internals.generation ?? readPointer(absolute).current;
+  const place = generationFolder(absolute, generation);
+  if (!create && !existsSync(databasePathIn(place))) {
     throw new StoreError("missing", `There is no store at ${absolute}. Run \`citewell index <folder>\` first`, {
       path: absolute,
     });
   }
-  const folder = prepareFolder(absolute);
+  const folder = prepareFolder(place);
   const { databasePath } = folder;
   const database = openDatabase(databasePath, 4_000_000);
   try {
@@ -42,6 +47,8 @@ export async function openEmbeddedStore<const Space extends string>(
     // From here on the writer's thread alone changes anything.
     database.pragma("query_only = ON");
     return new EmbeddedStore({
+      location: absolute,
+      generation,
       folder,
       database,
       space,
@@ -50,7 +57,7 @@ export async function openEmbeddedStore<const Space extends string>(
         index,
         flatBelow,
         databasePath,
-        folder: absolute,
+        folder: place,
         store,
         onWarning,
         ...(m !== undefined && { m }),
@@ -58,7 +65,7 @@ export async function openEmbeddedStore<const Space extends string>(
         ...(ef !== undefined && { ef }),
         ...(graphModule !== undefined && { graphModule }),
       },
-      lexical: { folder: absolute, store, k1, b, contextWeight, onWarning },
+      lexical: { folder: place, store, k1, b, contextWeight, onWarning },
       ...(writerModule && { writerModule }),
       onWarning,
     });
@@ -73,7 +80,7 @@ function checkDimension(stored: string | undefined, wanted: number | undefined, 
   if (stored === undefined || wanted === undefined || Number(stored) === wanted) return;
   throw new StoreError(
     "dimension",
-    `The store at ${path} holds vectors of ${stored} dimensions, the embedder makes ${wanted}. Use the embedder that the store was made with, or index again into another folder`,
+    `The store at ${path} holds vectors of ${stored} dimensions, the embedder makes ${wanted}. Use the embedder that the store was made with, or make the store anew with citewell migrate`,
     { path },
   );
 }

@@ -110,7 +110,7 @@ export function checkSpace(stored: string | undefined, wanted: string, path: str
   if (stored === undefined || stored === wanted) return;
   throw new StoreError(
     "space",
-    `The store at ${path} holds vectors of ${stored}, the embedder makes vectors of ${wanted}. Use ${stored}, or index again into another folder`,
+    `The store at ${path} holds vectors of ${stored}, the embedder makes vectors of ${wanted}. Use ${stored}, make the store anew with \`citewell migrate --embedding-model ${wanted}\`, or index again into another folder`,
     { path },
   );
 }

@@ -112,6 +112,29 @@ describe("a budget", () => {
   });
 });
 
+describe("migrate", () => {
+  const [old, renewed] = ["citewell/local-lexical-m3", "citewell/local-lexical"];
+
+  test("moves a store to another model, and back", async () => {
+    const cwd = await indexedFolder();
+    const refused = await citewell(["search", "leave", "--embedding-model", renewed], { cwd });
+    expect(refused).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining(`migrate --embedding-model ${renewed}`),
+    });
+    await rm(join(cwd, "docs"), { recursive: true });
+    const { exitCode, stdout, stderr } = await citewell(["migrate", "--embedding-model", renewed], { cwd });
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    expect(stdout).toMatch(/^Documents {2}3 added\n[\s\S]*Moved from .* to .*\n.*migrate --back/);
+    const found = await citewellJson<SearchJson>(["search", "days of paid leave", "--embedding-model", renewed], {
+      cwd,
+    });
+    expect(found.hits[0]?.uri).toMatch(/leave\.md$/);
+    expect(await citewellJson(["migrate", "--back"], { cwd })).toEqual({ back: true });
+    await citewellJson<SearchJson>(["search", "days of paid leave", "--embedding-model", old], { cwd });
+  });
+});
+
 describe("search", () => {
   test.each(["hybrid", "dense", "lexical"])("finds the passage in mode %s, with spans of the file", async (mode) => {
     const cwd = await indexedFolder();

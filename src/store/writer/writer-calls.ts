@@ -3,6 +3,9 @@ import type { SentWrite } from "./sent-write.js";
 
 /** What the writer's thread starts with. */
 export interface WriterStart {
+  /** Folder that the caller named, and which of the stores in it this is. */
+  readonly location: string;
+  readonly generation: string;
   readonly databasePath: string;
   readonly folder: string;
   readonly space: string;

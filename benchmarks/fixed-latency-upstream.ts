@@ -1,0 +1,79 @@
+/**
+ * An embeddings service of its own process that answers after a fixed time: `node fixed-latency-upstream.js <latency in
+ * ms> <dimension>`. Vectors are made of the text alone. Tells its port by IPC, and on any message how many requests and
+ * texts came since the last one.
+ */
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { seededRandom } from "../test/support/seeded-random.js";
+
+const program = fileURLToPath(import.meta.url);
+
+export interface UpstreamCounts {
+  readonly requests: number;
+  readonly texts: number;
+}
+
+export interface FixedLatencyUpstream {
+  readonly baseUrl: string;
+  /** Since the last call. */
+  readonly counts: () => Promise<UpstreamCounts>;
+  readonly close: () => void;
+}
+
+export async function startFixedLatencyUpstream(latencyMs: number, dimension: number): Promise<FixedLatencyUpstream> {
+  const service: ChildProcess = fork(program, [String(latencyMs), String(dimension)]);
+  const [port] = (await once(service, "message")) as [number];
+  return {
+    baseUrl: `http://127.0.0.1:${port}`,
+    counts: async () => {
+      service.send("counts");
+      const [counts] = (await once(service, "message")) as [UpstreamCounts];
+      return counts;
+    },
+    close: () => service.disconnect(),
+  };
+}
+
+/** Spread evenly enough for a graph, and the same for the same text. */
+function vectorOf(text: string, dimension: number): Float32Array<ArrayBuffer> {
+  let seed = 7;
+  for (let at = 0; at < text.length; at++) seed = (Math.imul(seed, 31) + text.charCodeAt(at)) | 0;
+  const next = seededRandom(seed >>> 0);
+  return Float32Array.from({ length: dimension }, () => next() - 0.5);
+}
+
+function serve(latencyMs: number, dimension: number): void {
+  let counts: UpstreamCounts = { requests: 0, texts: 0 };
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const answerAt = performance.now() + latencyMs;
+    let body = "";
+    for await (const part of request.setEncoding("utf8")) body += part;
+    const { input, encoding_format: encoding } = JSON.parse(body) as {
+      readonly input: readonly string[];
+      readonly encoding_format?: string;
+    };
+    const data = input.map((text, index) => {
+      const vector = vectorOf(text, dimension);
+      const embedding = encoding === "base64" ? Buffer.from(vector.buffer).toString("base64") : Array.from(vector);
+      return { object: "embedding", index, embedding };
+    });
+    const reply = JSON.stringify({ object: "list", model: "made", data, usage: { prompt_tokens: 1, total_tokens: 1 } });
+    await sleep(answerAt - performance.now());
+    counts = { requests: counts.requests + 1, texts: counts.texts + input.length };
+    response.setHeader("content-type", "application/json").end(reply);
+  };
+  const server = createServer((request, response) => void answer(request, response));
+  server.listen(0, "127.0.0.1", () => process.send!((server.address() as AddressInfo).port));
+  process.on("message", () => {
+    process.send!(counts);
+    counts = { requests: 0, texts: 0 };
+  });
+  process.on("disconnect", () => process.exit());
+}
+
+if (process.argv[1] === program) serve(Number(process.argv[2]), Number(process.argv[3]));

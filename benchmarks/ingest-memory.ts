@@ -1,0 +1,131 @@
+/**
+ * Does memory stay bounded? Ingests documents made of real paragraphs, each made unique, in a process of its own for each
+ * size and index, and prints the peak of its resident memory with and without the vectors themselves. The smaller size is
+ * what the larger one is compared with: at most 1.5 times as much is asked of 100,000 beside 10,000.
+ *
+ *     npm run build && npm run build:examples && node build/benchmarks/ingest-memory.js [size...] [flat|hnsw...]
+ */
+import {
+  chunk,
+  createTransport,
+  type Document,
+  embedChunks,
+  embedder,
+  openStore,
+  Pipeline,
+  skipKnown,
+  store,
+  storeBlank,
+} from "citewell";
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpus, tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type * as Ledger from "../src/stages/ingest-ledger.js";
+import { startFixedLatencyUpstream } from "./fixed-latency-upstream.js";
+
+const program = fileURLToPath(import.meta.url);
+// Small, so that what is measured is all the rest.
+const dimension = 32;
+const corpora = ["squad/articles.jsonl", "scifact/corpus.jsonl"];
+
+interface Measured {
+  readonly chunks: number;
+  readonly seconds: number;
+  readonly peakMb: number;
+  readonly heapMb: number;
+  readonly arrayBuffersMb: number;
+}
+
+type Index = "flat" | "hnsw";
+
+const words = process.argv.slice(2);
+if (words[0] === "measure") process.send!(await measure(Number(words[1]), words[2] as Index, words[3]!));
+else await compare();
+
+async function compare(): Promise<void> {
+  const sizes = words.map(Number).filter((size) => size > 0);
+  const indexes = words.filter((word): word is Index => word === "flat" || word === "hnsw");
+  if (sizes.length === 0) sizes.push(10_000, 100_000);
+  console.log(`node build/benchmarks/ingest-memory.js ${words.join(" ")}`);
+  console.log(`${cpus().length} x ${cpus()[0]?.model}, Node ${process.version}, ${dimension} dimensions`);
+  const upstream = await startFixedLatencyUpstream(5, dimension);
+  try {
+    for (const index of indexes.length > 0 ? indexes : (["flat", "hnsw"] as const)) {
+      let smallest: number | undefined;
+      for (const size of sizes) {
+        const child = fork(program, ["measure", String(size), index, upstream.baseUrl]);
+        const [measured] = (await once(child, "message")) as [Measured];
+        const { chunks, seconds, peakMb, heapMb, arrayBuffersMb } = measured;
+        const vectorsMb = (chunks * dimension * 4) / 2 ** 20;
+        const restMb = peakMb - vectorsMb;
+        smallest ??= restMb;
+        console.log(
+          `${index} ${size.toLocaleString("en-US")} documents, ${chunks.toLocaleString("en-US")} chunks, ${seconds.toFixed(0)} s: ` +
+            `peak ${peakMb.toFixed(0)} MB, without ${vectorsMb.toFixed(0)} MB of vectors ${restMb.toFixed(0)} MB, ` +
+            `${(restMb / smallest).toFixed(2)} x the first; at the end heap ${heapMb.toFixed(0)} MB, array buffers ${arrayBuffersMb.toFixed(0)} MB`,
+        );
+      }
+    }
+  } finally {
+    upstream.close();
+  }
+}
+
+async function measure(size: number, index: Index, baseUrl: string): Promise<Measured> {
+  const { IngestLedger } = (await import(built("stages/ingest-ledger.js"))) as typeof Ledger;
+  const folder = mkdtempSync(join(tmpdir(), "citewell-benchmark-"));
+  try {
+    const began = performance.now();
+    const transport = createTransport({ baseUrl, apiKey: "key", concurrency: 8 });
+    const embed = embedder(transport, { model: "made-m3", dimension });
+    const kb = await openStore(join(folder, "store"), embed, { index });
+    const flow = Pipeline.from<Document>()
+      .pipe(storeBlank(kb))
+      .pipe(chunk({ for: embed }))
+      .pipe(skipKnown(kb))
+      .pipe(embedChunks(embed))
+      .pipe(store(kb));
+    const ledger = new IngestLedger();
+    const documents = ledger.reading(madeDocuments(size));
+    for await (const _ of flow.stream(documents, { report: (event) => ledger.add(event) })) ledger.progress();
+    const { chunks } = ledger.report(new Map());
+    const { heapUsed, arrayBuffers } = process.memoryUsage();
+    await kb.close();
+    await transport.close();
+    return {
+      chunks: chunks.total,
+      seconds: (performance.now() - began) / 1000,
+      peakMb: process.resourceUsage().maxRSS / 1024,
+      heapMb: heapUsed / 2 ** 20,
+      arrayBuffersMb: arrayBuffers / 2 ** 20,
+    };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Paragraphs of the corpora, over and over, each with a number of its own. */
+function* madeDocuments(size: number): Generator<Document> {
+  const paragraphs = corpora.flatMap((file) =>
+    readFileSync(join("../shared/data", file), "utf8")
+      .split("\n")
+      .filter((line) => line !== "")
+      .flatMap((line) => (JSON.parse(line) as { readonly text: string }).text.split("\n\n"))
+      .filter((paragraph) => paragraph.length > 100),
+  );
+  for (let number = 0; number < size; number++) {
+    const round = Math.floor(number / paragraphs.length);
+    yield {
+      uri: `made:${number}`,
+      text: `${paragraphs[number % paragraphs.length]!} This is report ${number} of series ${round}.`,
+    };
+  }
+}
+
+// What is measured is the build, as it is shipped.
+function built(file: string): string {
+  return new URL(`../../dist/${file}`, import.meta.url).href;
+}

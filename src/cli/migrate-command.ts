@@ -1,0 +1,91 @@
+import { resolve } from "node:path";
+import { migrateKnowledgeBase, type MigrationReport } from "../migrate.js";
+import { migrateBack } from "../store/migration.js";
+import { configuredTransport, settingsOf, type StoreFlags, type World } from "./command-context.js";
+import { exitCodes } from "./failure.js";
+import { count, describeProgress, duration, progressLine } from "./progress-line.js";
+import { describeCost, describeOutcomes, failuresAsJson, listLeftOut } from "./show-outcomes.js";
+
+export interface MigrateFlags extends StoreFlags {
+  readonly back?: boolean;
+  readonly acceptFailures?: boolean;
+  readonly maxTokens?: number;
+  readonly maxCost?: number;
+}
+
+export async function migrateCommand(world: World, flags: MigrateFlags): Promise<number> {
+  const settings = settingsOf(world, flags);
+  const path = resolve(world.directory, settings.store ?? ".citewell");
+  if (flags.back) {
+    migrateBack(path);
+    world.stdout.write(
+      flags.json
+        ? `${JSON.stringify({ back: true })}\n`
+        : `The store that served before the migration serves again, as it was then. Run citewell index to bring it up to date, or this command again to undo it.\n`,
+    );
+    return exitCodes.done;
+  }
+  const { maxTokens, maxCost, acceptFailures } = flags;
+  const { price, embeddingModel } = settings;
+  const transport = configuredTransport(settings, world.environment);
+  const line = progressLine(world.stderr, describeProgress);
+  try {
+    const report = await migrateKnowledgeBase(
+      {
+        path,
+        transport,
+        models: { embedding: embeddingModel },
+        onWarning: (message) => world.stderr.write(`citewell: ${message}\n`),
+      },
+      {
+        signal: world.signal,
+        onProgress: line.update,
+        ...(price !== undefined && { price }),
+        ...(maxTokens !== undefined && { maxTokens }),
+        ...(maxCost !== undefined && { maxCost }),
+        ...(acceptFailures !== undefined && { acceptFailures }),
+      },
+    );
+    line.clear();
+    world.stdout.write(
+      flags.json
+        ? `${JSON.stringify({ ...report, failures: failuresAsJson(report.failures) })}\n`
+        : describeMigration(report, world.directory),
+    );
+    if (!report.switched) world.stderr.write(`citewell: ${whyNotSwitched(report)}\n`);
+    return report.switched && report.documents.failed === 0 ? exitCodes.done : exitCodes.failures;
+  } catch (error) {
+    line.clear();
+    if (world.signal.aborted) {
+      world.stderr.write("Stopped; the old store serves as before. Run the same command again to go on.\n");
+    }
+    throw error;
+  } finally {
+    await transport?.close();
+  }
+}
+
+function whyNotSwitched({ stopped, documents }: MigrationReport): string {
+  if (stopped) return `${stopped.reason}. The old store serves as before.`;
+  return (
+    `${count(documents.failed)} documents failed, so the old store serves as before. Run the same command again to try ` +
+    "them again, or with --accept-failures to go on without them."
+  );
+}
+
+function describeMigration(report: MigrationReport, directory: string): string {
+  const { from, to, switched, documents, chunks, requests, tokens, cost, seconds } = report;
+  const lines = [
+    `Documents  ${describeOutcomes(documents)}`,
+    `Chunks     ${count(chunks.total)} (${count(chunks.embedded)} embedded, ${count(chunks.reused)} reused)`,
+    `Upstream   ${count(requests)} requests, ${count(tokens)} tokens${describeCost(cost)}, ${duration(seconds)}`,
+    ...listLeftOut(report, directory),
+    ...(switched
+      ? [
+          `Moved from ${from ?? "nothing"} to ${to}. From now on name it: --embedding-model ${to}, or CITEWELL_EMBEDDING_MODEL.`,
+          "The old store is kept: citewell migrate --back puts it back.",
+        ]
+      : []),
+  ];
+  return `${lines.join("\n")}\n`;
+}

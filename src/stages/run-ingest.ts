@@ -1,0 +1,51 @@
+import { BudgetError } from "../errors.js";
+import { createRunContext, type RunContext, type RunOptions, type Stage } from "../pipeline.js";
+import type { Store } from "../ports.js";
+import type { Source } from "../stream.js";
+import type { Document } from "../types.js";
+import { deleteVanished } from "./delete-vanished.js";
+import { IngestLedger, type IngestProgress, type IngestReport } from "./ingest-ledger.js";
+
+/** A source that says what fails, and what is no longer there. */
+export interface WatchedSource {
+  readonly read: (context: RunContext) => AsyncIterable<Document>;
+  /** Whether a stored document that a complete reading did not meet is gone. */
+  readonly vanished: (uri: string) => boolean | Promise<boolean>;
+}
+
+export interface RunIngestOptions extends RunOptions {
+  /** Called at each change, often: draw no more than you can show. */
+  readonly onProgress?: (progress: IngestProgress) => void;
+}
+
+/**
+ * Runs documents through `flow` with the books kept, then deletes from `into` what is gone from the source. A budget that
+ * is used up ends the run early, with nothing deleted.
+ *
+ * @throws ReconciliationError when a document came to nothing; whatever else a stage throws.
+ */
+export async function runIngest(
+  source: Source<Document> | WatchedSource,
+  flow: Stage<Document, unknown>,
+  into: Pick<Store, "documents" | "deleteDocuments">,
+  { onProgress, report, ...run }: RunIngestOptions,
+): Promise<IngestReport> {
+  const ledger = new IngestLedger();
+  const context = createRunContext({
+    ...run,
+    report: (event) => {
+      ledger.add(event);
+      report?.(event);
+      onProgress?.(ledger.progress());
+    },
+  });
+  const documents = "read" in source ? source.read(context) : source;
+  try {
+    for await (const _ of flow.run(ledger.reading(documents), context)) context.signal.throwIfAborted();
+  } catch (error) {
+    if (error instanceof BudgetError) return ledger.report(context.failures, error);
+    throw error;
+  }
+  if ("read" in source) await deleteVanished(into, source.vanished, (uri) => ledger.wasRead(uri), context);
+  return ledger.report(context.failures);
+}

@@ -1,3 +1,4 @@
+import { endianness } from "node:os";
 import { embeddingTokenLimit, type ModelInfo } from "../contract/catalogue.js";
 import type { EmbeddingsRequest } from "../contract/embeddings.js";
 import { defaultTokens } from "../text/tokens.js";
@@ -59,7 +60,6 @@ function shuffled<Item>(items: readonly Item[]): readonly Item[] {
 
 /** Little-endian float32, no header. */
 function base64(vector: Float32Array): string {
-  const bytes = Buffer.allocUnsafe(vector.length * 4);
-  for (const [index, value] of vector.entries()) bytes.writeFloatLE(value, index * 4);
-  return bytes.toString("base64");
+  const bytes = Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength);
+  return (endianness() === "LE" ? bytes : Buffer.from(bytes).swap32()).toString("base64");
 }

@@ -4,8 +4,7 @@
  * weights near these differ by less than those collections can tell apart.
  */
 export function rarity(term: string): number {
-  const known = remembered.get(term);
-  return known ?? (isUnspaced(term) ? pairRarity(term) : wordRarity(term));
+  return isUnspaced(term) ? pairRarity(term) : (remembered.get(term) ?? wordRarity(term));
 }
 
 function wordRarity(term: string): number {

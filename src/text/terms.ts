@@ -1,4 +1,4 @@
-import { remember } from "./remember.js";
+import { RememberedPieces } from "./remembered-pieces.js";
 import { type WordTerm, wordTerms } from "./words.js";
 
 /** A term and the span of the text it stands for, in UTF-16 code units. */
@@ -17,7 +17,8 @@ const unspacedScripts =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\u30fc\uff9e\uff9f]/u;
 
 let unitKinds: Uint8Array | undefined;
-let knownWordTerms: ((text: string) => readonly WordTerm[]) | undefined;
+let knownTerms: RememberedPieces<string | readonly string[]> | undefined;
+let knownSpans: RememberedPieces<readonly WordTerm[]> | undefined;
 
 /**
  * What a text is found by: lower-case English stems without stop words, numbers, identifiers whole and in parts, and of
@@ -25,14 +26,17 @@ let knownWordTerms: ((text: string) => readonly WordTerm[]) | undefined;
  * consist of stop words have none. Does not depend on the ICU data of the Node build beyond Unicode properties.
  */
 export function terms(text: string): string[] {
+  const known = (knownTerms ??= new RememberedPieces(bareTerms));
   const found: string[] = [];
   scan(
     text,
-    (of) => {
-      for (const { term } of of) found.push(term);
+    (start, end) => {
+      const of = known.of(text, start, end);
+      if (typeof of === "string") found.push(of);
+      else for (const term of of) found.push(term);
     },
-    (term) => {
-      found.push(term);
+    (start, end) => {
+      found.push(pairTerm(text.slice(start, end)));
     },
   );
   return found;
@@ -40,26 +44,33 @@ export function terms(text: string): string[] {
 
 /** The same terms with their spans: an identifier's own span comes before, and covers, those of its parts. */
 export function termSpans(text: string): TermSpan[] {
+  const known = (knownSpans ??= new RememberedPieces(wordTerms));
   const found: TermSpan[] = [];
   scan(
     text,
-    (of, at) => {
-      for (const { term, start, end } of of) found.push({ term, start: at + start, end: at + end });
+    (at, behind) => {
+      for (const { term, start, end } of known.of(text, at, behind)) {
+        found.push({ term, start: at + start, end: at + end });
+      }
     },
-    (term, start, end) => {
-      found.push({ term, start, end });
+    (start, end) => {
+      found.push({ term: pairTerm(text.slice(start, end)), start, end });
     },
   );
   return found;
 }
 
-function scan(
-  text: string,
-  onWord: (of: readonly WordTerm[], at: number) => void,
-  onPair: (term: string, start: number, end: number) => void,
-): void {
+/** The terms of a word. Most words have one only, and a list of it would have to be fetched from memory first. */
+function bareTerms(written: string): string | readonly string[] {
+  const found = wordTerms(written).map(({ term }) => term);
+  return found.length === 1 ? found[0]! : found;
+}
+
+type Visit = (start: number, end: number) => void;
+
+/** Tells where the words are, and what is searched for in pairs: overlapping pairs of characters, or one alone. */
+function scan(text: string, onWord: Visit, onPair: Visit): void {
   const kinds = (unitKinds ??= kindsOfUnits());
-  const termsOf = (knownWordTerms ??= remember(32_768, wordTerms));
   for (let at = 0; at < text.length;) {
     const unit = kinds[text.charCodeAt(at)]!;
     if (unit === nothing) {
@@ -69,8 +80,7 @@ function scan(
     const kind = unit === surrogate ? kindAt(text, at, kinds) : unit;
     if (kind === word) {
       const end = endOfSigns(text, at, endOfWord(text, at, kinds), kinds);
-      const written = text.slice(at, end);
-      onWord(written.length <= 64 ? termsOf(written) : wordTerms(written), at);
+      onWord(at, end);
       at = end;
     } else if (kind === unspaced) {
       let end = at;
@@ -86,8 +96,9 @@ function endOfWord(text: string, start: number, kinds: Uint8Array): number {
   let end = start;
   for (;;) {
     for (;;) {
-      // Most of most texts: one lookup a letter.
-      while (kinds[text.charCodeAt(end)] === word) end++;
+      // Most of most texts: one lookup a letter. Without the bound, the look-up behind the end makes V8 treat every code
+      // unit as a number that may be none, at half the speed.
+      while (end < text.length && kinds[text.charCodeAt(end)] === word) end++;
       if (kindAt(text, end, kinds) !== word) break;
       end += widthAt(text, end);
     }
@@ -113,36 +124,30 @@ function isDigit(text: string, at: number): boolean {
   return unit >= 0x30 && unit <= 0x39;
 }
 
-/** Overlapping pairs of characters; a character that stands alone is a term itself. */
-function pairs(
-  text: string,
-  start: number,
-  end: number,
-  onPair: (term: string, start: number, end: number) => void,
-): void {
+function pairs(text: string, start: number, end: number, onPair: Visit): void {
   const first = start + widthAt(text, start);
   if (first >= end) {
-    onPair(composed(text.slice(start, end)), start, end);
+    onPair(start, end);
     return;
   }
   for (let from = start, middle = first; middle < end;) {
     const to = middle + widthAt(text, middle);
-    onPair(composed(text.slice(from, to)), from, to);
+    onPair(from, to);
     from = middle;
     middle = to;
   }
 }
 
 /** Half-width and compatibility characters have an ordinary twin; most characters are the ordinary ones. */
-function composed(term: string): string {
+function pairTerm(term: string): string {
   const unit = term.charCodeAt(0);
   const ordinary = unit >= 0x3040 && unit < 0xac00 && term.charCodeAt(1) < 0xac00;
   return ordinary ? term : term.normalize("NFKC");
 }
 
 function kindAt(text: string, at: number, kinds: Uint8Array): number {
-  const kind = kinds[text.charCodeAt(at)];
-  if (kind === undefined) return nothing;
+  if (at < 0 || at >= text.length) return nothing;
+  const kind = kinds[text.charCodeAt(at)]!;
   return kind === surrogate ? kindOfText(String.fromCodePoint(text.codePointAt(at) ?? 0)) : kind;
 }
 

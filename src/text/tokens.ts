@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import type { TokenCounter, TokenMeasure } from "../ports.js";
-import { PieceCounts } from "./piece-counts.js";
 import { PreTokens } from "./pre-tokens.js";
+import { RememberedPieces } from "./remembered-pieces.js";
 
 /**
  * Merging byte pairs is quadratic in the length of a piece, and a piece may be any length: runs without a break are cut
@@ -9,7 +9,7 @@ import { PreTokens } from "./pre-tokens.js";
  */
 const longestPiece = 512;
 
-let pieceCounts: PieceCounts | undefined;
+let pieceCounts: RememberedPieces<number> | undefined;
 
 /**
  * Counts as cl100k_base does, in linear time on any input; never throws on special words. It stands in for models whose
@@ -48,7 +48,7 @@ function doubled(array: Uint32Array): Uint32Array<ArrayBuffer> {
 /** Total tokens; `visit` gets the end of each piece and the tokens up to there. */
 function scan(text: string, visit: (end: number, total: number) => void): number {
   // Prose repeats most of its words: counts of pieces seen before are remembered.
-  const counts = (pieceCounts ??= new PieceCounts(loadVocabulary()));
+  const counts = (pieceCounts ??= new RememberedPieces(loadVocabulary()));
   const preTokens = new PreTokens(text);
   let total = 0;
   for (let start = 0; start < text.length;) {

@@ -1,7 +1,27 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { termSpans, terms } from "../../src/text/terms.js";
+import { wordTerms } from "../../src/text/words.js";
 import { hostileText } from "./hostile-text.js";
+
+const unspaced =
+  String.raw`[[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}` +
+  String.raw`\p{Script=Khmer}\p{Script=Myanmar}\u30fc\uff9e\uff9f]&&[\p{L}\p{M}]]`;
+const letter = String.raw`[[\p{L}\p{N}\p{M}_\u00ad\u200c\u200d\u2060]--${unspaced}]`;
+const runs = new RegExp(
+  String.raw`(?<pairs>${unspaced}+)|(?<word>(?![\u{10000}-\u{10ffff}])${letter}(?:\+\+|#)(?!${letter})|(?:${letter}|(?<=${letter})[.'’](?=${letter})|(?<=[0-9]),(?=[0-9]))+)`,
+  "gv",
+);
+
+/** The same terms by regular expressions, one slice at a time. */
+function slowTerms(text: string): string[] {
+  return [...text.matchAll(runs)].flatMap(({ groups = {} }) => {
+    const { pairs, word } = groups;
+    if (pairs === undefined) return wordTerms(word!).map(({ term }) => term);
+    const characters = Array.from(pairs).map((character, at, all) => character + (all[at + 1] ?? ""));
+    return (characters.length > 1 ? characters.slice(0, -1) : characters).map((term) => term.normalize("NFKC"));
+  });
+}
 
 describe("terms", () => {
   test("of English are lower-case stems without stop words", () => {
@@ -69,6 +89,14 @@ describe("terms", () => {
   test("stay short, whatever the text", () => {
     const text = `${"x".repeat(100_000)} ${"a.".repeat(100_000)} ${"_".repeat(100_000)} ${"aB".repeat(50_000)}`;
     expect(Math.max(...terms(text).map(({ length }) => length))).toBeLessThanOrEqual(128);
+  });
+
+  test("are those that regular expressions find", () => {
+    fc.assert(
+      fc.property(hostileText(), (text) => {
+        expect(terms(text)).toEqual(slowTerms(text));
+      }),
+    );
   });
 
   test("have spans that give the same terms again, and lie in order within the text", () => {

@@ -1,5 +1,5 @@
 /**
- * A 32-bit hash of a text (FNV-1a, then the finaliser of MurmurHash3, so that every bit depends on every letter).
+ * A signed 32-bit hash of a text (FNV-1a, then the finaliser of MurmurHash3, so that every bit depends on every letter).
  * http://www.isthe.com/chongo/tech/comp/fnv/
  */
 export function featureHash(text: string, seed: number): number {
@@ -17,5 +17,5 @@ function mix(value: number): number {
   let hash = value ^ (value >>> 16);
   hash = Math.imul(hash, 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return (hash ^ (hash >>> 16)) >>> 0;
+  return hash ^ (hash >>> 16);
 }

@@ -7,11 +7,10 @@ import { featureHash, nextHash } from "./feature-hash.js";
 
 /** Each word goes to this many places, so that two words rarely fall together in all of them. */
 const placesPerWord = 4;
-/** Pieces are many and light; one place each is a quarter of the work, and finds as much. */
-const placesPerPiece = 1;
 
 /** Letters in a piece of a word. Pieces let misspelt and inflected words meet. */
 const pieceLetters = 4;
+/** Of all pieces of a word together. They are many and light: one place each is a quarter of the work, and finds as much. */
 const pieceWeight = 0.6;
 
 /** A text opens with its title or its subject: its first terms weigh more, unless there is little else. */
@@ -42,12 +41,12 @@ export function lexicalEmbedding(): EmbeddingEngine {
 export function lexicalVector(text: string, dimension: number): Float32Array {
   const counts = termCounts(text);
   const sums = new Float64Array(dimension);
-  if (counts.size === 0) addFeature(sums, featureHash(text, 0), 1, placesPerWord);
+  if (counts.size === 0) addHashes(sums, wordHashes(text), 1 / Math.sqrt(placesPerWord));
   for (const [term, count] of counts) {
-    const { word, pieces, share, weight } = featuresOf(term);
-    const counted = weight * (count < 1 ? count : 1 + Math.log(count));
-    addFeature(sums, word, counted, placesPerWord);
-    for (const piece of pieces) addFeature(sums, piece, counted * share, placesPerPiece);
+    const { word, wordPart, pieces, piecePart } = featuresOf(term);
+    const counted = count < 1 ? count : 1 + Math.log(count);
+    addHashes(sums, word, counted * wordPart);
+    addHashes(sums, pieces, counted * piecePart);
   }
   return normalised(sums);
 }
@@ -62,36 +61,51 @@ function termCounts(text: string): ReadonlyMap<string, number> {
   return counts;
 }
 
-/** What one term adds to a vector of any dimension. */
+/** What one term adds to a vector of any dimension: hashes that each stand for a place, and what is added to each. */
 interface TermFeatures {
-  readonly weight: number;
-  readonly word: number;
-  readonly pieces: Uint32Array;
-  /** Weight of one piece, as a share of the word's: all together they weigh `pieceWeight`. */
-  readonly share: number;
+  readonly word: readonly number[];
+  readonly wordPart: number;
+  readonly pieces: readonly number[];
+  readonly piecePart: number;
 }
 
-/** Texts of one language repeat their words: most terms are hashed once. */
-const featuresOf: (term: string) => TermFeatures = remember(32_768, (term: string): TermFeatures => {
+const noPieces: readonly number[] = [];
+
+/** Texts of one language repeat their words. There are too many pairs of characters to remember, and less to do for one. */
+function featuresOf(term: string): TermFeatures {
+  return isUnspaced(term) ? features(term, noPieces) : knownWords(term);
+}
+
+const knownWords: (term: string) => TermFeatures = remember(32_768, (term: string) => {
   const marked = `^${term}$`;
   const count = marked.length - pieceLetters + 1;
-  const cut = count < 3 || isUnspaced(term) ? 0 : count;
-  return {
-    weight: rarity(term),
-    word: featureHash(term, 0),
-    pieces: Uint32Array.from({ length: cut }, (_, at) => featureHash(marked.slice(at, at + pieceLetters), 1)),
-    share: pieceWeight / Math.sqrt(Math.max(1, cut)),
-  };
+  const hashed = Array.from({ length: count < 3 ? 0 : count }, (_, at) =>
+    featureHash(marked.slice(at, at + pieceLetters), 1),
+  );
+  return features(term, hashed);
 });
 
+function features(term: string, pieces: readonly number[]): TermFeatures {
+  const weight = rarity(term);
+  return {
+    word: wordHashes(term),
+    wordPart: weight / Math.sqrt(placesPerWord),
+    pieces,
+    piecePart: (weight * pieceWeight) / Math.sqrt(Math.max(1, pieces.length)),
+  };
+}
+
+function wordHashes(term: string): readonly number[] {
+  const hashes = [featureHash(term, 0)];
+  while (hashes.length < placesPerWord) hashes.push(nextHash(hashes.at(-1)!));
+  return hashes;
+}
+
 /** The hash's upper bit is the sign: features that fall together cancel as often as they add up. */
-function addFeature(sums: Float64Array, hash: number, weight: number, places: number): void {
-  const part = weight / Math.sqrt(places);
-  let current = hash;
-  for (let place = 0; place < places; place++) {
-    const index = (current & 0x7fff_ffff) % sums.length;
-    sums[index] = (sums[index] ?? 0) + (current >>> 31 === 1 ? part : -part);
-    current = nextHash(current);
+function addHashes(sums: Float64Array, hashes: readonly number[], part: number): void {
+  for (const hash of hashes) {
+    const place = (hash & 0x7fff_ffff) % sums.length;
+    sums[place]! += hash < 0 ? part : -part;
   }
 }
 

@@ -6,8 +6,9 @@ export type Parameters = Readonly<Record<string, string | number | readonly (str
  *
  * @throws RangeError when a name in the path has no value, or one that would change the path (`.`, `..`, nothing).
  */
-export function fillPath(template: string, parameters: Parameters = {}): string {
-  const rest = new Map(Object.entries(parameters));
+export function fillPath(template: string, parameters?: Parameters): string {
+  if (parameters === undefined && !template.includes("{")) return template;
+  const rest = new Map(Object.entries(parameters ?? {}));
   const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = rest.get(name);
     rest.delete(name);

@@ -6,6 +6,7 @@ import type { Exchange } from "./exchange.js";
 import { FailedAttempt, badReply } from "./failure.js";
 import { type IdleLimits, IdleWatch } from "./idle-watch.js";
 import { parseReply } from "./read-reply.js";
+import { utf8 } from "./reply-json.js";
 import { requestIdOf } from "./refusal.js";
 
 /** How long to wait behind `[DONE]` for the end of the body: with it the connection can be used again. */
@@ -120,15 +121,15 @@ export class ChatReader {
 
   /** A reply that is no stream by its type; some are streams nevertheless. */
   async #readWhole(): Promise<readonly ChatStreamEvent[]> {
-    const text = await this.#exchange.text();
+    const body = await this.#exchange.bytes();
     this.#state = "over";
-    if (/^\s*(data|event|id|retry)?:/.test(text)) {
-      const lines = this.#parser.push(Buffer.from(text)).concat(this.#parser.end());
+    if (/^\s*(data|event|id|retry)?:/.test(utf8(body))) {
+      const lines = this.#parser.push(body).concat(this.#parser.end());
       const events: ChatStreamEvent[] = [];
       for (const { event, data } of lines) this.#assembler.take(event, data, events);
       return [...events, ...this.#assembler.end()];
     }
-    const { reply, raw } = parseReply(operation, text, this.#exchange);
+    const { reply, raw } = parseReply(operation, body, this.#exchange);
     return [...this.#assembler.takeWhole(reply, raw), ...this.#assembler.end()];
   }
 

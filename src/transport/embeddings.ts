@@ -5,6 +5,7 @@ import type { Usage } from "../types.js";
 import { requestIdOf } from "./refusal.js";
 import { checkRequest } from "./prepare.js";
 import { readReply } from "./read-reply.js";
+import { longStringsReader, readJson } from "./reply-json.js";
 import type { Call, Upstream } from "./upstream.js";
 import { vectorsOf } from "./vectors.js";
 
@@ -55,6 +56,8 @@ function mayRefuseBase64(error: unknown): boolean {
   return error instanceof TransportError && error.code === "refused" && (error.status === 400 || error.status === 422);
 }
 
+const readVectors = longStringsReader("embedding");
+
 function embed({ model, input }: EmbeddingsRequest, encoding: "float" | "base64"): Call<EmbeddingsResult> {
   const count = typeof input === "string" ? 1 : input.length;
   return {
@@ -63,7 +66,7 @@ function embed({ model, input }: EmbeddingsRequest, encoding: "float" | "base64"
     body: { model, input, ...(encoding === "base64" && { encoding_format: encoding }) },
     accept: "application/json",
     read: async (exchange) => {
-      const { reply, raw } = await readReply(operation, exchange);
+      const { reply, raw } = await readReply(operation, exchange, encoding === "base64" ? readVectors : readJson);
       const requestId = requestIdOf(exchange.headers);
       return {
         vectors: vectorsOf(reply.data, count),

@@ -5,6 +5,7 @@ import { errorIn } from "./error-body.js";
 import type { Exchange } from "./exchange.js";
 import { FailedAttempt, badReply } from "./failure.js";
 import { refusal, requestIdOf } from "./refusal.js";
+import { type ReadJson, readJson, utf8 } from "./reply-json.js";
 
 type ReplyOf<Schema extends z.ZodType> = Pick<Operation<z.ZodType, Schema>, "reply"> & { readonly name: OperationName };
 
@@ -19,8 +20,9 @@ export interface Reply<T> {
 export async function readReply<Schema extends z.ZodType>(
   operation: ReplyOf<Schema>,
   exchange: Exchange,
+  read: ReadJson = readJson,
 ): Promise<Reply<z.output<Schema>>> {
-  return parseReply(operation, await exchange.text(), exchange);
+  return parseReply(operation, await exchange.bytes(), exchange, read);
 }
 
 /**
@@ -29,17 +31,18 @@ export async function readReply<Schema extends z.ZodType>(
  */
 export function parseReply<Schema extends z.ZodType>(
   operation: ReplyOf<Schema>,
-  text: string,
+  body: Buffer,
   exchange: Pick<Exchange, "status" | "headers">,
+  read: ReadJson = readJson,
 ): Reply<z.output<Schema>> {
   const { status, headers } = exchange;
   const requestId = requestIdOf(headers);
   const known = { status, ...(requestId !== undefined && { requestId }) };
   let raw: unknown;
   try {
-    raw = JSON.parse(text);
+    raw = read(body);
   } catch (cause) {
-    const start = text.trim().slice(0, 80);
+    const start = utf8(body).trim().slice(0, 80);
     throw badReply(
       start === "" ? "the reply is empty" : `the reply is not JSON, it starts with ${JSON.stringify(start)}`,
       {
@@ -49,8 +52,8 @@ export function parseReply<Schema extends z.ZodType>(
     );
   }
   // TEI answers rerank with the bare list.
-  const body = operation.name === "rerank" && Array.isArray(raw) ? { results: raw } : raw;
-  const parsed = operation.reply.safeParse(body);
+  const reply = operation.name === "rerank" && Array.isArray(raw) ? { results: raw } : raw;
+  const parsed = operation.reply.safeParse(reply);
   if (parsed.success) return { reply: parsed.data, raw };
   const said = errorIn(raw);
   if (said)

@@ -1,5 +1,5 @@
 import type * as OpenTelemetry from "@opentelemetry/api";
-import type { Attributes, Histogram, MeterProvider, Tracer } from "@opentelemetry/api";
+import type { Attributes, Histogram, Meter, MeterProvider, Tracer, TracerProvider } from "@opentelemetry/api";
 import type { OperationName } from "../contract/operations.js";
 import type { TransportEvent } from "./events.js";
 import { genAi, genAiMetrics } from "./gen-ai-names.js";
@@ -36,19 +36,22 @@ interface Instruments {
 }
 
 /**
- * Spans and metrics of calls by the semantic conventions for generative AI. Without a registered provider, OpenTelemetry
- * drops all of it. Texts never go in.
+ * Spans and metrics of calls by the semantic conventions for generative AI, where a provider is registered. Texts never
+ * go in.
  */
 export class Telemetry {
   readonly #api: typeof OpenTelemetry;
   readonly #tracer: Tracer;
   readonly #service: Attributes;
+  /** What stands in for providers that nobody has registered. */
+  readonly #nobody: { readonly tracers: TracerProvider; readonly meter: Meter };
   #instruments: Instruments | undefined;
 
   constructor(api: typeof OpenTelemetry, { baseUrl, providerName }: TracedService) {
     const { hostname, port, protocol } = new URL(baseUrl);
     this.#api = api;
     this.#tracer = api.trace.getTracer(scopeName);
+    this.#nobody = { tracers: new api.ProxyTracerProvider().getDelegate(), meter: api.createNoopMeter() };
     this.#service = {
       [genAi.providerName]: providerName,
       [genAi.serverAddress]: hostname,
@@ -56,8 +59,12 @@ export class Telemetry {
     };
   }
 
-  /** Opens a span under the caller's, to be fed with the call's events; the last of them closes it. */
-  begin({ operation, model, body }: TracedCall): (event: TransportEvent) => void {
+  /**
+   * Opens a span under the caller's, to be fed with the call's events; the last of them closes it. Nothing where nobody
+   * would hear of it.
+   */
+  begin({ operation, model, body }: TracedCall): ((event: TransportEvent) => void) | undefined {
+    if (!this.#isHeard()) return undefined;
     const { SpanKind, SpanStatusCode } = this.#api;
     const startedAtMs = performance.now();
     const common: Attributes = {
@@ -115,6 +122,13 @@ export class Telemetry {
           break;
       }
     };
+  }
+
+  #isHeard(): boolean {
+    const { trace, metrics, ProxyTracerProvider } = this.#api;
+    const provider = trace.getTracerProvider();
+    const tracers = provider instanceof ProxyTracerProvider ? provider.getDelegate() : provider;
+    return tracers !== this.#nobody.tracers || metrics.getMeter(scopeName) !== this.#nobody.meter;
   }
 
   #countTokens(count: number, attributes: Attributes): void {

@@ -13,6 +13,7 @@ export type {
   Json,
   Metadata,
   Placement,
+  QueryVariant,
   Question,
   Retrieved,
   Span,
@@ -137,6 +138,8 @@ export type { AnswerOptions, ApprovalRequest, Approve } from "./stages/answer-op
 export { chunk } from "./stages/chunk.js";
 export type { ChunkOptions, ChunkTarget } from "./stages/chunk.js";
 export { collectAnswer } from "./stages/collect-answer.js";
+export { condense } from "./stages/condense.js";
+export type { CondenseOptions } from "./stages/condense.js";
 export { deleteVanished } from "./stages/delete-vanished.js";
 export { diversify } from "./stages/diversify.js";
 export type { DiversifyOptions } from "./stages/diversify.js";
@@ -145,6 +148,10 @@ export type { EmbedChunksOptions } from "./stages/embed-chunks.js";
 export { embedQuestion } from "./stages/embed-question.js";
 export { fused } from "./stages/fused.js";
 export type { FusedOptions } from "./stages/fused.js";
+export { hyde } from "./stages/hyde.js";
+export type { HydeOptions } from "./stages/hyde.js";
+export { multiQuery } from "./stages/multi-query.js";
+export type { MultiQueryOptions } from "./stages/multi-query.js";
 export type { IngestProgress, IngestReport } from "./stages/ingest-ledger.js";
 export { parseSyntax } from "./stages/parse-syntax.js";
 export { rerank } from "./stages/rerank.js";
@@ -182,6 +189,7 @@ export type {
   IngestPlan,
   KnowledgeBase,
   KnowledgeBaseOptions,
+  RewriteOptions,
   PlanOptions,
   SearchPassagesOptions,
 } from "./knowledge-base.js";

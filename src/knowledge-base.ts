@@ -10,11 +10,14 @@ import type { AnswerOptions } from "./stages/answer-options.js";
 import { answer } from "./stages/answer.js";
 import { chunk, type ChunkOptions } from "./stages/chunk.js";
 import { countBatches } from "./stages/count-batches.js";
+import { condense } from "./stages/condense.js";
 import { dryStore } from "./stages/dry-store.js";
 import { diversify } from "./stages/diversify.js";
 import { embedChunks } from "./stages/embed-chunks.js";
 import { embedQuestion } from "./stages/embed-question.js";
+import { hyde } from "./stages/hyde.js";
 import type { IngestReport } from "./stages/ingest-ledger.js";
+import { multiQuery } from "./stages/multi-query.js";
 import { parseSyntax } from "./stages/parse-syntax.js";
 import { rerank } from "./stages/rerank.js";
 import { search, type SearchMode } from "./stages/search.js";
@@ -82,7 +85,7 @@ export interface IngestPlan {
   readonly skipped: IngestReport["skipped"];
 }
 
-export interface SearchPassagesOptions extends RunOptions {
+export interface SearchPassagesOptions extends RunOptions, RewriteOptions {
   /** Default: `hybrid`. */
   readonly mode?: SearchMode;
   /** Most hits. Default: 10. */
@@ -97,7 +100,9 @@ export interface SearchPassagesOptions extends RunOptions {
   readonly widenTokens?: number;
 }
 
-export interface AskOptions extends RunOptions {
+export interface AskOptions extends RunOptions, RewriteOptions {
+  /** Whether a follow-up is put as a question of its own before it is searched for; see `condense`. Default: true. */
+  readonly condense?: boolean;
   /** Whether `"exact phrase"`, `-word` and `-"phrase"` in the question are signs; see `parseSyntax`. Default: true. */
   readonly syntax?: boolean;
   /** Passages that search hands to the reranker. Default: 40. */
@@ -108,6 +113,14 @@ export interface AskOptions extends RunOptions {
   readonly widenTokens?: number;
   /** How the answer is made; see `answer`. */
   readonly answer?: AnswerOptions;
+}
+
+/** How a question is put to a search: what a chat model is asked for first. */
+export interface RewriteOptions {
+  /** Other wordings that are searched for beside the question, 1 to 8; see `multiQuery`. Default: none. */
+  readonly multiQuery?: number;
+  /** Whether passages like a made-up answer are looked for, too; see `hyde`. Default: false. */
+  readonly hyde?: boolean;
 }
 
 /** Documents that can be searched and asked: the ready-made assembly of the public stages. */
@@ -162,6 +175,14 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
         ? Pipeline.from<Question>().pipe(search(kb, { mode, count }))
         : Pipeline.from<Question>().pipe(embedQuestion(embed)).pipe(search(kb, { mode, count, weights }));
 
+    // Made when it is needed: a service of the caller's need not have a chat model to be searched with.
+    const chat = () => chatModel(transport, { model: upstream.model("chat") });
+
+    const rewriting = (before: Pipeline<Question, Question>, { multiQuery: count, hyde: guess }: RewriteOptions) => {
+      const worded = count === undefined ? before : before.pipe(multiQuery(chat(), { count }));
+      return guess ? worded.pipe(hyde(chat())) : worded;
+    };
+
     const reranking = (topN: number) => rerank(reranker(transport, { model: upstream.model("rerank") }), { topN });
 
     return {
@@ -196,7 +217,17 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
 
       async search(
         question,
-        { mode = "hybrid", limit = 10, rerank: candidates, syntax = true, diversity, widenTokens, ...run } = {},
+        {
+          mode = "hybrid",
+          limit = 10,
+          rerank: candidates,
+          syntax = true,
+          diversity,
+          widenTokens,
+          multiQuery: wordings,
+          hyde: guess,
+          ...run
+        } = {},
       ) {
         // To choose from, where what repeats is to make room.
         const ranked = diversity === undefined ? limit : Math.min(1000, 4 * limit);
@@ -204,16 +235,31 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
         const best = candidates === undefined ? found : found.pipe(reranking(ranked));
         const varied = diversity === undefined ? best : best.pipe(diversify(kb, { lambda: diversity, count: limit }));
         const widened = widenTokens === undefined ? varied : varied.pipe(widen(kb, { maxTokens: widenTokens }));
-        const asking = syntax ? Pipeline.from<Question>().pipe(parseSyntax()).pipe(widened) : widened;
+        const read = syntax ? Pipeline.from<Question>().pipe(parseSyntax()) : Pipeline.from<Question>();
+        const asking = rewriting(read, { multiQuery: wordings, hyde: guess }).pipe(widened);
         const [retrieved] = await collect(asking.stream([{ question }], run));
         return retrieved!;
       },
 
-      async *ask(question, { count = 40, topN = 6, widenTokens, answer: answering = {}, ...run } = {}) {
-        const found = retrieval("hybrid", rerankModel ? count : topN);
+      async *ask(
+        question,
+        {
+          count = 40,
+          topN = 6,
+          widenTokens,
+          condense: condenses = true,
+          multiQuery: wordings,
+          hyde: guess,
+          answer: answering = {},
+          ...run
+        } = {},
+      ) {
+        const alone = condenses ? Pipeline.from<Question>().pipe(condense(chat())) : Pipeline.from<Question>();
+        const worded = rewriting(alone, { multiQuery: wordings, hyde: guess });
+        const found = worded.pipe(retrieval("hybrid", rerankModel ? count : topN));
         const ranked = rerankModel ? found.pipe(reranking(topN)) : found;
         const widened = widenTokens === undefined ? ranked : ranked.pipe(widen(kb, { maxTokens: widenTokens }));
-        const asking = widened.pipe(answer(chatModel(transport, { model: upstream.model("chat") }), answering));
+        const asking = widened.pipe(answer(chat(), answering));
         yield* asking.stream([typeof question === "string" ? { question } : question], run);
       },
 

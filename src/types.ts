@@ -91,15 +91,31 @@ export type Turn =
   | { readonly role: "system" | "user"; readonly text: string }
   | { readonly role: "assistant"; readonly text: string; readonly tools?: readonly ToolExchange[] };
 
-/** A question, as its asker put it. */
+/** Another way to look for the same, beside the question's own words and never in their place. */
+export interface QueryVariant {
+  /** `question`: searched for like it. `passage`: made up, embedded like a document and searched for by vector alone. */
+  readonly kind: "question" | "passage";
+  readonly text: string;
+  /** Of the space that the question's own vector is of. */
+  readonly vector?: Float32Array;
+}
+
+/** A question, as its asker put it or as the stages before the search put it anew. */
 export interface Question {
   readonly question: string;
+  /** As its asker put it, where `question` is another wording. */
+  readonly asked?: string;
   /** Earlier turns, oldest first. */
   readonly history?: readonly Turn[];
   /** Only passages that hold each of these word for word, in the text or its headings, are to be found. */
   readonly phrases?: readonly string[];
   /** Passages that hold any of these are not to be found: a single word by its stem, several word for word. */
   readonly not?: readonly string[];
+  readonly variants?: readonly QueryVariant[];
+  /** Steps that the question went through so far. */
+  readonly trace?: readonly TraceStep[];
+  /** What models were asked for on the way so far. */
+  readonly usage?: Usage;
 }
 
 /** Which retriever found a chunk, and where it ranked it. */

@@ -8,7 +8,7 @@ import { readFolder } from "../src/load/read-folder.js";
 import { startLocalService } from "../src/local/service.js";
 import { collect } from "../src/stream.js";
 import { createTransport } from "../src/transport/transport.js";
-import type { Document } from "../src/types.js";
+import type { Answer, Document } from "../src/types.js";
 import type { RecordedRequest, ScriptedReply } from "./support/scripted-upstream.js";
 import { temporaryFolder } from "./support/temporary-folder.js";
 import { streamed, transportFor } from "./support/transport-for.js";
@@ -250,5 +250,54 @@ describe("opening", () => {
     expect(hits).toMatchObject([{ uri: "note:0", placements: [{ by: "dense" }, { by: "lexical" }, { by: "fused" }] }]);
     await kb.close();
     await expect(kb.search("anything")).rejects.toThrow(/closed/i);
+  });
+});
+
+describe("with the local service, a knowledge base", () => {
+  async function filled() {
+    const kb = await openKnowledgeBase({ path: await temporaryFolder() });
+    onTestFinished(() => kb.close());
+    await kb.ingest([
+      { uri: "batch", text: "The batch processor sends spans in groups. Its default queue size is 2048 spans." },
+      { uri: "keys", text: "An API key lasts 90 days by default. Then it is renewed." },
+      { uri: "logs", text: "Logs are kept for a week by default. Then they are deleted." },
+    ]);
+    return kb;
+  }
+
+  test("answers a follow-up by what was asked before, and keeps the words that were typed", async () => {
+    const kb = await filled();
+    const history = [
+      { role: "user", text: "How does the batch processor send spans?" },
+      { role: "assistant", text: "In groups." },
+    ] as const;
+    const question = "What is its default queue size?";
+    const last = (await collect(kb.ask({ question, history }))).at(-1);
+    expect(last).toMatchObject({
+      type: "finish",
+      answer: { question, answered: true, citations: [{ uri: "batch" }] },
+    });
+    const { trace, usage, hits } = (last as { answer: Answer }).answer;
+    expect(hits[0]!.uri).toBe("batch");
+    expect(trace[0]).toMatchObject({ step: "condense", note: expect.stringContaining("batch processor") });
+    const alone = (await collect(kb.ask({ question, history }, { condense: false }))).at(-1) as { answer: Answer };
+    expect(alone.answer.trace[0]!.step).toBe("search hybrid");
+    expect(usage.inputTokens).toBeGreaterThan(0);
+  });
+
+  test("reads signs in a search unless told not to, and asks in other ways where it is told to", async () => {
+    const kb = await filled();
+    const uris = async (...call: Parameters<typeof kb.search>) => (await kb.search(...call)).hits.map(({ uri }) => uri);
+    expect(await uris('default -"api key" -logs')).toEqual(["batch"]);
+    expect((await uris('default -"api key" -logs', { syntax: false })).toSorted()).toEqual(["batch", "keys", "logs"]);
+    const asked = await kb.search("default key", {
+      multiQuery: 2,
+      hyde: true,
+      diversity: 0.5,
+      widenTokens: 100,
+      limit: 2,
+    });
+    expect(asked.hits[0]!.uri).toBe("keys");
+    expect(asked.trace.map(({ step }) => step)).toEqual(["multi-query", "hyde", "search hybrid", "diversify", "widen"]);
   });
 });

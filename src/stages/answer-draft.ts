@@ -2,7 +2,8 @@ import type { CitationChecker } from "../text/check-citation.js";
 import { CitedText, type CitedPart } from "../text/cited-text.js";
 import type { Folded } from "../text/fold-messages.js";
 import { isAbstention } from "../text/prompt.js";
-import type { Answer, AnswerEvent, Citation, Retrieved, ToolExchange, TraceStep } from "../types.js";
+import type { Answer, AnswerEvent, Citation, Retrieved, ToolExchange, TraceStep, Usage } from "../types.js";
+import { addUsage } from "./add-usage.js";
 import type { ModelReply } from "./model-reply.js";
 
 /** All events but the last, which is for the caller to send. */
@@ -25,7 +26,7 @@ export class AnswerDraft {
   readonly #sources: number;
   readonly #citations: Citation[] = [];
   readonly #warnings: string[] = [];
-  #usage = { inputTokens: 0, outputTokens: 0 };
+  #usage: Usage = { inputTokens: 0, outputTokens: 0 };
   #fold: string | undefined;
 
   constructor(checker: CitationChecker, sources: number) {
@@ -47,11 +48,7 @@ export class AnswerDraft {
 
   /** Counts one request to the model. */
   count({ finish }: ModelReply, { foldedTurns, foldedRounds, droppedTurns, droppedRounds }: Folded): void {
-    const { inputTokens, outputTokens } = finish.usage;
-    this.#usage = {
-      inputTokens: this.#usage.inputTokens + inputTokens,
-      outputTokens: this.#usage.outputTokens + outputTokens,
-    };
+    this.#usage = addUsage(this.#usage, finish.usage);
     if (foldedTurns + foldedRounds === 0) return;
     this.#fold =
       `shortened ${foldedTurns} earlier turns and ${foldedRounds} rounds of tools, ` +
@@ -80,13 +77,13 @@ export class AnswerDraft {
     const fold: TraceStep[] =
       this.#fold === undefined ? [] : [{ step: "fold", kept: pack.kept, dropped: [], note: this.#fold }];
     return {
-      question: retrieved.question,
+      question: retrieved.asked ?? retrieved.question,
       text,
       answered: lastReply.trim() !== "" && !isAbstention(lastReply),
       citations: this.#citations,
       hits: retrieved.hits,
       trace: [...retrieved.trace, pack, ...fold],
-      usage: this.#usage,
+      usage: addUsage(retrieved.usage, this.#usage),
       model,
       // Without markers: the next question comes with sources of other numbers.
       turn: { role: "assistant", text: plain.trim(), ...(this.exchanges.length > 0 && { tools: this.exchanges }) },

@@ -1,11 +1,11 @@
 import { AnswerError, TransportError } from "../errors.js";
-import { mapStage, type Stage } from "../pipeline.js";
+import { mapStage, type RunContext, type Stage } from "../pipeline.js";
 import type { Embedder } from "../ports.js";
 import type { Embedded, Question } from "../types.js";
 import { remainingTime } from "./remaining-time.js";
 
 /**
- * Gives a question the vector to search with.
+ * Gives a question, and its variants, the vectors to search with.
  *
  * @throws AnswerError (`question-too-long`) when it has more tokens than the embedder takes; nothing is sent then.
  */
@@ -24,17 +24,42 @@ export function embedQuestion<Space extends string>(
           `The question has ${tokens} tokens, and ${space} takes ${maxInputTokens}: shorten it`,
         );
       }
-      const { vectors, tokens: counted } = await embedder.embed([asked.question], {
-        ...remainingTime(context),
-        purpose: "query",
-        signal: context.signal,
-      });
-      const [vector] = vectors;
-      if (!vector) throw new TransportError("reply", `Sent a question to ${space}, got no vector`);
-      context.report({ type: "progress", what: "tokens", count: counted });
-      context.report({ type: "progress", what: "requests", count: 1 });
-      return { ...asked, vector, space };
+      // Made up by a model: one that is too long is no loss.
+      const variants = (asked.variants ?? []).filter(({ text }) => embedder.tokens.count(text) <= maxInputTokens);
+      const wordings = variants.filter(({ kind }) => kind === "question");
+      const passages = variants.filter(({ kind }) => kind === "passage");
+      const [[vector, ...ofWordings], ofPassages] = await Promise.all([
+        embed([asked.question, ...wordings.map(({ text }) => text)], "query", context),
+        embed(
+          passages.map(({ text }) => text),
+          "document",
+          context,
+        ),
+      ]);
+      const embedded = [
+        ...wordings.map((variant, index) => ({ ...variant, vector: ofWordings[index]! })),
+        ...passages.map((variant, index) => ({ ...variant, vector: ofPassages[index]! })),
+      ];
+      return { ...asked, ...(embedded.length > 0 && { variants: embedded }), vector: vector!, space };
     },
     { gives: dimension === undefined ? { space } : { space, dimension } },
   );
+
+  async function embed(texts: readonly string[], purpose: "query" | "document", context: RunContext) {
+    const vectors: Float32Array[] = [];
+    for (let from = 0; from < texts.length; from += embedder.maxBatchTexts) {
+      const batch = texts.slice(from, from + embedder.maxBatchTexts);
+      const reply = await embedder.embed(batch, { ...remainingTime(context), purpose, signal: context.signal });
+      if (reply.vectors.length !== batch.length) {
+        throw new TransportError(
+          "reply",
+          `Sent ${batch.length} texts of a question to ${space}, got ${reply.vectors.length} vectors`,
+        );
+      }
+      context.report({ type: "progress", what: "tokens", count: reply.tokens });
+      context.report({ type: "progress", what: "requests", count: 1 });
+      vectors.push(...reply.vectors);
+    }
+    return vectors;
+  }
 }

@@ -1,10 +1,11 @@
 import { z } from "zod";
-import { TransportError, type TransportErrorCode } from "../errors.js";
+import { TransportError } from "../errors.js";
 import { resolve } from "../options.js";
 import { mapStage, type RunContext, type Stage } from "../pipeline.js";
 import type { Reranker, Reranking } from "../ports.js";
 import { embeddingText } from "../text/chunk-identity.js";
 import type { Hit, Retrieved, TraceStep } from "../types.js";
+import { isPassing } from "./passing-failure.js";
 import { remainingTime } from "./remaining-time.js";
 
 export const RerankOptions = z.strictObject({
@@ -21,17 +22,6 @@ export const RerankOptions = z.strictObject({
   reserveMs: z.number().min(0).default(2000),
 });
 export type RerankOptions = z.input<typeof RerankOptions>;
-
-/** Failures of the service or of the way to it. Those of the request or the account say that something must be mended. */
-const passing: ReadonlySet<TransportErrorCode> = new Set([
-  "rate-limited",
-  "upstream",
-  "network",
-  "timeout",
-  "reply",
-  "truncated",
-  "ambiguous",
-]);
 
 /** Orders hits by what a reranker says of their text, context included, and keeps the best. */
 export function rerank(reranker: Reranker, options: RerankOptions = {}): Stage<Retrieved, Retrieved> {
@@ -93,8 +83,7 @@ export function rerank(reranker: Reranker, options: RerankOptions = {}): Stage<R
       return { ranked: inOrderOf(reranking, sent) };
     } catch (error) {
       context.signal.throwIfAborted();
-      const degrades = error instanceof TransportError && (error.retryable || passing.has(error.code));
-      if (onFailure === "throw" || !degrades) throw error;
+      if (onFailure === "throw" || !isPassing(error)) throw error;
       return keepOrder(`${reranker.model} failed (${error.code}: ${error.message})`);
     }
   }

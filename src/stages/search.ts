@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { resolve } from "../options.js";
 import { mapStage, type Stage } from "../pipeline.js";
-import type { Found, Retriever, Store } from "../ports.js";
-import type { Embedded, Hit, Question, Retrieved, TraceStep } from "../types.js";
+import type { Found, RetrievalQuery, Retriever, Store } from "../ports.js";
+import type { Embedded, Hit, Question, QueryVariant, Retrieved, TraceStep } from "../types.js";
 import { conditionCheck } from "../text/phrase-match.js";
 import { fused } from "./fused.js";
 import { remainingTime } from "./remaining-time.js";
@@ -45,27 +45,15 @@ export function search<Space extends string>(
   options: SearchOptions = {},
 ): Stage<Question & Partial<Embedded<Question, Space>>, Retrieved> {
   const { count, mode, weights } = resolve("search", SearchOptions, options);
-  const retrieverOf = (dense: Retriever, lexical: Retriever) =>
-    mode === "hybrid"
-      ? fused([dense, lexical], weights ? { weights: [weights.dense, weights.lexical] } : {})
-      : { dense, lexical }[mode];
-  const plain = retrieverOf(store.dense, store.lexical);
   const { space, dimension } = store;
   return mapStage(
     "search",
     async (question, context) => {
       const { vector, space: _, ...asked } = question;
-      const { phrases } = asked;
-      const refused: Sieve["dropped"] = new Map();
-      const refuse = conditionCheck(asked);
-      const sieve = refuse && { store, refuse, dropped: refused };
-      const retriever = sieve
-        ? retrieverOf(sifted(store.dense, sieve, deepestDense), sifted(store.lexical, sieve, Infinity))
-        : plain;
-      context.signal.throwIfAborted();
       const started = performance.now();
-      const found = await retriever.retrieve(
-        { text: asked.question, ...(vector && { vector }), ...(phrases && { phrases }) },
+      const refused: Sieve["dropped"] = new Map();
+      const found = await retriever(asked, vector, refused).retrieve(
+        { text: asked.question },
         // Some more than are wanted, for those that turn out to say the same.
         { ...remainingTime(context), count: 2 * count, signal: context.signal },
       );
@@ -76,13 +64,57 @@ export function search<Space extends string>(
         dropped: [...dropped, ...refused.values()],
         milliseconds: performance.now() - started,
       };
-      return { ...asked, hits, trace: [step] };
+      return { ...asked, hits, trace: [...(asked.trace ?? []), step] };
     },
     {
       gives: { hits: count },
       ...(mode !== "lexical" && { takes: dimension === undefined ? { space } : { space, dimension } }),
     },
   );
+
+  /** One retriever for a question: its words and vector on the sides that the mode has, and those of its variants. */
+  function retriever(asked: Question, vector: Float32Array | undefined, dropped: Sieve["dropped"]): Retriever {
+    const refuse = conditionCheck(asked);
+    const sieve = refuse && { store, refuse, dropped };
+    const sides = {
+      dense: sieve ? sifted(store.dense, sieve, deepestDense) : store.dense,
+      lexical: sieve ? sifted(store.lexical, sieve, Infinity) : store.lexical,
+    };
+    const lists: { readonly retriever: Retriever; readonly weight: number }[] = [];
+    const { phrases, variants = [] } = asked;
+    const own: QueryVariant = { kind: "question", text: asked.question, ...(vector && { vector }) };
+    for (const [index, variant] of [own, ...variants].entries()) {
+      const { kind, ...query } = { ...variant, ...(phrases && { phrases }) };
+      for (const side of mode === "hybrid" ? (["dense", "lexical"] as const) : [mode]) {
+        if (index > 0 && side === "dense" && !variant.vector) continue;
+        if (side === "lexical" && kind === "passage") continue;
+        // All variants together weigh what the question does: a model that rewrites badly must not outvote it.
+        const weight = (weights?.[side] ?? 1) / (index === 0 ? 1 : variants.length);
+        lists.push({ retriever: asking(sides[side], query, index), weight });
+      }
+    }
+    const [only, ...others] = lists;
+    if (only && others.length === 0) return only.retriever;
+    return fused(
+      lists.map((list) => list.retriever),
+      { weights: lists.map(({ weight }) => weight) },
+    );
+  }
+}
+
+/** A retriever that is asked this one query. What a variant found says in its placement which one it was, from 1. */
+function asking(retriever: Retriever, query: RetrievalQuery, variant: number): Retriever {
+  return {
+    name: retriever.name,
+    retrieve: async (_, call) => {
+      const found = await retriever.retrieve(query, call);
+      if (variant === 0) return found;
+      return found.map((each) => ({
+        ...each,
+        placements: each.placements.map((placement) => ({ ...placement, by: `${placement.by} (variant ${variant})` })),
+      }));
+    },
+  };
 }
 
 /** The first `count` of what was found that differ in text, with the reasons for the others. */

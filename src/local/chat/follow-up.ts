@@ -1,3 +1,4 @@
+import { pointsBack } from "../../text/follow-up.js";
 import { parseQuestion } from "../../text/prompt.js";
 import { terms } from "../../text/terms.js";
 import type { EngineMessage } from "../engines.js";
@@ -12,10 +13,6 @@ export function isRewriteRequest(instructions: string): boolean {
   return asksToRewrite.test(instructions);
 }
 
-/** Words that point at something said before. */
-const pointing =
-  /\b(?:it|its|they|them|their|theirs|this|that|these|those|he|she|his|her|there|one|ones|same|former|latter|else|instead)\b|^(?:and|but|so|also|what about|how about|why)\b|它|他们|她|这个|那个|这些|那些|其|该|上述|前者|后者|那么|呢[?？]?$/i;
-
 /** Content words below which a question can hardly stand alone. */
 const fewTerms = 3;
 /** Words added from before, most telling first. */
@@ -28,7 +25,7 @@ const mostAdded = 8;
 export function standaloneQuestion(question: string, earlier: readonly string[]): string {
   const own = new Set(terms(question));
   const telling = [...own].filter((term) => rarity(term) >= 0.7);
-  if (!pointing.test(question) && telling.length >= fewTerms) return question;
+  if (!pointsBack(question) && telling.length >= fewTerms) return question;
   const subject = subjectOf(earlier, own);
   if (subject === "") return question;
   const body = question.replace(/[?？。.!！\s]+$/, "");

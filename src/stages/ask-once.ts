@@ -1,0 +1,52 @@
+import { TransportError } from "../errors.js";
+import type { RunContext } from "../pipeline.js";
+import type { ChatModel, ChatRequest } from "../ports.js";
+import type { Usage } from "../types.js";
+import { isPassing } from "./passing-failure.js";
+import { untilAborted } from "./until-aborted.js";
+
+/** How long a step that only makes a search better may take. */
+export interface StepTime {
+  readonly timeoutMs: number;
+  /** Left to the stages behind when the run has a deadline. */
+  readonly reserveMs: number;
+}
+
+export type Asked =
+  | { readonly text: string; readonly usage: Usage }
+  /** Why there is no text, for the trace. */
+  | { readonly problem: string; readonly usage?: Usage };
+
+/**
+ * One short request. A service that fails or takes too long is a `problem`, not an error: what asks here can do without.
+ *
+ * @throws what must be mended: a key or a model that the service does not accept, a request it refuses, a defect.
+ */
+export async function askOnce(
+  model: ChatModel,
+  request: ChatRequest,
+  { timeoutMs, reserveMs }: StepTime,
+  { signal, deadlineAt = Infinity }: RunContext,
+): Promise<Asked> {
+  signal.throwIfAborted();
+  const deadlineMs = Math.floor(Math.min(timeoutMs, deadlineAt - performance.now() - reserveMs));
+  if (deadlineMs < 1) return { problem: "no time left" };
+  const late = AbortSignal.timeout(deadlineMs);
+  const ending = AbortSignal.any([signal, late]);
+  let text = "";
+  try {
+    for await (const event of untilAborted(model.stream(request, { signal: ending, deadlineMs }), ending)) {
+      if (event.type === "text-delta") text += event.text;
+      if (event.type !== "finish") continue;
+      if (event.reason === "length") return { problem: "the reply was cut by its limit", usage: event.usage };
+      if (text.trim() === "") return { problem: "the model said nothing", usage: event.usage };
+      return { text, usage: event.usage };
+    }
+    throw new TransportError("truncated", `${model.model} stopped without saying that it was finished`);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (late.aborted) return { problem: `${model.model} took more than ${deadlineMs} ms` };
+    if (!isPassing(error)) throw error;
+    return { problem: `${model.model} failed (${error.code}: ${error.message})` };
+  }
+}

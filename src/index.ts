@@ -127,7 +127,9 @@ export type { ReadFileOptions } from "./load/read-file.js";
 export { readFolder } from "./load/read-folder.js";
 export type { ReadFolderOptions } from "./load/read-folder.js";
 export { documentSource } from "./load/source.js";
-export type { DocumentSource, ReadContext } from "./load/source.js";
+export type { DocumentSource, ReadContext, SourceFiles } from "./load/source.js";
+export { watchSource } from "./load/watch-source.js";
+export type { WatchSourceOptions } from "./load/watch-source.js";
 
 export { migrateBack } from "./store/migration.js";
 export { openStore } from "./store/open-store.js";

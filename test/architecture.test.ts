@@ -65,6 +65,7 @@ const oneImporter = [
   "chardet",
   "yaml",
   "tinyglobby",
+  "chokidar",
   "ignore",
   "image-size",
   "mediabunny",

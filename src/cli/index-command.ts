@@ -8,9 +8,14 @@ import { sourceOf, type SourceFlags } from "./source-flags.js";
 export interface IndexFlags extends StoreFlags, SourceFlags {
   readonly maxTokens?: number;
   readonly maxCost?: number;
+  readonly watch?: boolean;
 }
 
 export async function indexCommand(world: World, paths: readonly string[], flags: IndexFlags): Promise<number> {
+  if (flags.watch) {
+    const { watchCommand } = await import("./watch-command.js");
+    return watchCommand(world, paths, flags);
+  }
   const { maxTokens, maxCost } = flags;
   const source = sourceOf(world, paths, flags);
   const line = progressLine(world.stderr, describeProgress);
@@ -47,11 +52,11 @@ function describeStop({ documentsDone, chunksEmbedded }: IngestProgress): string
   );
 }
 
-function reportAsJson({ failures, ...report }: IngestReport): object {
+export function reportAsJson({ failures, ...report }: IngestReport): object {
   return { ...report, failures: failuresAsJson(failures) };
 }
 
-function describeReport(report: IngestReport, directory: string): string {
+export function describeReport(report: IngestReport, directory: string): string {
   const { documents, chunks, requests, tokens, cost, seconds, stopped } = report;
   const lines = [
     `Documents  ${describeOutcomes(documents)}${stopped ? `, ${count(stopped.unfinished)} unfinished` : ""}`,

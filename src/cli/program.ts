@@ -31,18 +31,21 @@ Examples:
   $ citewell search "key rotation" --limit 5  the passages alone
 
 With no CITEWELL_BASE_URL set, everything runs offline on a local lexical service.
-Exit codes: 0 done, 1 done or stopped with failures, 2 misuse, 130 stopped by Ctrl-C.`,
+Exit codes: 0 done, 1 done or stopped with failures, 2 misuse, 130 stopped by Ctrl-C
+(0 where Ctrl-C is how it is meant to end: local, index --watch).`,
     );
 
   withSource(program.command("index"))
     .description("read files and folders into the store; run again to bring it up to date")
     .option("--max-tokens <count>", "spend no more in this run; the next one goes on", between(1, 1e12))
     .option("--max-cost <amount>", "the same in money; needs a price", positive)
+    .option("--watch", "then keep the store current with the files, until Ctrl-C")
     .addHelpText(
       "after",
       `
 Examples:
   $ citewell index ./docs
+  $ citewell index ./docs --watch
   $ citewell index ./docs ./notes.md --exclude "drafts/**"
   $ citewell index ./docs --price 0.02 --max-cost 1.50
   $ citewell index ./docs --json | jq .documents`,

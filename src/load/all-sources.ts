@@ -11,5 +11,11 @@ export function allSources(sources: readonly DocumentSource[]): DocumentSource {
       for (const source of sources) if (await source.vanished(uri)) return true;
       return false;
     },
+    ...(sources.every(({ files }) => files) && {
+      files: {
+        roots: sources.flatMap(({ files }) => files!.roots),
+        only: (changed) => allSources(sources.map(({ files }) => files!.only(changed))),
+      },
+    }),
   });
 }

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { extname, join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { z } from "zod";
 import { LoadError } from "../errors.js";
 import { resolve } from "../options.js";
@@ -41,13 +41,13 @@ export function readFolder(paths: string | readonly string[], options: ReadFolde
   const id = addresses.join(" ");
   const filtered = include !== undefined || globs.exclude.length > 0;
 
-  async function* read(context: ReadContext): AsyncGenerator<Document> {
+  async function* read(context: ReadContext, only?: ReadonlySet<string>): AsyncGenerator<Document> {
     const { signal, report } = context;
     const found = new Set<string>();
     for (const folder of folders) {
       await mustBe("folder", folder);
       const files = await walk(folder, { ...globs, include: include ?? ["**/*"], signal });
-      for (const file of files) found.add(join(folder, file));
+      for (const file of files) if (only?.has(join(folder, file)) ?? true) found.add(join(folder, file));
     }
     const files = [...found].filter((file) => isReadable(file, include));
     report({ type: "progress", what: "files-found", count: files.length });
@@ -63,14 +63,24 @@ export function readFolder(paths: string | readonly string[], options: ReadFolde
         report({ type: "skipped", uri: outcome.error.uri, reason: outcome.error.message });
       } else reportFailed(outcome.error, context);
     }
-    if (passedOver === files.length) throw new LoadError("empty", id, nothingToRead(folders, [...found]));
+    if (passedOver === files.length && !only) throw new LoadError("empty", id, nothingToRead(folders, [...found]));
   }
 
+  const within = (uri: string) => addresses.some((address) => uri.startsWith(address));
   return documentSource({
     id,
-    read,
+    read: (context) => read(context),
+    files: {
+      roots: folders,
+      only: (files) =>
+        documentSource({
+          id,
+          read: (context) => read(context, files),
+          vanished: (uri) => within(uri) && files.has(fileURLToPath(uri)),
+        }),
+    },
     // A reading through globs sees a part: what it did not meet may just not match, so the disk is asked.
-    vanished: (uri) => addresses.some((address) => uri.startsWith(address)) && !(filtered && existsSync(new URL(uri))),
+    vanished: (uri) => within(uri) && !(filtered && existsSync(new URL(uri))),
   });
 }
 

@@ -20,6 +20,15 @@ export interface DocumentSource extends AsyncIterable<Document> {
    * False for documents that were never its own.
    */
   readonly vanished: (uri: string) => boolean | Promise<boolean>;
+  /** Of a source made of files: what there is to watch, and how to read again a part of it. */
+  readonly files?: SourceFiles;
+}
+
+export interface SourceFiles {
+  /** Absolute paths of the folders and files that it reads. */
+  readonly roots: readonly string[];
+  /** The same source, of these of its files alone, by absolute path. Those that it would not read now are gone from it. */
+  readonly only: (files: ReadonlySet<string>) => DocumentSource;
 }
 
 /** A source by what it does in a run. */
@@ -27,11 +36,13 @@ export function documentSource({
   id,
   read,
   vanished,
-}: Pick<DocumentSource, "id" | "read" | "vanished">): DocumentSource {
+  files,
+}: Pick<DocumentSource, "id" | "read" | "vanished" | "files">): DocumentSource {
   return {
     id,
     read,
     vanished,
+    ...(files && { files }),
     [Symbol.asyncIterator]: () => strictly(read)[Symbol.asyncIterator](),
   };
 }

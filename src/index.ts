@@ -5,6 +5,8 @@ export type {
   Answer,
   AnswerEvent,
   Chunk,
+  ChunkHistory,
+  ChunkStep,
   Citation,
   Document,
   DocumentChunk,
@@ -14,12 +16,15 @@ export type {
   Metadata,
   Placement,
   QueryVariant,
+  RankedList,
+  RetrieverView,
   Question,
   Retrieved,
   Span,
   StoredDocument,
   Support,
   ToolExchange,
+  Trace,
   TraceStep,
   Turn,
   Usage,
@@ -182,6 +187,7 @@ export { rankDocuments } from "./evaluate/rank-documents.js";
 
 export { embeddingText, vectorKey } from "./text/chunk-identity.js";
 export { placeInDocument, placeInHit } from "./text/places.js";
+export { why } from "./text/why.js";
 export { defaultTokens } from "./text/tokens.js";
 
 export { openKnowledgeBase } from "./knowledge-base.js";

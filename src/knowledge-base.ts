@@ -29,8 +29,9 @@ import { store } from "./stages/store.js";
 import { widen } from "./stages/widen.js";
 import { openStore } from "./store/open-store.js";
 import { collect, type Source } from "./stream.js";
+import { askableTrace } from "./text/why.js";
 import type { Transport } from "./transport/transport.js";
-import type { AnswerEvent, Document, Question, Retrieved } from "./types.js";
+import type { AnswerEvent, Document, Question, Retrieved, Trace } from "./types.js";
 import { connectUpstream } from "./upstream.js";
 
 export const KnowledgeBaseOptions = z.strictObject({
@@ -135,7 +136,10 @@ export interface KnowledgeBase {
   /** What `ingest` would do and cost: reads and cuts the source, sends and changes nothing. */
   readonly plan: (source: Source<Document> | DocumentSource, options?: PlanOptions) => Promise<IngestPlan>;
   /** Retrieval alone. */
-  readonly search: (question: string, options?: SearchPassagesOptions) => Promise<Retrieved>;
+  readonly search: (
+    question: string,
+    options?: SearchPassagesOptions,
+  ) => Promise<Retrieved & { readonly trace: Trace }>;
   /** An answer as it is made: ends with exactly one `finish` or `error`. */
   readonly ask: (question: string | Question, options?: AskOptions) => AsyncIterable<AnswerEvent>;
   readonly close: () => Promise<void>;
@@ -238,7 +242,7 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
         const read = syntax ? Pipeline.from<Question>().pipe(parseSyntax()) : Pipeline.from<Question>();
         const asking = rewriting(read, { multiQuery: wordings, hyde: guess }).pipe(widened);
         const [retrieved] = await collect(asking.stream([{ question }], run));
-        return retrieved!;
+        return { ...retrieved!, trace: askableTrace(retrieved!.trace) };
       },
 
       async *ask(

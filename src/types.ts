@@ -155,6 +155,56 @@ export interface TraceStep {
   /** Said when a step did less than it was asked to: "reranker unreachable: order left as it was". */
   readonly note?: string;
   readonly milliseconds?: number;
+  /** Of a search: what each retriever gave, before ranks were fused. */
+  readonly lists?: readonly RankedList[];
+}
+
+/** What one retriever gave, best first. Both arrays have one entry a chunk. */
+export interface RankedList {
+  /** `dense`, `lexical`, or with `(variant n)` behind it for another wording of the question. */
+  readonly by: string;
+  /** Most chunks that were asked for: fewer mean that it has no more. */
+  readonly asked: number;
+  readonly chunkIds: readonly string[];
+  readonly scores: readonly number[];
+}
+
+/** What one step did with a chunk. */
+export interface ChunkStep {
+  readonly step: string;
+  /** `absent`: the step never saw it, because it was lost before, or the step has no chunks to do with. */
+  readonly outcome: "kept" | "dropped" | "absent";
+  /** 1-based place among what the step kept. */
+  readonly rank?: number;
+  /** Why it was dropped, in words. */
+  readonly reason?: string;
+  /** Of a search: where each retriever had it, or why it did not. */
+  readonly retrievers?: readonly RetrieverView[];
+}
+
+export interface RetrieverView {
+  readonly by: string;
+  readonly rank?: number;
+  /** In the retriever's own scale. */
+  readonly score?: number;
+  /** Where it has no rank: how far the retriever looked and what that says. */
+  readonly reason?: string;
+}
+
+/** A chunk's way through a trace. */
+export interface ChunkHistory {
+  readonly chunkId: string;
+  /** Whether the last step that had to do with chunks kept it. */
+  readonly kept: boolean;
+  readonly steps: readonly ChunkStep[];
+  /** The answer in one sentence. */
+  readonly summary: string;
+}
+
+/** The steps of a question in order, which can be asked for any chunk. */
+export interface Trace extends ReadonlyArray<TraceStep> {
+  /** At which step a chunk was kept, at which rank, or lost, and why; also for chunks that were never found. */
+  readonly why: (chunkId: string) => ChunkHistory;
 }
 
 /** A question with what was found for it, best first. */
@@ -221,7 +271,7 @@ export interface Answer {
   readonly answered: boolean;
   readonly citations: readonly Citation[];
   readonly hits: readonly Hit[];
-  readonly trace: readonly TraceStep[];
+  readonly trace: Trace;
   readonly usage: Usage;
   /** The model that answered, as the service named it. */
   readonly model: string;

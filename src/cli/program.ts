@@ -87,7 +87,18 @@ Examples:
     .argument("<query>", 'words to look for; "exact phrase" must stand there, -word and -"phrase" must not')
     .addOption(new Option("--mode <mode>", "how to search").choices(["hybrid", "dense", "lexical"]).default("hybrid"))
     .addOption(new Option("--limit <count>", "most passages").argParser(between(1, 1000)).default(10))
-    .addHelpText("after", '\nExample:\n  $ citewell search "trace sampler" --mode lexical --limit 3')
+    .addOption(
+      new Option("--rerank <count>", "hand so many passages to the reranker first").argParser(between(1, 1000)),
+    )
+    .option("--why <chunk>", "say at which step a chunk, or those of a document, came in or were lost")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ citewell search "trace sampler" --mode lexical --limit 3
+  $ citewell search 'sampler "parent based" -probability'
+  $ citewell search "trace sampler" --why docs/sampling.md`,
+    )
     .action(async (query: string, flags) => {
       const { searchCommand } = await import("./search-command.js");
       exit(await searchCommand(world, query, flags));

@@ -2,19 +2,29 @@ import type { SearchMode } from "../stages/search.js";
 import type { Hit } from "../types.js";
 import { withKnowledgeBase, type StoreFlags, type World } from "./command-context.js";
 import { exitCodes } from "./failure.js";
+import { describeWhy, explain, whyAsJson } from "./show-why.js";
 import { displayPlace, oneLine } from "./terminal-text.js";
 
 export interface SearchFlags extends StoreFlags {
   readonly mode: SearchMode;
   readonly limit: number;
+  readonly rerank?: number;
+  readonly why?: string;
 }
 
 export async function searchCommand(world: World, query: string, flags: SearchFlags): Promise<number> {
-  const { mode, limit } = flags;
-  const { hits } = await withKnowledgeBase(world, flags, false, (kb) =>
-    kb.search(query, { mode, limit, signal: world.signal }),
-  );
-  world.stdout.write(flags.json ? `${JSON.stringify({ hits: hits.map(hitAsJson) })}\n` : describeHits(hits, world));
+  const { mode, limit, rerank, why: asked } = flags;
+  const { hits, why } = await withKnowledgeBase(world, flags, false, async (kb) => {
+    const found = await kb.search(query, { mode, limit, ...(rerank && { rerank }), signal: world.signal });
+    return {
+      hits: found.hits,
+      why: asked === undefined ? undefined : await explain(kb.store, found.trace, asked, world),
+    };
+  });
+  if (flags.json) {
+    const object = { hits: hits.map(hitAsJson), ...(why && { why: whyAsJson(why) }) };
+    world.stdout.write(`${JSON.stringify(object)}\n`);
+  } else world.stdout.write(why ? describeWhy(why, world) : describeHits(hits, world));
   return exitCodes.done;
 }
 

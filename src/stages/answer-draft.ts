@@ -3,6 +3,7 @@ import { CitedText, type CitedPart } from "../text/cited-text.js";
 import type { Folded } from "../text/fold-messages.js";
 import { isAbstention } from "../text/prompt.js";
 import type { Answer, AnswerEvent, Citation, Retrieved, ToolExchange, TraceStep, Usage } from "../types.js";
+import { askableTrace } from "../text/why.js";
 import { addUsage } from "./add-usage.js";
 import type { ModelReply } from "./model-reply.js";
 
@@ -82,7 +83,7 @@ export class AnswerDraft {
       answered: lastReply.trim() !== "" && !isAbstention(lastReply),
       citations: this.#citations,
       hits: retrieved.hits,
-      trace: [...retrieved.trace, pack, ...fold],
+      trace: askableTrace([...retrieved.trace, pack, ...fold]),
       usage: addUsage(retrieved.usage, this.#usage),
       model,
       // Without markers: the next question comes with sources of other numbers.

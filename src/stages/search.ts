@@ -2,7 +2,7 @@ import { z } from "zod";
 import { resolve } from "../options.js";
 import { mapStage, type Stage } from "../pipeline.js";
 import type { Found, RetrievalQuery, Retriever, Store } from "../ports.js";
-import type { Embedded, Hit, Question, QueryVariant, Retrieved, TraceStep } from "../types.js";
+import type { Embedded, Hit, Question, QueryVariant, RankedList, Retrieved, TraceStep } from "../types.js";
 import { conditionCheck } from "../text/phrase-match.js";
 import { fused } from "./fused.js";
 import { remainingTime } from "./remaining-time.js";
@@ -52,7 +52,8 @@ export function search<Space extends string>(
       const { vector, space: _, ...asked } = question;
       const started = performance.now();
       const refused: Sieve["dropped"] = new Map();
-      const found = await retriever(asked, vector, refused).retrieve(
+      const lists: RankedList[] = [];
+      const found = await retriever(asked, vector, { dropped: refused, lists }).retrieve(
         { text: asked.question },
         // Some more than are wanted, for those that turn out to say the same.
         { ...remainingTime(context), count: 2 * count, signal: context.signal },
@@ -63,6 +64,7 @@ export function search<Space extends string>(
         kept: hits.map(({ chunk }) => chunk.id),
         dropped: [...dropped, ...refused.values()],
         milliseconds: performance.now() - started,
+        lists,
       };
       return { ...asked, hits, trace: [...(asked.trace ?? []), step] };
     },
@@ -73,14 +75,18 @@ export function search<Space extends string>(
   );
 
   /** One retriever for a question: its words and vector on the sides that the mode has, and those of its variants. */
-  function retriever(asked: Question, vector: Float32Array | undefined, dropped: Sieve["dropped"]): Retriever {
+  function retriever(
+    asked: Question,
+    vector: Float32Array | undefined,
+    { dropped, lists }: { readonly dropped: Sieve["dropped"]; readonly lists: RankedList[] },
+  ): Retriever {
     const refuse = conditionCheck(asked);
     const sieve = refuse && { store, refuse, dropped };
     const sides = {
       dense: sieve ? sifted(store.dense, sieve, deepestDense) : store.dense,
       lexical: sieve ? sifted(store.lexical, sieve, Infinity) : store.lexical,
     };
-    const lists: { readonly retriever: Retriever; readonly weight: number }[] = [];
+    const parts: { readonly retriever: Retriever; readonly weight: number }[] = [];
     const { phrases, variants = [] } = asked;
     const own: QueryVariant = { kind: "question", text: asked.question, ...(vector && { vector }) };
     for (const [index, variant] of [own, ...variants].entries()) {
@@ -90,28 +96,41 @@ export function search<Space extends string>(
         if (side === "lexical" && kind === "passage") continue;
         // All variants together weigh what the question does: a model that rewrites badly must not outvote it.
         const weight = (weights?.[side] ?? 1) / (index === 0 ? 1 : variants.length);
-        lists.push({ retriever: asking(sides[side], query, index), weight });
+        const by = index === 0 ? side : `${side} (variant ${index})`;
+        parts.push({ retriever: asking(sides[side], { by, query, lists }), weight });
       }
     }
-    const [only, ...others] = lists;
+    const [only, ...others] = parts;
     if (only && others.length === 0) return only.retriever;
     return fused(
-      lists.map((list) => list.retriever),
-      { weights: lists.map(({ weight }) => weight) },
+      parts.map((part) => part.retriever),
+      { weights: parts.map(({ weight }) => weight) },
     );
   }
 }
 
-/** A retriever that is asked this one query. What a variant found says in its placement which one it was, from 1. */
-function asking(retriever: Retriever, query: RetrievalQuery, variant: number): Retriever {
+interface Asking {
+  readonly by: string;
+  readonly query: RetrievalQuery;
+  /** Gets what was found. */
+  readonly lists: RankedList[];
+}
+
+/** A retriever that is asked this one query under this name. */
+function asking(retriever: Retriever, { by, query, lists }: Asking): Retriever {
   return {
-    name: retriever.name,
+    name: by,
     retrieve: async (_, call) => {
       const found = await retriever.retrieve(query, call);
-      if (variant === 0) return found;
+      const chunkIds = found.map(({ chunkId }) => chunkId);
+      lists.push({ by, asked: call.count, chunkIds, scores: found.map(({ score }) => score) });
+      if (by === retriever.name) return found;
       return found.map((each) => ({
         ...each,
-        placements: each.placements.map((placement) => ({ ...placement, by: `${placement.by} (variant ${variant})` })),
+        placements: each.placements.map((placement) => ({
+          ...placement,
+          by: by.replace(retriever.name, placement.by),
+        })),
       }));
     },
   };

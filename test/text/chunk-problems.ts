@@ -16,7 +16,7 @@ export function chunkProblems({ uri, text }: Document, options: Limits, chunks: 
   const demand = (holds: boolean, problem: string) => {
     if (!holds) found.push(problem);
   };
-  const index = new TokenIndex(text, options.tokens);
+  const index = options.parentTokens ? new TokenIndex(text, options.tokens) : undefined;
   let start = -1;
   let end = 0;
   for (const chunk of chunks) {
@@ -38,7 +38,12 @@ export function chunkProblems({ uri, text }: Document, options: Limits, chunks: 
   return found;
 }
 
-function parentProblems(text: string, index: TokenIndex, { parentTokens: most = 0 }: Limits, chunk: Chunk): string[] {
+function parentProblems(
+  text: string,
+  index: TokenIndex | undefined,
+  { parentTokens: most = 0 }: Limits,
+  chunk: Chunk,
+): string[] {
   const { start, end, parent } = chunk;
   if (!parent) return [];
   const found: string[] = [];
@@ -47,7 +52,7 @@ function parentProblems(text: string, index: TokenIndex, { parentTokens: most = 
   if (parent.start < 0 || parent.end > text.length) found.push("a parent beyond the text");
   if ([parent.start, parent.end].some((bound) => partsCharacter(text, bound)))
     found.push("its parent parts a character");
-  const tokens = index.between(parent.start, parent.end);
+  const tokens = index?.between(parent.start, parent.end) ?? 1;
   if (tokens > most) found.push(`a parent of ${tokens} tokens, at most ${most}`);
   return found;
 }

@@ -117,21 +117,25 @@ describe("splitting any text", () => {
 
 const corpus = fileURLToPath(new URL("../../../shared/data/docs-corpus", import.meta.url));
 
-test.skipIf(!existsSync(corpus))("all real Markdown files are split within limits of 256, 512 and 8192 tokens", () => {
-  const files = readdirSync(corpus, { recursive: true, encoding: "utf8" }).filter((name) =>
-    /^(?:en|zh).*\.md$/.test(name),
-  );
-  expect(files.length).toBe(886);
-  for (const name of files) {
-    const document = {
-      uri: name,
-      title: name,
-      text: readFileSync(join(corpus, name), "utf8"),
-      mediaType: "text/markdown",
-    };
-    for (const maxTokens of [256, 512, 8192]) {
-      const options = { maxTokens, overlapTokens: 32, tokens: defaultTokens };
-      expect(chunkProblems(document, options, [...split(document, options)])).toEqual([]);
+test.skipIf(!existsSync(corpus))(
+  "all real Markdown files are split within limits of 256, 512 and 8192 tokens",
+  { timeout: 60_000 },
+  () => {
+    const files = readdirSync(corpus, { recursive: true, encoding: "utf8" }).filter((name) =>
+      /^(?:en|zh).*\.md$/.test(name),
+    );
+    expect(files.length).toBe(886);
+    for (const name of files) {
+      const document = {
+        uri: name,
+        title: name,
+        text: readFileSync(join(corpus, name), "utf8"),
+        mediaType: "text/markdown",
+      };
+      for (const maxTokens of [256, 512, 8192]) {
+        const options = { maxTokens, overlapTokens: 32, tokens: defaultTokens };
+        expect(chunkProblems(document, options, [...split(document, options)])).toEqual([]);
+      }
     }
-  }
-});
+  },
+);

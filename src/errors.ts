@@ -169,7 +169,9 @@ export type LoadErrorCode =
   /** A line is not what the file's format has there. */
   | "malformed"
   /** Larger than the limit. */
-  | "too-large";
+  | "too-large"
+  /** Took longer than the limit. */
+  | "timeout";
 
 /** One file or folder cannot be turned into documents. */
 export class LoadError extends CitewellError {

@@ -1,0 +1,138 @@
+import { LoadError, asError } from "../errors.js";
+import type { Anchor, Metadata } from "../types.js";
+import type { FileToLoad, Loader } from "./loader.js";
+import { cjkCharacterMap } from "./pdf/cjk-character-maps.js";
+import { joinLines, vocabularyOf } from "./pdf/join-lines.js";
+import { pageLines, type PageLine, type TextRun } from "./pdf/page-lines.js";
+import { breaksOf } from "./pdf/paragraphs.js";
+import { plainCharacters } from "./pdf/plain-characters.js";
+
+/**
+ * The text of a PDF: lines that only ran out of room are joined to paragraphs, words cut by a hyphen are mended with the
+ * document's own words as judge, and each page that has text has an anchor.
+ *
+ * @throws LoadError (`unreadable`) when it is damaged or opens only with a password, (`empty`) when it holds no text but
+ *   perhaps pictures of some.
+ */
+export const loadPdf: Loader = async (file, signal) => {
+  const { pages, title, metadata } = await readPages(file, signal);
+  const { text, anchors } = pagesAsText(pages);
+  const blank = pages.length - anchors.length;
+  if (anchors.length === 0) throw new LoadError("empty", file.uri, withoutText(file.uri, pages.length));
+  return {
+    text,
+    anchors,
+    mediaType: "text/plain",
+    ...(title !== undefined && { title }),
+    metadata: { ...metadata, pages: pages.length },
+    ...(blank > 0 && {
+      warnings: [`${blank} of its ${pages.length} pages hold no text: blank, or scanned and in need of OCR`],
+    }),
+  };
+};
+
+function withoutText(uri: string, pages: number): string {
+  return (
+    `${uri} holds no text on ${pages === 1 ? "its page" : `any of its ${pages} pages`}: where that is a scan, give it a ` +
+    `text layer with an OCR program such as ocrmypdf`
+  );
+}
+
+/** Pages as one text, an empty line between each two; an anchor where each starts. */
+function pagesAsText(pages: readonly (readonly PageLine[])[]): { text: string; anchors: Anchor[] } {
+  const known = vocabularyOf(pages.flatMap((lines) => lines.map(({ text }) => text)));
+  const anchors: Anchor[] = [];
+  let text = "";
+  for (const [index, lines] of pages.entries()) {
+    if (lines.length === 0) continue;
+    if (text !== "") text += "\n\n";
+    anchors.push({ start: text.length, page: index + 1 });
+    text += joinLines(
+      lines.map((line) => line.text),
+      breaksOf(lines),
+      known,
+    );
+  }
+  return { text, anchors };
+}
+
+interface ReadPages {
+  readonly pages: readonly (readonly PageLine[])[];
+  readonly title: string | undefined;
+  readonly metadata: Metadata;
+}
+
+async function readPages({ bytes, uri }: FileToLoad, signal: AbortSignal): Promise<ReadPages> {
+  const { getDocumentProxy } = await import("unpdf");
+  try {
+    // The reader takes the bytes over and leaves their owner an empty array; it refuses a Buffer.
+    const pdf = await getDocumentProxy(Uint8Array.from(bytes), {
+      verbosity: 0,
+      useWorkerFetch: false,
+      cMapPacked: false,
+      BinaryDataFactory: CharacterMaps,
+    });
+    try {
+      const pages: PageLine[][] = [];
+      for (let number = 1; number <= pdf.numPages; number++) {
+        signal.throwIfAborted();
+        const page = await pdf.getPage(number);
+        const { items } = await page.getTextContent();
+        pages.push(pageLines(items.flatMap((run) => ("str" in run ? [runOf(run)] : []))));
+        page.cleanup();
+      }
+      const { info } = await pdf.getMetadata();
+      return { pages, ...described(info as Readonly<Record<string, unknown>>) };
+    } finally {
+      await pdf.destroy();
+    }
+  } catch (thrown) {
+    signal.throwIfAborted();
+    const cause = asError(thrown);
+    const reason =
+      cause.name === "PasswordException"
+        ? "is encrypted and opens only with a password: save a copy that has none"
+        : `is a damaged PDF (${cause.message}): open it in a PDF reader and save it again`;
+    throw new LoadError("unreadable", uri, `${uri} ${reason}`, { cause });
+  }
+}
+
+/** Tables that the reader asks for when a font is not in the file. */
+class CharacterMaps {
+  async fetch({ filename }: { readonly filename: string }): Promise<Uint8Array> {
+    const map = cjkCharacterMap(filename);
+    if (map === undefined) throw new Error(`there is no ${filename} here`);
+    return new TextEncoder().encode(map);
+  }
+}
+
+interface PdfTextItem {
+  readonly str: string;
+  readonly dir: string;
+  readonly transform: readonly number[];
+  readonly width: number;
+  readonly hasEOL: boolean;
+}
+
+function runOf({ str, dir, transform, width, hasEOL }: PdfTextItem): TextRun {
+  return { text: plainCharacters(str), transform, width, endsLine: hasEOL, rightToLeft: dir === "rtl" };
+}
+
+/** Titles that programs write when nobody gave one. */
+const noTitle =
+  /^(?:untitled|无标题|microsoft (?:word|powerpoint|excel) - .*|.*\.(?:docx?|odt|tex|dvi|indd|pptx?|rtf))$/iu;
+
+function described(info: Readonly<Record<string, unknown>>): Pick<ReadPages, "title" | "metadata"> {
+  const said = (key: string) => {
+    const value = info[key];
+    const text = typeof value === "string" ? plainCharacters(value).replace(/\s+/gu, " ").trim() : "";
+    return text === "" ? undefined : text;
+  };
+  const title = said("Title");
+  const metadata: Record<string, string> = {};
+  for (const key of ["Author", "Subject", "Keywords"]) {
+    const value = said(key);
+    if (value !== undefined) metadata[key.toLowerCase()] = value;
+  }
+  return { title: title !== undefined && noTitle.test(title) ? undefined : title, metadata };
+}

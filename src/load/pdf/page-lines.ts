@@ -1,0 +1,92 @@
+/** A run of characters as the PDF reader gives it: where its baseline starts, and how far it goes along that. */
+export interface TextRun {
+  readonly text: string;
+  /** The text matrix: `[a, b, c, d, x, y]`, in points, y upwards. */
+  readonly transform: readonly number[];
+  /** Along the baseline. */
+  readonly width: number;
+  readonly endsLine: boolean;
+  readonly rightToLeft: boolean;
+}
+
+/** A line of a page. Lengths in points; `start` and `end` along the direction of reading, `base` against it: lower lines have more. */
+export interface PageLine {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+  readonly base: number;
+  /** Height of its letters. */
+  readonly size: number;
+}
+
+/** Share of the letters' height from which a gap between two runs is a space. */
+const leastSpace = 0.15;
+
+/** The lines of a page, in the order in which the page was written, which is nearly always that of reading. */
+export function pageLines(runs: readonly TextRun[]): PageLine[] {
+  const lines: PageLine[] = [];
+  let open: TextRun[] = [];
+  const end = () => {
+    const line = lineOf(open);
+    if (line) lines.push(line);
+    open = [];
+  };
+  for (const run of runs) {
+    // The mark of a line's end may come as an empty run of its own.
+    if (run.text !== "") open.push(run);
+    if (run.endsLine) end();
+  }
+  end();
+  return lines;
+}
+
+function lineOf(runs: readonly TextRun[]): PageLine | undefined {
+  const inked = runs.filter(({ text }) => text.trim() !== "");
+  const [first] = inked;
+  if (!first) return undefined;
+  const letters = (rightToLeft: boolean) =>
+    inked.reduce((sum, run) => sum + (run.rightToLeft === rightToLeft ? run.text.length : 0), 0);
+  const reversed = letters(true) > letters(false);
+  const places = inked.map((run) => placeOf(run, angleOf(first), reversed));
+  let text = "";
+  for (const [index, run] of runs.entries()) {
+    // The reader finds the spaces of lines from left to right itself.
+    if (reversed && index > 0 && areApart(runs[index - 1]!, run)) text += " ";
+    text += run.text;
+  }
+  return {
+    text: text.replace(/\s+/gu, " ").trim(),
+    start: Math.min(...places.map(({ start }) => start)),
+    end: Math.max(...places.map(({ end }) => end)),
+    base: places[0]!.base,
+    size: Math.max(...places.map(({ size }) => size)),
+  };
+}
+
+function angleOf({ transform }: TextRun): number {
+  return Math.atan2(transform[1]!, transform[0]!);
+}
+
+/** Where a run lies once the page is turned so that its line is level. */
+function placeOf({ transform, width }: TextRun, angle: number, reversed: boolean): Omit<PageLine, "text"> {
+  const [, , c, d, x, y] = transform as [number, number, number, number, number, number];
+  const along = x * Math.cos(angle) + y * Math.sin(angle);
+  const base = x * Math.sin(angle) - y * Math.cos(angle);
+  const size = Math.hypot(c, d);
+  return reversed
+    ? { start: -along - width, end: -along, base, size }
+    : { start: along, end: along + width, base, size };
+}
+
+/** Whether two runs of a line from right to left are two words. Where the direction turns, they always are. */
+function areApart(before: TextRun, run: TextRun): boolean {
+  return before.rightToLeft !== run.rightToLeft || gapBetween(before, run) > leastSpace;
+}
+
+/** The gap between two runs of a level line, as a share of the letters' height. */
+function gapBetween(a: TextRun, b: TextRun): number {
+  const [left, right] = a.transform[4]! <= b.transform[4]! ? [a, b] : [b, a];
+  return (
+    (right.transform[4]! - left.transform[4]! - left.width) / (Math.hypot(left.transform[2]!, left.transform[3]!) || 1)
+  );
+}

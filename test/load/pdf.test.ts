@@ -1,0 +1,213 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { cjkCharacterMap } from "../../src/load/pdf/cjk-character-maps.js";
+import { joinLines, vocabularyOf } from "../../src/load/pdf/join-lines.js";
+import { pageLines, type PageLine, type TextRun } from "../../src/load/pdf/page-lines.js";
+import { breaksOf } from "../../src/load/pdf/paragraphs.js";
+import { plainCharacters } from "../../src/load/pdf/plain-characters.js";
+
+/** Lines as a page of ten-point type has them: each letter five points wide, twelve points from line to line. */
+function page(text: string, { indent = 0 } = {}): PageLine[] {
+  let base = 0;
+  const lines: PageLine[] = [];
+  for (const line of text.split("\n")) {
+    base += 12;
+    if (line.trim() === "") continue;
+    const start = indent + 5 * (line.length - line.trimStart().length);
+    lines.push({ text: line.trim(), start, end: start + 5 * line.trim().length, base, size: 10 });
+  }
+  return lines;
+}
+
+function read(lines: readonly PageLine[]): string {
+  const texts = lines.map(({ text }) => text);
+  return joinLines(texts, breaksOf(lines), vocabularyOf(texts));
+}
+
+describe("lines of a page become paragraphs", () => {
+  test("lines that were full flow on, the last one ends its paragraph, room between two is an empty line", () => {
+    expect(
+      read(
+        page(`The quick brown fox jumps over the lazy dog and then
+sleeps in the warm afternoon sun until evening comes
+to an end.
+
+Another day begins with the fox looking for food on
+the hill.`),
+      ),
+    )
+      .toBe(`The quick brown fox jumps over the lazy dog and then sleeps in the warm afternoon sun until evening comes to an end.
+
+Another day begins with the fox looking for food on the hill.`);
+  });
+
+  test("an indented line starts a paragraph even behind a full line, and a hanging item keeps its rest", () => {
+    expect(
+      read(
+        page(`   The first paragraph is indented and long enough
+to need a second line whose end is at the margin it.
+   The second paragraph is indented as well, and it
+is read as one of its own in the text that comes out`),
+      ),
+    ).toBe(
+      "The first paragraph is indented and long enough to need a second line whose end is at the margin it.\n" +
+        "The second paragraph is indented as well, and it is read as one of its own in the text that comes out",
+    );
+    expect(
+      read(
+        page(`[1] A. Author, On the length of lines that are long,
+    Journal of Lines and their Ends, volume seventy,
+    pages one to ten in the second half of the year.
+[2] B. Author, A second item that hangs as the first
+    one does.`),
+      ),
+    ).toBe(
+      "[1] A. Author, On the length of lines that are long, Journal of Lines and their Ends, volume seventy, " +
+        "pages one to ten in the second half of the year.\n[2] B. Author, A second item that hangs as the first one does.",
+    );
+  });
+
+  test("code, verses, rows of numbers and list items keep their lines", () => {
+    for (const text of [
+      "function add(a, b) {\nreturn a + b;\n}\nconsole.log(add(1, 2));",
+      "Beautiful is better than ugly.\nExplicit is better than implicit.\nSimple is better than complex.\nFlat is better.",
+      "2019 10,000.00 20,000.00 30,000.00 40,000.00\n2020 11,000.00 21,000.00 31,000.00 41,000.00",
+      "• The first item is as long as the line can possibly be\n• The second item is as long as the line can be as well",
+    ]) {
+      expect(read(page(text))).toBe(text);
+    }
+  });
+
+  test("a sentence goes on at the top of the next column, and a larger line is a heading", () => {
+    const left = page(
+      "The left column ends in the middle of a line which\nwas full to the edge and which is only continued by",
+    );
+    const right = page("the first line of the right column, where it comes\nto its end.", { indent: 400 });
+    expect(read([...left, ...right])).toContain("is only continued by the first line of the right column");
+    const [heading, ...rest] = page(
+      "A heading that is as long as all of the other lines\nwhich follow it in smaller letters than its own are",
+    );
+    expect(read([{ ...heading!, size: 14 }, ...rest])).toContain("other lines\n\nwhich follow");
+  });
+
+  test("Chinese lines are joined without a space, and Latin words keep theirs", () => {
+    const lines = page(
+      "由于这是一份手把手的教程所以在一些重要的话题上会对每个\n步骤都做详细的解释虽然你可能觉得它们之中有一些与 Debian\npackages 毫不相干",
+    );
+    // An ideograph is as wide as it is high.
+    const wide = lines.map((line) => ({ ...line, end: line.start + 280 }));
+    expect(read(wide)).toBe(
+      "由于这是一份手把手的教程所以在一些重要的话题上会对每个步骤都做详细的解释虽然你可能觉得它们之中有一些与 Debian packages 毫不相干",
+    );
+  });
+
+  test("no letter is lost or added, whatever the lines, but for hyphens at their ends", () => {
+    const line = fc.record({
+      text: fc.stringMatching(/^[\p{L}\p{N}][\p{L}\p{N} .,-]{0,70}$/u).map((text) => text.replace(/\s+/gu, " ").trim()),
+      start: fc.integer({ min: 0, max: 400 }),
+      size: fc.constantFrom(8, 10, 14),
+      step: fc.integer({ min: -100, max: 60 }),
+    });
+    fc.assert(
+      fc.property(fc.array(line, { minLength: 1 }), (given) => {
+        let base = 0;
+        const lines = given.map(({ text, start, size, step }) => {
+          base += step;
+          return { text, start, end: start + text.length * 0.5 * size, base, size };
+        });
+        const letters = (text: string) => text.replace(/[\s\u2010-]/gu, "");
+        expect(letters(read(lines))).toBe(letters(lines.map(({ text }) => text).join("")));
+      }),
+    );
+  });
+});
+
+describe("a hyphen at the end of a line", () => {
+  const joined = (text: string) => {
+    const lines = text.split("\n");
+    return joinLines(
+      lines,
+      lines.slice(1).map(() => "flow"),
+      vocabularyOf(lines),
+    );
+  };
+
+  test.each([
+    ["cuts a word that is none without it", "an implemen-\ntation of", "an implementation of"],
+    ["cuts a word that stands whole elsewhere", "the data-\nbase and the database", "the database and the database"],
+    ["stays in a word that has it elsewhere", "a self-\nlocking nut, self-locking", "a self-locking nut, self-locking"],
+    ["stays between two words of the text", "well-\nknown words are known well", "well-known words are known well"],
+    ["stays before a capital or a number", "the Anglo-\nSaxon era, ISO-\n8601", "the Anglo-Saxon era, ISO-8601"],
+    ["is a dash when it stands alone", "this -\nthat", "this - that"],
+  ])("%s", (_, text, expected) => {
+    expect(joined(text)).toBe(expected);
+  });
+});
+
+describe("runs become lines", () => {
+  const run = (text: string, x: number, width: number, more: Partial<TextRun> = {}): TextRun => ({
+    text,
+    transform: [10, 0, 0, 10, x, 700],
+    width,
+    endsLine: false,
+    rightToLeft: false,
+    ...more,
+  });
+
+  test("a line is its runs up to where it ends, with its place and size", () => {
+    const runs = [run("Hello", 50, 25), run(" ", 75, 3), run("world", 78, 25, { endsLine: true }), run("next", 50, 20)];
+    expect(pageLines(runs)).toEqual([
+      { text: "Hello world", start: 50, end: 103, base: -700, size: 10 },
+      { text: "next", start: 50, end: 70, base: -700, size: 10 },
+    ]);
+  });
+
+  test("a line from right to left is measured from its right, and Latin words in it stand apart", () => {
+    const [line] = pageLines([
+      run("\u0627\u0644\u0644\u063a\u0629", 300, 40, { rightToLeft: true }),
+      run("Python", 260, 40),
+      run("\u0645\u0646", 240, 20, { rightToLeft: true }),
+    ]);
+    expect(line).toMatchObject({ text: "\u0627\u0644\u0644\u063a\u0629 Python \u0645\u0646", start: -340, end: -240 });
+  });
+
+  test("a line of a turned page is measured along itself", () => {
+    const [line] = pageLines([run("up", 0, 30, { transform: [0, 10, -10, 0, 100, 200] })]);
+    expect(line!.start).toBeCloseTo(200);
+    expect(line!.end).toBeCloseTo(230);
+    expect(line!.base).toBeCloseTo(100);
+  });
+});
+
+test("characters are those a reader would type", () => {
+  expect(plainCharacters("检索增强⽣成 ⻚⻛⻆ ⼀⼆")).toBe("检索增强生成 页风角 一二");
+  expect(plainCharacters("e\ufb03cient \u00adsoft\u200b \uf0b7 item \ue123")).toBe("efficient soft • item ");
+  expect(plainCharacters("\ufefb \u0627\u0625\u0644\u0646")).toBe("\u0644\u0627 \u0627\u0644\u0625\u0646");
+  for (let point = 0x2e80; point <= 0x2fd5; point++) {
+    const character = String.fromCodePoint(point);
+    if (/\p{Script=Han}/u.test(character) && point !== 0x2e80) {
+      expect([character, plainCharacters(character)]).not.toEqual([character, character]);
+    }
+  }
+});
+
+test("a character map leads from the codes of an encoding to its characters, as the decoder of the platform does", () => {
+  const entries = (map: string) =>
+    new Map([...map.matchAll(/^<([0-9a-f]+)> <?([0-9a-f]+)>?$/gmu)].map(([, a, b]) => [a, b]));
+  for (const [name, collection, bytes] of [
+    ["GBK-EUC-H", "Adobe-GB1-UCS2", "d6d0"],
+    ["90ms-RKSJ-V", "Adobe-Japan1-UCS2", "82a0"],
+    ["ETen-B5-H", "Adobe-CNS1-UCS2", "a4a4"],
+    ["KSCms-UHC-H", "Adobe-Korea1-UCS2", "b0a1"],
+    ["GBK-EUC-V", "Adobe-GB1-UCS2", "41"],
+  ] as const) {
+    const glyph = Number(entries(cjkCharacterMap(name)!).get(bytes));
+    const character = entries(cjkCharacterMap(collection)!).get(glyph.toString(16))!;
+    const label = { GB: "gbk", "90": "shift_jis", ET: "big5", KS: "euc-kr" }[name.slice(0, 2)]!;
+    expect(String.fromCharCode(Number.parseInt(character, 16))).toBe(
+      new TextDecoder(label).decode(Buffer.from(bytes, "hex")),
+    );
+    expect(glyph).toBeLessThan(0x10000);
+  }
+  expect(cjkCharacterMap("Identity-H")).toBeUndefined();
+});

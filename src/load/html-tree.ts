@@ -1,4 +1,4 @@
-import { Parser } from "htmlparser2";
+import { Parser, type ParserOptions } from "htmlparser2";
 
 export interface HtmlText {
   readonly text: string;
@@ -7,7 +7,7 @@ export interface HtmlText {
 }
 
 export interface HtmlElement {
-  /** In lower case. */
+  /** In lower case; in XML as it is written. */
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;
   readonly children: readonly HtmlNode[];
@@ -27,6 +27,19 @@ const mostOpen = 20_000;
  * @throws RangeError when more than 20,000 elements stand inside one another
  */
 export function parseHtml(source: string): HtmlElement {
+  return parseMarkup(source, { decodeEntities: true, lowerCaseTags: true });
+}
+
+/**
+ * An XML document as a tree of the same kind. Names keep their case and their prefix.
+ *
+ * @throws RangeError when more than 20,000 elements stand inside one another
+ */
+export function parseXml(source: string): HtmlElement {
+  return parseMarkup(source, { decodeEntities: true, xmlMode: true });
+}
+
+function parseMarkup(source: string, options: ParserOptions): HtmlElement {
   interface Building extends HtmlElement {
     readonly children: HtmlNode[];
   }
@@ -50,7 +63,7 @@ export function parseHtml(source: string): HtmlElement {
         else if (open.length > 1) open.pop();
       },
     },
-    { decodeEntities: true, lowerCaseTags: true },
+    options,
   );
   parser.end(source);
   return root;

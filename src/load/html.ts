@@ -4,18 +4,18 @@ import { blocksOf, joined } from "./html-blocks.js";
 import { find, mainContent, textOf } from "./html-content.js";
 import type { Line } from "./html-inline.js";
 import { parseHtml, type HtmlElement } from "./html-tree.js";
-import type { Loader } from "./loader.js";
+import type { FileToLoad, LoadedText } from "./loader.js";
 
 /**
  * A page's main content as Markdown: headings, lists, tables and code keep their shape, menus and scripts are left out.
  * Anchors lead from each line of the text to its line in the file.
  */
-export const loadHtml: Loader = (file) => {
-  const { text: source, warning } = decodeText(file, declaredCharset(file.bytes));
+export function loadHtml(file: FileToLoad): LoadedText {
+  const { text: source, warning } = decodeText(file, file.charset ?? declaredCharset(file.bytes));
   const page = parseHtml(source);
   const lines = joined(blocksOf(mainContent(page).children));
   const { text, anchors } = withAnchors(lines);
-  const title = titleOf(page) ?? lines.map((line) => /^#{1,6} (.*)/.exec(line.text)?.[1]).find(Boolean);
+  const title = titleOf(page) ?? firstHeading(lines);
   const metadata = metadataOf(page);
   return {
     text,
@@ -25,7 +25,23 @@ export const loadHtml: Loader = (file) => {
     ...(metadata && { metadata }),
     ...(warning !== undefined && { warnings: [warning] }),
   };
-};
+}
+
+/** HTML that was made from another format, whole: its lines are nobody's, so there are no anchors. */
+export function markdownOf(html: string): LoadedText {
+  const lines = joined(blocksOf(parseHtml(html).children));
+  const title = firstHeading(lines);
+  return {
+    text: lines.map(({ text }) => text).join("\n"),
+    anchors: [],
+    mediaType: "text/markdown",
+    ...(title !== undefined && { title }),
+  };
+}
+
+function firstHeading(lines: readonly Line[]): string | undefined {
+  return lines.map(({ text }) => /^#{1,6} (.*)/.exec(text)?.[1]).find(Boolean);
+}
 
 /** What a page says its encoding is, within the first bytes, as the HTML standard's prescan looks for it. */
 function declaredCharset(bytes: Uint8Array): string | undefined {

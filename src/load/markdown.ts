@@ -1,10 +1,10 @@
 import { decodeText } from "./decode.js";
 import { frontMatter } from "./front-matter.js";
-import type { Loader } from "./loader.js";
+import type { FileToLoad, LoadedText } from "./loader.js";
 
 /** Markdown as it stands: the text is the file's own, so that its lines and offsets are the file's. */
-export const loadMarkdown: Loader = (file) => {
-  const { text, warning } = decodeText(file);
+export function loadMarkdown(file: FileToLoad): LoadedText {
+  const { text, warning } = decodeText(file, file.charset);
   const matter = frontMatter(text);
   const title = titleIn(matter.metadata?.["title"]) ?? firstHeading(text.slice(matter.end));
   const warnings = [warning, matter.warning].filter((each) => each !== undefined);
@@ -15,7 +15,7 @@ export const loadMarkdown: Loader = (file) => {
     ...(matter.metadata && { metadata: matter.metadata }),
     ...(warnings.length > 0 && { warnings }),
   };
-};
+}
 
 function titleIn(value: unknown): string | undefined {
   if (typeof value !== "string" && typeof value !== "number") return undefined;

@@ -1,8 +1,8 @@
 import { decodeText } from "./decode.js";
-import type { Loader } from "./loader.js";
+import type { FileToLoad, LoadedText } from "./loader.js";
 
 /** Text as it stands. */
-export const loadPlainText: Loader = (file) => {
-  const { text, warning } = decodeText(file);
+export function loadPlainText(file: FileToLoad): LoadedText {
+  const { text, warning } = decodeText(file, file.charset);
   return { text, mediaType: "text/plain", ...(warning !== undefined && { warnings: [warning] }) };
-};
+}

@@ -127,6 +127,7 @@ export { chatModel } from "./models/chat-model.js";
 export type { ChatModelOptions } from "./models/chat-model.js";
 
 export { allSources } from "./load/all-sources.js";
+export type { FileToLoad, LoadedText, Loader } from "./load/loader.js";
 export { readFile, readPath } from "./load/read-file.js";
 export type { ReadFileOptions } from "./load/read-file.js";
 export { readFolder } from "./load/read-folder.js";

@@ -69,6 +69,10 @@ const oneImporter = [
   "ignore",
   "image-size",
   "mediabunny",
+  "unpdf",
+  "mammoth",
+  "csv-parse",
+  "fflate",
 ];
 
 interface Import {

@@ -7,8 +7,8 @@ export function allSources(sources: readonly DocumentSource[]): DocumentSource {
     read: async function* (context) {
       for (const source of sources) yield* source.read(context);
     },
-    vanished: async (uri) => {
-      for (const source of sources) if (await source.vanished(uri)) return true;
+    vanished: async (uri, from) => {
+      for (const source of sources) if (await source.vanished(uri, from)) return true;
       return false;
     },
     ...(sources.every(({ files }) => files) && {

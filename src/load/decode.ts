@@ -2,7 +2,7 @@ import { analyse } from "chardet";
 import { LoadError } from "../errors.js";
 import { binaryReason } from "./binary.js";
 import type { FileToLoad } from "./loader.js";
-import { byteOrderMark, decodeWide, wideEncodingOf } from "./unicode.js";
+import { byteOrderMark, decodeWide, utf32Decoder, wideEncodingOf } from "./unicode.js";
 
 export interface DecodedText {
   /** Without a byte order mark, otherwise as it is in the file. */
@@ -54,6 +54,14 @@ export function decodeText({ bytes, uri }: Pick<FileToLoad, "bytes" | "uri">, de
     if (text !== undefined) return { text, encoding: label };
   }
   return { text: decodeWindows1252(bytes), encoding: "windows-1252" };
+}
+
+/** Decodes a stream of that encoding, as `decodeText` names it, piece by piece. What is not of it becomes U+FFFD. */
+export function streamDecoder(encoding: string): (bytes: Uint8Array, more: boolean) => string {
+  if (encoding === "windows-1252") return (bytes) => decodeWindows1252(bytes);
+  if (encoding === "utf-32le" || encoding === "utf-32be") return utf32Decoder(encoding);
+  const decoder = new TextDecoder(encoding);
+  return (bytes, more) => decoder.decode(bytes, { stream: more });
 }
 
 /** The text, or `undefined` when the label is unknown or a byte is not of that encoding. */

@@ -1,14 +1,21 @@
+import { createReadStream } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { basename, extname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { asError, LoadError } from "../errors.js";
 import type { Document } from "../types.js";
-import type { Loader } from "./loader.js";
+import type { ApartLoading } from "./apart/load-apart.js";
+import type { RowFormat, TextFormat } from "./formats.js";
+import { loadBytes } from "./load-bytes.js";
+import type { LoadOptions } from "./load-options.js";
+import type { ReadContext } from "./source.js";
 
-export interface LoadFileOptions {
+export interface LoadFileOptions
+  extends Pick<LoadOptions, "maxFileBytes" | "timeoutMs" | "rows">, Pick<ReadContext, "signal" | "report"> {
   readonly source: string;
-  readonly maxFileBytes: number;
-  readonly signal: AbortSignal;
+  readonly apart: ApartLoading;
+  /** Is told the URI of each file whose rows were all read. */
+  readonly allRows?: (uri: string) => void;
 }
 
 export interface LoadedDocument {
@@ -16,12 +23,11 @@ export interface LoadedDocument {
   readonly warnings: readonly string[];
 }
 
-/**
- * One file as a document. Its title is what the file says it is, or its name without the ending.
- *
- * @throws LoadError
- */
-export async function loadFile(path: string, loader: Loader, options: LoadFileOptions): Promise<LoadedDocument> {
+/** What comes of a file, or of one row of it. */
+export type FileOutcome = LoadedDocument | { readonly error: LoadError };
+
+/** One file as a document. Its title is what the file says it is, or its name without the ending. */
+export async function loadFile(path: string, format: TextFormat, options: LoadFileOptions): Promise<FileOutcome> {
   const { source, maxFileBytes, signal } = options;
   const uri = pathToFileURL(path).href;
   try {
@@ -30,13 +36,39 @@ export async function loadFile(path: string, loader: Loader, options: LoadFileOp
       throw new LoadError("too-large", uri, `${uri} has ${size} bytes, and maxFileBytes is ${maxFileBytes}`);
     }
     const bytes = await readFile(path, { signal });
-    const { warnings = [], ...loaded } = await loader({ path, uri, bytes });
+    const { warnings = [], ...loaded } = await loadBytes({ path, uri, bytes }, format, options);
     const title = loaded.title ?? basename(path, extname(path));
     return { document: { uri, source, ...loaded, title }, warnings: warnings.map((warning) => `${uri}: ${warning}`) };
   } catch (thrown) {
     signal.throwIfAborted();
-    if (thrown instanceof LoadError) throw thrown;
-    const cause = asError(thrown);
-    throw new LoadError("unreadable", uri, `${uri} cannot be read: ${cause.message}`, { cause });
+    return { error: asLoadError(uri, thrown) };
   }
+}
+
+/** The documents of a file of rows, read as they are asked for. */
+export async function* loadRows(
+  path: string,
+  { rows }: RowFormat,
+  options: LoadFileOptions,
+): AsyncGenerator<FileOutcome> {
+  const { source, maxFileBytes, signal } = options;
+  const uri = pathToFileURL(path).href;
+  try {
+    const chunks = createReadStream(path, { signal });
+    let failed = false;
+    for await (const outcome of rows({ uri, chunks }, { mapping: options.rows, source, maxRowBytes: maxFileBytes })) {
+      failed ||= "error" in outcome;
+      yield outcome;
+    }
+    if (!failed) options.allRows?.(uri);
+  } catch (thrown) {
+    signal.throwIfAborted();
+    yield { error: asLoadError(uri, thrown) };
+  }
+}
+
+function asLoadError(uri: string, thrown: unknown): LoadError {
+  if (thrown instanceof LoadError) return thrown;
+  const cause = asError(thrown);
+  return new LoadError("unreadable", uri, `${uri} cannot be read: ${cause.message}`, { cause });
 }

@@ -1,32 +1,51 @@
 import { existsSync, statSync } from "node:fs";
 import { pathToFileURL } from "node:url";
+import type { z } from "zod";
 import { resolve } from "../options.js";
 import type { Document } from "../types.js";
+import { Formats } from "./formats.js";
+import { LoadOptions } from "./load-options.js";
 import { readFiles, reportFailed, reportLoaded } from "./read-files.js";
-import { readFolder, ReadFolderOptions } from "./read-folder.js";
+import { readFolder, type ReadFolderOptions } from "./read-folder.js";
 import { mustBe, realPath } from "./real-path.js";
+import { RowsSeen, isRow } from "./rows-seen.js";
 import { documentSource, type DocumentSource, type ReadContext } from "./source.js";
 
-export const ReadFileOptions = ReadFolderOptions.pick({ maxFileBytes: true });
-export type ReadFileOptions = Pick<ReadFolderOptions, "maxFileBytes">;
+export type ReadFileOptions = z.input<typeof LoadOptions>;
 
 /** One file. Whatever its ending, it is read if it is text; what cannot be read is a failure. */
 export function readFile(path: string, options: ReadFileOptions = {}): DocumentSource {
-  const { maxFileBytes } = resolve("readFile", ReadFileOptions, options);
+  const { loaders, ...loading } = resolve("readFile", LoadOptions, options);
+  const formats = new Formats(loaders);
   const file = realPath(path);
   const id = pathToFileURL(file).href;
+  const seen = new RowsSeen();
+
   const read = async function* (context: ReadContext): AsyncGenerator<Document> {
+    const { signal, report } = context;
+    seen.start();
     await mustBe("file", file);
-    context.report({ type: "progress", what: "files-found", count: 1 });
-    for await (const outcome of readFiles([file], { source: id, maxFileBytes, signal: context.signal })) {
+    report({ type: "progress", what: "files-found", count: 1 });
+    const reading = { ...loading, source: id, signal, report, allRows: (uri: string) => seen.whole(uri) };
+    for await (const outcome of readFiles([file], formats, reading)) {
       if ("document" in outcome) yield* reportLoaded(outcome, context);
-      else reportFailed(outcome.error, context);
+      else {
+        seen.fail();
+        reportFailed(outcome.error, context);
+      }
     }
   };
+
+  const vanished = (uri: string, source?: string): boolean => {
+    if (uri === id) return true;
+    const isItsRow = uri.startsWith(id) && isRow(uri);
+    return isItsRow ? seen.isGone(uri) : source === id && seen.complete;
+  };
+
   return documentSource({
     id,
     read,
-    vanished: (uri) => uri === id,
+    vanished,
     files: {
       roots: [file],
       only: (files) =>
@@ -35,7 +54,7 @@ export function readFile(path: string, options: ReadFileOptions = {}): DocumentS
           read: async function* (context) {
             if (files.has(file) && existsSync(file)) yield* read(context);
           },
-          vanished: (uri) => uri === id && files.has(file),
+          vanished: (uri, source) => files.has(file) && vanished(uri, source),
         }),
     },
   });
@@ -43,7 +62,7 @@ export function readFile(path: string, options: ReadFileOptions = {}): DocumentS
 
 /** A folder or a file, whichever the path leads to. */
 export function readPath(path: string, options: ReadFolderOptions = {}): DocumentSource {
-  const { maxFileBytes } = options;
+  const { loaders, rows, maxFileBytes, timeoutMs } = options;
   const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
-  return isFile ? readFile(path, { maxFileBytes }) : readFolder(path, options);
+  return isFile ? readFile(path, { loaders, rows, maxFileBytes, timeoutMs }) : readFolder(path, options);
 }

@@ -1,31 +1,40 @@
-import { extname } from "node:path";
-import { LoadError } from "../errors.js";
-import { mapConcurrent } from "../stream.js";
+import type { LoadError } from "../errors.js";
+import { mapConcurrent, type Source } from "../stream.js";
 import type { Document } from "../types.js";
-import { loadFile, type LoadedDocument } from "./load-file.js";
-import { loaderFor } from "./loaders.js";
-import { loadPlainText } from "./plain-text.js";
+import { ApartLoading } from "./apart/load-apart.js";
+import { plainText, type Formats } from "./formats.js";
+import { loadFile, loadRows, type FileOutcome, type LoadedDocument, type LoadFileOptions } from "./load-file.js";
 import type { ReadContext } from "./source.js";
-
-export type FileOutcome = LoadedDocument | { readonly error: LoadError };
 
 /** Files read at once: enough to hide the disk behind what comes after, and few enough to hold in memory. */
 const readAhead = 2;
 
-/** What comes of each file, in order. A file of a kind that nobody knows is read as plain text. */
+/** What comes of each file, in order, and of each row of those that hold rows. */
 export async function* readFiles(
   files: readonly string[],
-  options: { readonly source: string; readonly maxFileBytes: number; readonly signal: AbortSignal },
+  formats: Formats,
+  given: Omit<LoadFileOptions, "apart">,
 ): AsyncGenerator<FileOutcome> {
-  const load = async (file: string): Promise<FileOutcome> => {
-    try {
-      return await loadFile(file, loaderFor(extname(file).toLowerCase()) ?? loadPlainText, options);
-    } catch (error) {
-      if (error instanceof LoadError) return { error };
-      throw error;
-    }
+  const apart = new ApartLoading();
+  const options = { ...given, apart };
+  const load = async (file: string): Promise<Source<FileOutcome>> => {
+    // A file of a kind that nobody knows may be text.
+    const format = formats.ofFile(file) ?? plainText;
+    return "rows" in format ? loadRows(file, format, options) : [await loadFile(file, format, options)];
   };
-  yield* mapConcurrent(files, load, { concurrency: readAhead, signal: options.signal });
+  try {
+    const loading = mapConcurrent(files, load, { concurrency: readAhead, signal: given.signal });
+    for await (const outcomes of loading) {
+      let found = 0;
+      for await (const outcome of outcomes) {
+        // The file was counted when it was found; its rows are known only now.
+        if (++found > 1) given.report({ type: "progress", what: "files-found", count: 1 });
+        yield outcome;
+      }
+    }
+  } finally {
+    await apart.close();
+  }
 }
 
 /** Hands a document on unless there is nothing in it: then it is passed over, as if it were not there. */

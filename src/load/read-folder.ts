@@ -5,13 +5,16 @@ import { z } from "zod";
 import { LoadError } from "../errors.js";
 import { resolve } from "../options.js";
 import type { Document } from "../types.js";
-import { knownEndings, loaderFor } from "./loaders.js";
+import { Formats } from "./formats.js";
+import { LoadOptions } from "./load-options.js";
 import { readFiles, reportFailed, reportLoaded } from "./read-files.js";
 import { mustBe, realPath } from "./real-path.js";
+import { RowsSeen, isRow } from "./rows-seen.js";
+import { isGenerated } from "./source-code.js";
 import { documentSource, type DocumentSource, type ReadContext } from "./source.js";
 import { walk } from "./walk.js";
 
-export const ReadFolderOptions = z.strictObject({
+export const ReadFolderOptions = LoadOptions.extend({
   /**
    * Globs of the files to read, relative to the folder, such as `guides/**`. A file whose ending a glob names, such as
    * `*.yaml`, is read as plain text when no loader knows it. Default: every file whose ending has a loader.
@@ -21,8 +24,6 @@ export const ReadFolderOptions = z.strictObject({
   exclude: z.array(z.string().min(1)).default([]),
   /** Pass over what `.gitignore` files inside the folder name. Default: true. */
   gitignore: z.boolean().default(true),
-  /** Larger files are passed over. Default 50,000,000. */
-  maxFileBytes: z.int().min(1).default(50_000_000),
 });
 export type ReadFolderOptions = z.input<typeof ReadFolderOptions>;
 
@@ -30,40 +31,50 @@ export type ReadFolderOptions = z.input<typeof ReadFolderOptions>;
 const mostEndings = 8;
 
 /**
- * All documents in a folder and those below it. Files that are no text, too large, blank, or of a kind without a loader
- * are passed over with a word. Several folders make one source of their own; give each its own `readFolder` where they
+ * All documents in a folder and those below it: Markdown, HTML, PDF, Word, text, source code, and each row of CSV, JSON
+ * lines and JSON arrays. Files that are no text, too large, blank, or of a kind without a loader are passed over with a
+ * word, and so are lock files and minified code unless `include` is given. Several folders make one source of their own; give each its own `readFolder` where they
  * are also read alone, so that what vanishes from one is noticed.
  */
 export function readFolder(paths: string | readonly string[], options: ReadFolderOptions = {}): DocumentSource {
-  const { include, maxFileBytes, ...globs } = resolve("readFolder", ReadFolderOptions, options);
+  const { include, exclude, gitignore, loaders, ...loading } = resolve("readFolder", ReadFolderOptions, options);
+  const formats = new Formats(loaders);
   const folders = [paths].flat().map(realPath);
   const addresses = folders.map((folder) => pathToFileURL(join(folder, "/")).href);
   const id = addresses.join(" ");
-  const filtered = include !== undefined || globs.exclude.length > 0;
+  const filtered = include !== undefined || exclude.length > 0;
+  const seen = new RowsSeen();
 
   async function* read(context: ReadContext, only?: ReadonlySet<string>): AsyncGenerator<Document> {
     const { signal, report } = context;
+    seen.start();
     const found = new Set<string>();
     for (const folder of folders) {
       await mustBe("folder", folder);
-      const files = await walk(folder, { ...globs, include: include ?? ["**/*"], signal });
+      const files = await walk(folder, { exclude, gitignore, include: include ?? ["**/*"], signal });
       for (const file of files) if (only?.has(join(folder, file)) ?? true) found.add(join(folder, file));
     }
-    const files = [...found].filter((file) => isReadable(file, include));
+    const reasons = new Map([...found].map((file) => [file, reasonToPassOver(file, formats, include)]));
+    const files = [...found].filter((file) => reasons.get(file) === undefined);
     report({ type: "progress", what: "files-found", count: files.length });
-    for (const file of found) {
-      if (isReadable(file, include)) continue;
-      report({ type: "skipped", uri: pathToFileURL(file).href, reason: `no loader for ${extname(file)} files` });
+    for (const [file, reason] of reasons) {
+      if (reason !== undefined) report({ type: "skipped", uri: pathToFileURL(file).href, reason });
     }
     let passedOver = 0;
-    for await (const outcome of readFiles(files, { source: id, maxFileBytes, signal })) {
+    const reading = { ...loading, source: id, signal, report, allRows: (uri: string) => seen.whole(uri) };
+    for await (const outcome of readFiles(files, formats, reading)) {
       if ("document" in outcome) yield* reportLoaded(outcome, context);
       else if (outcome.error.code === "binary" || outcome.error.code === "too-large") {
         passedOver++;
         report({ type: "skipped", uri: outcome.error.uri, reason: outcome.error.message });
-      } else reportFailed(outcome.error, context);
+      } else {
+        seen.fail();
+        reportFailed(outcome.error, context);
+      }
     }
-    if (passedOver === files.length && !only) throw new LoadError("empty", id, nothingToRead(folders, [...found]));
+    if (passedOver === files.length && !only) {
+      throw new LoadError("empty", id, nothingToRead(folders, [...found], formats));
+    }
   }
 
   const within = (uri: string) => addresses.some((address) => uri.startsWith(address));
@@ -76,21 +87,29 @@ export function readFolder(paths: string | readonly string[], options: ReadFolde
         documentSource({
           id,
           read: (context) => read(context, files),
-          vanished: (uri) => within(uri) && files.has(fileURLToPath(uri)),
+          vanished: (uri) => within(uri) && files.has(fileURLToPath(uri)) && (!isRow(uri) || seen.isGone(uri)),
         }),
     },
-    // A reading through globs sees a part: what it did not meet may just not match, so the disk is asked.
-    vanished: (uri) => within(uri) && !(filtered && existsSync(new URL(uri))),
+    vanished: (uri, source) => {
+      // A row that has an address of its own: nobody knows which file it was in, so all must have been seen.
+      if (!within(uri)) return source === id && !filtered && seen.complete;
+      if (isRow(uri)) return seen.isGone(uri);
+      // A reading through globs sees a part: what it did not meet may just not match, so the disk is asked.
+      return !(filtered && existsSync(new URL(uri)));
+    },
   });
 }
 
-/** Whether a loader knows the file's ending, or the caller named it. */
-function isReadable(file: string, include: readonly string[] | undefined): boolean {
+/** Why a file is not read, if it is not: no loader knows its ending, nor did the caller name it. */
+function reasonToPassOver(file: string, formats: Formats, include: readonly string[] | undefined): string | undefined {
   const ending = extname(file).toLowerCase();
-  return loaderFor(ending) !== undefined || (include?.some((glob) => glob.toLowerCase().endsWith(ending)) ?? false);
+  if (formats.ofFile(file) === undefined && !include?.some((glob) => glob.toLowerCase().endsWith(ending))) {
+    return `no loader for ${ending} files`;
+  }
+  return include === undefined && isGenerated(file) ? "made by a machine: name it with include to read it" : undefined;
 }
 
-function nothingToRead(folders: readonly string[], files: readonly string[]): string {
+function nothingToRead(folders: readonly string[], files: readonly string[], formats: Formats): string {
   const counts = new Map<string, number>();
   for (const file of files) {
     const ending = extname(file).toLowerCase() || "no ending";
@@ -102,7 +121,7 @@ function nothingToRead(folders: readonly string[], files: readonly string[]): st
     .map(([ending, count]) => `${count} with ${ending}`)
     .join(", ");
   return (
-    `Nothing to read in ${folders.join(", ")}: looked for ${knownEndings.join(" ")} and names without an ending, ` +
+    `Nothing to read in ${folders.join(", ")}: looked for ${formats.endings.join(" ")} and names without an ending, ` +
     `found ${there || "no files"}. Names that start with a dot, node_modules, links, and what .gitignore names are ` +
     `passed over`
   );

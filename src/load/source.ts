@@ -17,9 +17,9 @@ export interface DocumentSource extends AsyncIterable<Document> {
   readonly read: (context: ReadContext) => AsyncIterable<Document>;
   /**
    * Whether a stored document that a complete reading did not meet is gone from this source, and so to be deleted.
-   * False for documents that were never its own.
+   * False for documents that were never its own. `source` is the id of the source that the document was stored from.
    */
-  readonly vanished: (uri: string) => boolean | Promise<boolean>;
+  readonly vanished: (uri: string, source?: string) => boolean | Promise<boolean>;
   /** Of a source made of files: what there is to watch, and how to read again a part of it. */
   readonly files?: SourceFiles;
 }

@@ -66,3 +66,18 @@ function decodeUtf32(bytes: Uint8Array, littleEndian: boolean): string | undefin
   }
   return parts.join("");
 }
+
+/** Decodes a stream of UTF-32, of which a piece may end anywhere; a byte order mark is left out. */
+export function utf32Decoder(encoding: "utf-32le" | "utf-32be"): (bytes: Uint8Array) => string {
+  let rest: Uint8Array = new Uint8Array();
+  let first = true;
+  return (bytes) => {
+    const joined = Buffer.concat([rest, bytes]);
+    const whole = joined.length - (joined.length % 4);
+    rest = joined.subarray(whole);
+    const text = decodeUtf32(joined.subarray(0, whole), encoding === "utf-32le") ?? "\u{fffd}";
+    if (!first || text === "") return text;
+    first = false;
+    return text.replace(/^\u{feff}/u, "");
+  };
+}

@@ -7,13 +7,13 @@ import type { Store } from "../ports.js";
  */
 export async function deleteVanished(
   from: Pick<Store, "documents" | "deleteDocuments">,
-  vanished: (uri: string) => boolean | Promise<boolean>,
+  vanished: (uri: string, source?: string) => boolean | Promise<boolean>,
   met: (uri: string) => boolean,
   context: Pick<RunContext, "report" | "failures">,
 ): Promise<void> {
-  for (const { uri, chunks } of await from.documents()) {
+  for (const { uri, chunks, source } of await from.documents()) {
     // A file that is there and could not be read has not vanished either.
-    if (met(uri) || context.failures.has(uri) || !(await vanished(uri))) continue;
+    if (met(uri) || context.failures.has(uri) || !(await vanished(uri, source))) continue;
     await from.deleteDocuments([uri]);
     context.report({ type: "document", uri, outcome: "deleted", chunks: 0, deletedChunks: chunks });
   }

@@ -114,12 +114,12 @@ describe("readFolder", () => {
       "a.md": "a",
       "g/b.md": "b",
       "g/old/c.md": "c",
-      "g/d.yaml": "d: 1",
-      "g/e.ini": "e",
+      "g/d.foo": "d: 1",
+      "g/e.bar": "e",
     });
     expect(await readIn(folder, { include: ["g/**"] })).toEqual(["b.md", "c.md"]);
     expect(await readIn(folder, { exclude: ["g/old", "a.*"] })).toEqual(["b.md"]);
-    expect(await readIn(folder, { include: ["**/*.yaml", "*.md"] })).toEqual(["a.md", "d.yaml"]);
+    expect(await readIn(folder, { include: ["**/*.foo", "*.md"] })).toEqual(["a.md", "d.foo"]);
   });
 
   test("several folders are one source, and a file in two of them is one document", async () => {

@@ -68,6 +68,8 @@ export interface Submission {
   readonly model: string;
   /** SHA-256 of the body as it was sent, in hexadecimal. */
   readonly fingerprint: string;
+  /** Fields of the body beside model, content and callback address, as they were sent. */
+  readonly settings: Readonly<Record<string, unknown>>;
   /** Between these moments it was sent. */
   readonly notBefore: Date;
   readonly notAfter: Date;

@@ -107,6 +107,7 @@ export type { VideoCallbackOptions, VideoCallbacks } from "./transport/video-cal
 export type { CreatedVideoTask, CreateVideoCall } from "./transport/video-create.js";
 export type { DownloadedVideo, DownloadVideoOptions } from "./transport/video-download.js";
 export type { VideoPollOptions } from "./transport/video-poll.js";
+export type { ReconciledVideo, ReconcileVideoOptions } from "./transport/video-reconcile.js";
 export type { VideoTask } from "./transport/video-task.js";
 export type { VideoTaskPage } from "./transport/video-tasks.js";
 export type { VideoProgress, WaitForVideoOptions } from "./transport/video-wait.js";

@@ -3,6 +3,7 @@ import type { EmbeddingsRequest } from "../contract/embeddings.js";
 import type { RerankRequest } from "../contract/rerank.js";
 import type { VideoRequest } from "../contract/video.js";
 import type { VideoTaskListRequest } from "../contract/video-tasks.js";
+import type { Submission } from "../errors.js";
 import type { CallOptions } from "../ports.js";
 import { type TransportChatRequest, chat, chatStream } from "./chat.js";
 import type { ChatResult, ChatStreamEvent } from "./chat-result.js";
@@ -14,6 +15,7 @@ import { type PublishedModel, listModels } from "./list-models.js";
 import { Upstream } from "./upstream.js";
 import { type CreateVideoCall, type CreatedVideoTask, createVideoTask } from "./video-create.js";
 import { type DownloadVideoOptions, type DownloadedVideo, downloadVideo } from "./video-download.js";
+import { type ReconcileVideoOptions, type ReconciledVideo, reconcileVideo } from "./video-reconcile.js";
 import type { VideoTask } from "./video-task.js";
 import { type VideoTaskPage, cancelVideoTask, listVideoTasks, videoTask } from "./video-tasks.js";
 import { type WaitForVideoOptions, waitForVideo } from "./video-wait.js";
@@ -40,7 +42,7 @@ export interface Transport {
   readonly totals: () => Readonly<Record<string, ModelTotals>>;
   /**
    * Starts a video and returns its id; the answer may take minutes. Never sent twice when it may have arrived: then the
-   * error is `ambiguous`, and its `submission` says what to look for.
+   * error is `ambiguous`, and its `submission` says what to look for: hand it to `reconcileVideo`.
    */
   readonly createVideoTask: (request: VideoRequest, call?: CreateVideoCall) => Promise<CreatedVideoTask>;
   /** A video task as it is now. */
@@ -51,6 +53,11 @@ export interface Transport {
   readonly downloadVideo: (task: VideoTask, path: string, options?: DownloadVideoOptions) => Promise<DownloadedVideo>;
   /** Tasks of the last seven days. An extension: not every service has it. */
   readonly listVideoTasks: (request?: VideoTaskListRequest, call?: CallOptions) => Promise<VideoTaskPage>;
+  /**
+   * Looks for the task of a creation that ended as `ambiguous`, by the error's `submission`. Never creates one. Rests on
+   * the list, an extension: not every service has it.
+   */
+  readonly reconcileVideo: (submission: Submission, options?: ReconcileVideoOptions) => Promise<ReconciledVideo>;
   /** Cancels a queued task, or deletes the record of a finished one. An extension: not every service has it. */
   readonly cancelVideoTask: (id: string, call?: CallOptions) => Promise<void>;
   /** What the service publishes. An extension: not every service has it. */
@@ -75,6 +82,7 @@ export function createTransport(options: TransportOptions): Transport {
     waitForVideo: async (id, call = {}) => waitForVideo(upstream, id, call),
     downloadVideo: async (task, path, call = {}) => downloadVideo(upstream, task, path, call),
     listVideoTasks: async (request = {}, call = {}) => listVideoTasks(upstream, request, call),
+    reconcileVideo: async (submission, options = {}) => reconcileVideo(upstream, submission, options),
     cancelVideoTask: async (id, call = {}) => cancelVideoTask(upstream, id, call),
     listModels: async (call = {}) => listModels(upstream, call),
     close: () => upstream.close(),

@@ -64,7 +64,7 @@ export async function createVideoTask(
     );
   } catch (error) {
     if (!(error instanceof TransportError) || error.code !== "ambiguous") throw error;
-    throw ambiguous(error, { model, body, notBefore });
+    throw ambiguous(error, { body, notBefore });
   }
 }
 
@@ -83,16 +83,24 @@ function placeRoles(
   });
 }
 
+interface SentBody {
+  readonly model: string;
+  readonly content: unknown;
+  readonly callback_url?: string | undefined;
+}
+
 function ambiguous(
   error: TransportError,
-  { model, body, notBefore }: { readonly model: string; readonly body: object; readonly notBefore: Date },
+  { body, notBefore }: { readonly body: SentBody; readonly notBefore: Date },
 ): TransportError {
   const fingerprint = createHash("sha256").update(JSON.stringify(body)).digest("hex");
-  const submission = { model, fingerprint, notBefore, notAfter: new Date() };
+  // The address may hold a word that is not to be shown.
+  const { model, content: _, callback_url: __, ...settings } = body;
+  const submission = { model, fingerprint, settings, notBefore, notAfter: new Date() };
   const { operation: name, status, serviceCode, requestId, attempts, cause } = error;
   const message =
     `${error.message}. The task may have been created, and would cost: look for one of ${model} created between ` +
-    `${notBefore.toISOString()} and ${submission.notAfter.toISOString()} (listVideoTasks, where the service has it) before creating it again`;
+    `${notBefore.toISOString()} and ${submission.notAfter.toISOString()} (reconcileVideo, where the service has a list) before creating it again`;
   return new TransportError("ambiguous", message, {
     submission,
     attempts,

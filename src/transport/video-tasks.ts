@@ -18,6 +18,8 @@ export interface VideoTaskPage {
   readonly tasks: readonly VideoTask[];
   /** Of all pages, where the service told. */
   readonly total?: number;
+  /** Entries of this page, those that are no tasks included. */
+  readonly entries: number;
   readonly raw: unknown;
 }
 
@@ -59,7 +61,12 @@ export async function listVideoTasks(
       read: async (exchange) => {
         const { reply, raw } = await readReply(listOperation, exchange);
         const tasks = reply.items.map((item) => parseVideoTask(item)).filter((task) => task !== undefined);
-        return { tasks, ...(typeof reply.total === "number" && { total: reply.total }), raw };
+        return {
+          tasks,
+          entries: reply.items.length,
+          ...(typeof reply.total === "number" && { total: reply.total }),
+          raw,
+        };
       },
       learned: () => ({}),
     },

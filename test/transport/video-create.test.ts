@@ -74,7 +74,7 @@ describe("V13: a creation that may have arrived is never sent again", () => {
     expect(notBefore.getTime()).toBeGreaterThanOrEqual(before);
     expect(notAfter.getTime()).toBeLessThanOrEqual(Date.now());
     expect(error.message).toContain(notBefore.toISOString());
-    expect(error.message).toContain("listVideoTasks");
+    expect(error.message).toContain("reconcileVideo");
     expect(error.message).not.toContain("sk-0123456789");
   });
 

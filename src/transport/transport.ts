@@ -82,7 +82,7 @@ export function createTransport(options: TransportOptions): Transport {
     waitForVideo: async (id, call = {}) => waitForVideo(upstream, id, call),
     downloadVideo: async (task, path, call = {}) => downloadVideo(upstream, task, path, call),
     listVideoTasks: async (request = {}, call = {}) => listVideoTasks(upstream, request, call),
-    reconcileVideo: async (submission, options = {}) => reconcileVideo(upstream, submission, options),
+    reconcileVideo: async (submission, call = {}) => reconcileVideo(upstream, submission, call),
     cancelVideoTask: async (id, call = {}) => cancelVideoTask(upstream, id, call),
     listModels: async (call = {}) => listModels(upstream, call),
     close: () => upstream.close(),

@@ -1,8 +1,3 @@
-import { execFile } from "node:child_process";
-import { cp, mkdir, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type Context, type ContextManager, ROOT_CONTEXT, context, metrics, trace } from "@opentelemetry/api";
 import {
@@ -14,7 +9,7 @@ import {
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { collect } from "../../src/stream.js";
-import { temporaryFolder } from "../support/temporary-folder.js";
+import { runWithPackages } from "../support/bare-install.js";
 import { chunk, failure, streamed, transportFor, vectors } from "../support/transport-for.js";
 
 const one = { model: "m", input: ["a secret text"] };
@@ -166,21 +161,11 @@ describe("metrics", () => {
 
 test("without the package everything works, and nothing is told", async () => {
   const { upstream } = await transportFor(() => vectors(1));
-  const folder = await temporaryFolder();
-  const root = fileURLToPath(new URL("../../", import.meta.url));
-  // The library as it is installed, with what it needs but not what it may use.
-  await cp(join(root, "dist"), join(folder, "dist"), { recursive: true });
-  await writeFile(join(folder, "package.json"), '{"type":"module"}');
-  await mkdir(join(folder, "node_modules"));
-  for (const name of ["undici", "zod"])
-    await symlink(join(root, "node_modules", name), join(folder, "node_modules", name));
   const script = `
-    const { createTransport } = await import(${JSON.stringify(join(folder, "dist/transport/transport.js"))});
+    import { createTransport } from "./dist/transport/transport.js";
     const transport = createTransport({ baseUrl: ${JSON.stringify(upstream.baseUrl)} });
     const { vectors } = await transport.embeddings(${JSON.stringify(one)});
     const missing = await import("@opentelemetry/api").then(() => "there", ({ code }) => code);
     console.log(vectors.length, missing);`;
-  await writeFile(join(folder, "try.js"), script);
-  const { stdout } = await promisify(execFile)(process.execPath, [join(folder, "try.js")], { timeout: 15_000 });
-  expect(stdout.trim()).toBe("1 ERR_MODULE_NOT_FOUND");
+  expect(await runWithPackages(["undici", "zod"], script)).toBe("1 ERR_MODULE_NOT_FOUND");
 });

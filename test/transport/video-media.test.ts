@@ -4,8 +4,15 @@ import type { VideoContentItem } from "../../src/contract/video-content.js";
 import { headerProbe } from "../../src/transport/media/header-probe.js";
 import { mediumOf } from "../../src/transport/media/media-probe.js";
 import { isPublicAddress } from "../../src/transport/media/public-address.js";
+import { openRemoteMedium } from "../../src/transport/media/remote-medium.js";
 import type { MediaCheck } from "../../src/transport/media/check-media.js";
-import { type RecordedRequest, type ScriptedReply, scriptedUpstream } from "../support/scripted-upstream.js";
+import { runWithPackages } from "../support/bare-install.js";
+import {
+  type RecordedRequest,
+  type ScriptedReply,
+  type ScriptedUpstream,
+  scriptedUpstream,
+} from "../support/scripted-upstream.js";
 import { bmp, dataUrl, film, gif, jpeg, png, tiff, wav, webp } from "../support/tiny-media.js";
 import { failure, transportFor } from "../support/transport-for.js";
 import { catVideo } from "../support/video-task.js";
@@ -125,6 +132,36 @@ describe("inline media are looked at before the request leaves", () => {
   });
 });
 
+test("without the reader of clips, a clip is refused with what to install, and all else works", async () => {
+  const { upstream } = await transportFor(() => ({ json: { id: "t" } }));
+  const picture = image(dataUrl("image/png", png(800, 600)));
+  const clip = audio(dataUrl("audio/wav", wav(5)));
+  const script = `
+    import { createTransport } from "./dist/transport/transport.js";
+    const transport = createTransport({ baseUrl: ${JSON.stringify(upstream.baseUrl)} });
+    const create = (content, media) =>
+      transport.createVideoTask({ model: ${JSON.stringify(catVideo.model)}, content }, { media }).then(
+        ({ id }) => id,
+        ({ code, message }) => code + ": " + message,
+      );
+    const [picture, elsewhere, clip] = ${JSON.stringify([picture, image("https://host/a"), clip])};
+    const probe = { probe: async () => ({ format: "wav", durationSeconds: 5 }) };
+    console.log(JSON.stringify([
+      await create([picture, clip]),
+      await create([picture]),
+      await create([picture, clip], { check: "none" }),
+      await create([elsewhere, clip], { probe }),
+    ]));`;
+  const outcomes = JSON.parse(await runWithPackages(["undici", "zod", "image-size"], script)) as unknown;
+  expect(outcomes).toEqual([
+    expect.stringMatching(/^missing-package: To check audio .*npm install mediabunny.*check: "none"/),
+    "t",
+    "t",
+    "t",
+  ]);
+  expect(upstream.requests).toHaveLength(3);
+});
+
 /** Answers ranges of these bytes. */
 function ranges(bytes: Buffer): (request: RecordedRequest) => ScriptedReply {
   return ({ headers }) => {
@@ -179,6 +216,24 @@ describe("remote media", () => {
       expect(files.connections).toBe(0);
     },
   );
+
+  test.each([
+    ["an address", "http://127.0.0.2"],
+    ["an address of the other kind", "http://[::1]"],
+    ["a name", "http://localhost"],
+  ])("are not followed to %s of this machine", async (_, target) => {
+    const files: ScriptedUpstream = await scriptedUpstream(() => ({
+      status: 302,
+      headers: { location: `${target}:${new URL(files.baseUrl).port}/b.png` },
+    }));
+    // The first host counts as one of the public internet, and no other does.
+    let asked = 0;
+    const mayReach = () => ++asked === 1;
+    const opening = openRemoteMedium(`${files.baseUrl}/a.png`, { mayReach, maxBytes: 1e6, timeoutMs: 5000 });
+    expect(String(await failure(opening))).toMatch(/not an address of the public internet/);
+    expect(files.requests).toHaveLength(1);
+    expect(files.connections).toBe(1);
+  });
 
   test("an abort is thrown as it is", async () => {
     const files = await scriptedUpstream([{ hang: true }]);

@@ -6,6 +6,7 @@ import { OptionsError, TransportError } from "../../errors.js";
 import { resolve } from "../../options.js";
 import { headerProbe } from "./header-probe.js";
 import { type MediaProbe, type ReadableMedium, mediumOf } from "./media-probe.js";
+import { isPublicAddress } from "./public-address.js";
 import { openRemoteMedium } from "./remote-medium.js";
 
 export const MediaCheck = z.strictObject({
@@ -101,11 +102,12 @@ async function look(
 async function lookRemotely(
   url: string,
   kind: MediaKind,
-  { probe: reader, allowPrivateAddresses: allowPrivate, timeoutMs }: Settings,
+  { probe: reader, allowPrivateAddresses, timeoutMs }: Settings,
   signal: AbortSignal | undefined,
 ): Promise<Looked> {
+  const mayReach = allowPrivateAddresses ? () => true : isPublicAddress;
   try {
-    const medium = await openRemoteMedium(url, { allowPrivate, maxBytes: maxRemoteBytes, timeoutMs, signal });
+    const medium = await openRemoteMedium(url, { mayReach, maxBytes: maxRemoteBytes, timeoutMs, signal });
     try {
       return await probe(kind, medium, reader, signal);
     } finally {

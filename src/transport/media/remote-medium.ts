@@ -1,12 +1,11 @@
 import { lookup as resolveName } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { Agent, request } from "undici";
-import { isPublicAddress } from "./public-address.js";
 import type { ReadableMedium } from "./media-probe.js";
 
 export interface RemoteOptions {
-  /** Also addresses of this machine and its network. */
-  readonly allowPrivate: boolean;
+  /** Whether an IP address may be connected to. */
+  readonly mayReach: (address: string) => boolean;
   /** Most bytes to fetch in all. */
   readonly maxBytes: number;
   readonly timeoutMs: number;
@@ -21,16 +20,14 @@ const blockBytes = 256 * 1024;
 const maxRedirects = 3;
 
 /**
- * A medium at a public address, read by ranges in blocks of 256 kB. Neither the address, nor a name's addresses, nor a
- * redirect may lead to this machine or its network; names are resolved once, by the connection itself, so that they
+ * A medium at an address, read by ranges in blocks of 256 kB. Neither the address, nor a name's addresses, nor a
+ * redirect may lead where it may not reach; names are resolved once, by the connection itself, so that they
  * cannot lead elsewhere the second time.
  *
  * @throws Error saying what is wrong with the address or the answer.
  */
 export async function openRemoteMedium(address: string, options: RemoteOptions): Promise<RemoteMedium> {
-  const agent = new Agent({
-    connect: { timeout: options.timeoutMs, ...(!options.allowPrivate && { lookup: publicLookup }) },
-  });
+  const agent = new Agent({ connect: { timeout: options.timeoutMs, lookup: guardedLookup(options.mayReach) } });
   const close = () => agent.destroy();
   const reader = new RangeReader(new URL(address), agent, options);
   try {
@@ -42,16 +39,18 @@ export async function openRemoteMedium(address: string, options: RemoteOptions):
   }
 }
 
-const publicLookup: LookupFunction = (hostname, options, callback) => {
-  resolveName(hostname, { ...options, all: true }, (error, addresses) => {
-    if (error) return callback(error, "", 0);
-    const inside = addresses.find(({ address }) => !isPublicAddress(address));
-    if (inside) return callback(privateAddress(`${hostname} is ${inside.address}`), "", 0);
-    if (options.all) return callback(null, addresses);
-    const [{ address, family }] = addresses as [(typeof addresses)[number]];
-    return callback(null, address, family);
-  });
-};
+function guardedLookup(mayReach: RemoteOptions["mayReach"]): LookupFunction {
+  return (hostname, options, callback) => {
+    resolveName(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error) return callback(error, "", 0);
+      const inside = addresses.find(({ address }) => !mayReach(address));
+      if (inside) return callback(privateAddress(`${hostname} is ${inside.address}`), "", 0);
+      if (options.all) return callback(null, addresses);
+      const [{ address, family }] = addresses as [(typeof addresses)[number]];
+      return callback(null, address, family);
+    });
+  };
+}
 
 function privateAddress(what: string): Error {
   return new Error(`${what}, which is not an address of the public internet: the service cannot fetch it either`);
@@ -95,12 +94,12 @@ class RangeReader {
   }
 
   async #fetch(index: number): Promise<Uint8Array> {
-    const { allowPrivate, maxBytes, timeoutMs, signal } = this.#options;
+    const { mayReach, maxBytes, timeoutMs, signal } = this.#options;
     const timeout = AbortSignal.timeout(timeoutMs);
     for (let redirects = 0; redirects <= maxRedirects; redirects++) {
       const host = this.#url.hostname.replace(/^\[|\]$/g, "");
       if (!/^https?:$/.test(this.#url.protocol)) throw new Error(`${this.#url.protocol} is neither http nor https`);
-      if (!allowPrivate && isIP(host) !== 0 && !isPublicAddress(host)) throw privateAddress(host);
+      if (isIP(host) !== 0 && !mayReach(host)) throw privateAddress(host);
       const start = index * blockBytes;
       const { statusCode, headers, body } = await request(this.#url, {
         dispatcher: this.#agent,

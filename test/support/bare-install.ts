@@ -1,0 +1,22 @@
+import { execFile } from "node:child_process";
+import { cp, mkdir, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { temporaryFolder } from "./temporary-folder.js";
+
+/**
+ * Runs a script beside the library as it is installed with these packages and no others, and gives what it prints. The
+ * script imports the library's files from `./dist/`.
+ */
+export async function runWithPackages(packages: readonly string[], script: string): Promise<string> {
+  const folder = await temporaryFolder();
+  const root = fileURLToPath(new URL("../../", import.meta.url));
+  await cp(join(root, "dist"), join(folder, "dist"), { recursive: true });
+  await mkdir(join(folder, "node_modules"));
+  for (const name of packages) await symlink(join(root, "node_modules", name), join(folder, "node_modules", name));
+  await writeFile(join(folder, "package.json"), '{"type":"module"}');
+  await writeFile(join(folder, "script.js"), script);
+  const { stdout } = await promisify(execFile)(process.execPath, [join(folder, "script.js")], { timeout: 15_000 });
+  return stdout.trim();
+}

@@ -122,6 +122,7 @@ export { lastFrameAsFirstFrame, videoContent } from "./models/video-content.js";
 export type { MediaSource } from "./models/video-content.js";
 export { embedder } from "./models/embedder.js";
 export type { EmbedderOptions } from "./models/embedder.js";
+export { tokenizerFile } from "./models/tokenizer-file.js";
 export { reranker } from "./models/reranker.js";
 export type { RerankerOptions } from "./models/reranker.js";
 export { chatModel } from "./models/chat-model.js";

@@ -69,6 +69,7 @@ const oneImporter = [
   "ignore",
   "image-size",
   "mediabunny",
+  "@huggingface/tokenizers",
   "unpdf",
   "mammoth",
   "csv-parse",

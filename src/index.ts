@@ -198,6 +198,7 @@ export type {
   AskOptions,
   IngestOptions,
   IngestPlan,
+  Fusion,
   KnowledgeBase,
   KnowledgeBaseOptions,
   RewriteOptions,

@@ -86,11 +86,20 @@ export interface IngestPlan {
   readonly skipped: IngestReport["skipped"];
 }
 
+export interface Fusion {
+  /** Default: 10. */
+  readonly k?: number;
+  /** Default: those of the knowledge base. */
+  readonly weights?: { readonly dense: number; readonly lexical: number };
+}
+
 export interface SearchPassagesOptions extends RunOptions, RewriteOptions {
   /** Default: `hybrid`. */
   readonly mode?: SearchMode;
   /** Most hits. Default: 10. */
   readonly limit?: number;
+  /** How a hybrid search fuses its ranks, in place of what the knowledge base was opened with; see `search`. */
+  readonly fusion?: Fusion;
   /** Whether `"exact phrase"`, `-word` and `-"phrase"` in the question are signs; see `parseSyntax`. Default: true. */
   readonly syntax?: boolean;
   /** Passages that search hands to the reranker, 1 to 1000; of them `limit` stay. Default: none, no reranking. */
@@ -174,10 +183,12 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
         .pipe(skipKnown(kb));
 
     const weights = options.weights ?? (upstream.lexicalEmbedding ? lexicalEmbeddingWeights : undefined);
-    const retrieval = (mode: SearchMode, count: number): Pipeline<Question, Retrieved> =>
+    const retrieval = (mode: SearchMode, count: number, fusion: Fusion = {}): Pipeline<Question, Retrieved> =>
       mode === "lexical"
         ? Pipeline.from<Question>().pipe(search(kb, { mode, count }))
-        : Pipeline.from<Question>().pipe(embedQuestion(embed)).pipe(search(kb, { mode, count, weights }));
+        : Pipeline.from<Question>()
+            .pipe(embedQuestion(embed))
+            .pipe(search(kb, { mode, count, weights, ...fusion }));
 
     // Made when it is needed: a service of the caller's need not have a chat model to be searched with.
     const chat = () => chatModel(transport, { model: upstream.model("chat") });
@@ -224,6 +235,7 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
         {
           mode = "hybrid",
           limit = 10,
+          fusion,
           rerank: candidates,
           syntax = true,
           diversity,
@@ -235,7 +247,7 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
       ) {
         // To choose from, where what repeats is to make room.
         const ranked = diversity === undefined ? limit : Math.min(1000, 4 * limit);
-        const found = retrieval(mode, candidates ?? ranked);
+        const found = retrieval(mode, candidates ?? ranked, fusion);
         const best = candidates === undefined ? found : found.pipe(reranking(ranked));
         const varied = diversity === undefined ? best : best.pipe(diversify(kb, { lambda: diversity, count: limit }));
         const widened = widenTokens === undefined ? varied : varied.pipe(widen(kb, { maxTokens: widenTokens }));

@@ -10,7 +10,19 @@ import type { KnowledgeBase } from "../knowledge-base.js";
 import { documentSource } from "../load/source.js";
 import type { SearchMode } from "../stages/search.js";
 import { withKnowledgeBase, type StoreFlags, type World } from "./command-context.js";
-import { baselineFor, describeRuns, readBaseline, runAsJson, writeRuns, type EvalRun } from "./eval-run.js";
+import { evalPlans } from "./eval-plans.js";
+import { evalReport } from "./eval-report.js";
+import {
+  baselineFor,
+  describeRuns,
+  planName,
+  readBaseline,
+  runAsJson,
+  writeRuns,
+  writeText,
+  type EvalPlan,
+  type EvalRun,
+} from "./eval-run.js";
 import { exitCodes } from "./failure.js";
 import { count, describeProgress, progressLine } from "./progress-line.js";
 
@@ -20,6 +32,8 @@ export interface EvalFlags extends StoreFlags {
   readonly limitQueries?: number;
   readonly queries?: string;
   readonly qrels?: string;
+  readonly grid?: boolean;
+  readonly report?: string;
   readonly output?: string;
   readonly baseline?: string;
 }
@@ -37,8 +51,8 @@ export async function evalCommand(world: World, folder: string, flags: EvalFlags
     },
     world.signal,
   );
-  const { mode: modes = ["hybrid"], rerank = false } = flags;
-  const plans = modes.map((mode) => ({ collection: collection.name, mode, rerank }));
+  const { mode: modes, rerank = false, grid = false } = flags;
+  const plans = evalPlans({ modes, rerank, grid }).map((plan) => ({ collection: collection.name, ...plan }));
   // Before the long work: a baseline that does not fit is found out at once.
   const baselines = flags.baseline === undefined ? undefined : await readBaseline(path(flags.baseline));
   const planned = plans.map((plan) => ({ plan, baseline: baselines && baselineFor(baselines, plan) }));
@@ -54,6 +68,12 @@ export async function evalCommand(world: World, folder: string, flags: EvalFlags
     return measured;
   });
 
+  if (flags.report !== undefined) {
+    await writeText(
+      path(flags.report),
+      evalReport({ collection, runs, baselines: planned.map(({ baseline }) => baseline) }),
+    );
+  }
   if (flags.output !== undefined) await writeRuns(path(flags.output), runs);
   if (flags.json) {
     const objects = runs.map(runAsJson);
@@ -105,39 +125,27 @@ async function ingest({ stderr, signal }: World, kb: KnowledgeBase, collection: 
   }
 }
 
-interface SearchPlan {
-  readonly mode: SearchMode;
-  readonly rerank: boolean;
-}
-
 async function measure(
   { stderr, signal }: World,
   kb: KnowledgeBase,
   collection: Collection,
-  { mode, rerank }: SearchPlan,
+  plan: EvalPlan,
   limitQueries: number,
 ) {
+  const { mode, rerank, fusion } = plan;
+  const options = { mode, syntax: false, signal, ...(fusion && { fusion }) };
   const queries = spread(collection.queries, limitQueries);
   const startedAt = performance.now();
   const line = progressLine(stderr, (done: number) => {
     const perSecond = (done / (performance.now() - startedAt)) * 1000;
-    return `${mode}: ${count(done)} of ${count(queries.length)} queries  ${perSecond.toFixed(1)} queries/s`;
+    return `${planName(plan)}: ${count(done)} of ${count(queries.length)} queries  ${perSecond.toFixed(1)} queries/s`;
   });
   const rank = async (question: string): Promise<readonly string[]> => {
     if (rerank) {
-      const { hits } = await kb.search(question, {
-        mode,
-        limit: rerankDepth,
-        rerank: rerankDepth,
-        syntax: false,
-        signal,
-      });
+      const { hits } = await kb.search(question, { ...options, limit: rerankDepth, rerank: rerankDepth });
       return documentsOf(hits);
     }
-    return rankDocuments(
-      async (limit) => (await kb.search(question, { mode, limit, syntax: false, signal })).hits,
-      rankingDepth,
-    );
+    return rankDocuments(async (limit) => (await kb.search(question, { ...options, limit })).hits, rankingDepth);
   };
   return evaluate(queries, async ({ text }) => (await rank(text)).map(collection.documentId), {
     onProgress: (done) => line.update(done),

@@ -3,20 +3,28 @@ import { z } from "zod";
 import { asError, LoadError, OptionsError } from "../errors.js";
 import type { Comparison } from "../evaluate/compare.js";
 import { byMetric, metricNames, type Evaluation, type MetricName, type Scores } from "../evaluate/evaluate.js";
+import type { Fusion } from "../knowledge-base.js";
 import type { SearchMode } from "../stages/search.js";
 
-/** One way of searching, measured. */
-export interface EvalRun extends Evaluation {
-  readonly collection: string;
+/** One way of searching. */
+export interface EvalPlan {
   readonly mode: SearchMode;
   readonly rerank: boolean;
+  /** Absent: as the knowledge base fuses. */
+  readonly fusion?: Required<Fusion>;
+}
+
+/** One way of searching, measured. */
+export interface EvalRun extends Evaluation, EvalPlan {
+  readonly collection: string;
   readonly comparison?: Comparison;
 }
 
 /** A run without the scores of each query: what `--json` prints. */
-export function runAsJson({ collection, mode, rerank, queries, comparison, ...run }: EvalRun): object {
-  const { metrics, intervals, latencyMs } = run;
-  return { collection, mode, rerank, queries, metrics, intervals, latencyMs, ...(comparison && { comparison }) };
+export function runAsJson({ collection, mode, queries, metrics, intervals, latencyMs, ...run }: EvalRun): object {
+  const { rerank, fusion, comparison } = run;
+  const more = { ...(rerank && { rerank }), ...(fusion && { fusion }), ...(comparison && { comparison }) };
+  return { collection, mode, queries, metrics, intervals, latencyMs, ...more };
 }
 
 const ScoresSchema = z.object(byMetric(() => z.number()));
@@ -28,21 +36,27 @@ const RunFile = z.object({
       z.object({
         collection: z.string(),
         mode: z.enum(["hybrid", "dense", "lexical"]),
-        rerank: z.boolean(),
+        rerank: z.boolean().default(false),
+        fusion: z.object({ k: z.number(), weights: z.object({ dense: z.number(), lexical: z.number() }) }).optional(),
         scores: z.record(z.string(), ScoresSchema),
       }),
     )
     .min(1),
 });
 
-export type BaselineRun = Pick<EvalRun, "collection" | "mode" | "rerank"> & {
+export type BaselineRun = EvalPlan & {
+  readonly collection: string;
   readonly scores: ReadonlyMap<string, Scores>;
 };
 
 export async function writeRuns(path: string, runs: readonly EvalRun[]): Promise<void> {
   const content = runs.map((run) => ({ ...runAsJson(run), scores: Object.fromEntries(run.scores) }));
+  await writeText(path, `${JSON.stringify({ runs: content }, null, 1)}\n`);
+}
+
+export async function writeText(path: string, text: string): Promise<void> {
   try {
-    await writeFile(path, `${JSON.stringify({ runs: content }, null, 1)}\n`);
+    await writeFile(path, text);
   } catch (cause) {
     throw new OptionsError("options", `Cannot write ${path}: ${asError(cause).message}`, { cause });
   }
@@ -58,7 +72,11 @@ export async function readBaseline(path: string): Promise<readonly BaselineRun[]
   }
   try {
     const { runs } = RunFile.parse(JSON.parse(text));
-    return runs.map((run) => ({ ...run, scores: new Map(Object.entries(run.scores)) }));
+    return runs.map(({ fusion, scores, ...run }) => ({
+      ...run,
+      ...(fusion && { fusion }),
+      scores: new Map(Object.entries(scores)),
+    }));
   } catch (cause) {
     const wayOut = "a baseline is a file that --output wrote";
     throw new LoadError("malformed", path, `${path} holds no scores by query: ${wayOut}`, { cause });
@@ -66,29 +84,26 @@ export async function readBaseline(path: string): Promise<readonly BaselineRun[]
 }
 
 /**
- * The run of a baseline to compare with: the one of the same mode, or the only one there is, so that one mode can be
+ * The run of a baseline to compare with: the one that searched in the same way, or the only one there is, so that one mode can be
  * compared with another.
  *
  * @throws OptionsError when it is of another collection, or has none for this mode.
  */
 export function baselineFor(
   runs: readonly BaselineRun[],
-  { collection, mode, rerank }: Pick<EvalRun, "collection" | "mode" | "rerank">,
+  { collection, ...plan }: EvalPlan & { readonly collection: string },
 ): BaselineRun {
   const [first] = runs;
-  const found =
-    runs.find((run) => run.mode === mode && run.rerank === rerank) ?? (runs.length === 1 ? first : undefined);
-  if (!found) {
-    const name = rerank ? `${mode} with reranking` : mode;
-    throw new OptionsError("options", `The baseline has ${runs.length} runs, and none of mode ${name}`);
-  }
+  const name = planName(plan);
+  const found = runs.find((run) => planName(run) === name) ?? (runs.length === 1 ? first : undefined);
+  if (!found) throw new OptionsError("options", `The baseline has ${runs.length} runs, and none of mode ${name}`);
   if (found.collection !== collection) {
     throw new OptionsError("options", `The baseline is of collection ${found.collection}, not of ${collection}`);
   }
   return found;
 }
 
-const headings: Record<MetricName, string> = {
+export const headings: Record<MetricName, string> = {
   "ndcg@10": "nDCG@10",
   "recall@100": "Recall@100",
   "mrr@10": "MRR@10",
@@ -99,7 +114,7 @@ const headings: Record<MetricName, string> = {
 export function describeRuns(runs: readonly EvalRun[]): string {
   const head = ["Mode", ...metricNames.map((metric) => headings[metric]), "p50", "p95"];
   const rows = runs.map((run) => [
-    modeName(run),
+    planName(run),
     ...metricNames.map((metric) => {
       const [low, high] = run.intervals[metric];
       return `${run.metrics[metric].toFixed(3)} (${low.toFixed(3)}-${high.toFixed(3)})`;
@@ -112,7 +127,7 @@ export function describeRuns(runs: readonly EvalRun[]): string {
 
 function describeComparison({ comparison, ...run }: EvalRun): string[] {
   if (!comparison) return [];
-  const head = [`${modeName(run)} against the baseline`, "before", "change", "p", ""];
+  const head = [`${planName(run)} against the baseline`, "before", "change", "p", ""];
   const rows = metricNames.map((metric) => {
     const { baseline, difference, p, verdict } = comparison.metrics[metric];
     const change = `${difference < 0 ? "" : "+"}${difference.toFixed(3)}`;
@@ -127,8 +142,9 @@ function describeComparison({ comparison, ...run }: EvalRun): string[] {
   return [...table([head, ...rows]), `${comparison.queries} queries asked by both`, ""];
 }
 
-function modeName({ mode, rerank }: Pick<EvalRun, "mode" | "rerank">): string {
-  return rerank ? `${mode} + rerank` : mode;
+export function planName({ mode, rerank, fusion }: EvalPlan): string {
+  const fusing = fusion ? ` k=${fusion.k} ${fusion.weights.dense}:${fusion.weights.lexical}` : "";
+  return `${mode}${fusing}${rerank ? " + rerank" : ""}`;
 }
 
 function table(rows: readonly (readonly string[])[]): string[] {

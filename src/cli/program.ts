@@ -132,9 +132,11 @@ Examples:
     .argument("<folder>", "the collection")
     .option("--mode <mode...>", "hybrid (default), dense, lexical; several are measured one after another", searchModes)
     .option("--rerank", "rerank the first 100 passages; recall@100 is then of the documents among them")
+    .option("--grid", "measure all modes, with and without reranking, and hybrid with several fusions")
     .option("--limit-queries <count>", "ask only so many, spread evenly over all", between(1, 10_000_000))
     .option("--queries <file>", "default: queries.jsonl in the folder")
     .option("--qrels <file>", "judgements; default: qrels/test.tsv in the folder")
+    .option("--report <file>", "write a page with tables, a chart and the queries that changed most, as HTML")
     .option("--output <file>", "write the result with the scores of every query, as JSON")
     .option("--baseline <file>", "compare with what --output wrote; exit 1 when significantly worse")
     .addHelpText(
@@ -143,6 +145,7 @@ Examples:
 Examples:
   $ citewell eval ./scifact
   $ citewell eval ./scifact --mode hybrid dense lexical --store ./scifact-store
+  $ citewell eval ./scifact --grid --report report.html
   $ citewell eval ./scifact --output before.json
   $ citewell eval ./scifact --baseline before.json`,
     )

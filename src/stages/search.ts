@@ -15,6 +15,8 @@ export const SearchOptions = z.strictObject({
   mode: z.enum(["hybrid", "dense", "lexical"]).default("hybrid"),
   /** What each side's word is worth in a hybrid search; 0 or more. Default: 1 each. */
   weights: z.strictObject({ dense: z.number().min(0), lexical: z.number().min(0) }).optional(),
+  /** How slowly a place further down loses worth where ranks are fused, 0 to 1000; see `fused`. Default: 10. */
+  k: z.number().min(0).max(1000).optional(),
 });
 export type SearchOptions = z.input<typeof SearchOptions>;
 export type SearchMode = z.output<typeof SearchOptions>["mode"];
@@ -44,7 +46,7 @@ export function search<Space extends string>(
   store: Searchable<Space>,
   options: SearchOptions = {},
 ): Stage<Question & Partial<Embedded<Question, Space>>, Retrieved> {
-  const { count, mode, weights } = resolve("search", SearchOptions, options);
+  const { count, mode, weights, k } = resolve("search", SearchOptions, options);
   const { space, dimension } = store;
   return mapStage(
     "search",
@@ -104,7 +106,7 @@ export function search<Space extends string>(
     if (only && others.length === 0) return only.retriever;
     return fused(
       parts.map((part) => part.retriever),
-      { weights: parts.map(({ weight }) => weight) },
+      { weights: parts.map(({ weight }) => weight), ...(k !== undefined && { k }) },
     );
   }
 }

@@ -91,6 +91,74 @@ describe("eval", () => {
   });
 });
 
+test("what --json prints is what the documentation says, and nothing else unless it was asked for", async () => {
+  const cwd = await collection();
+  const plain = await citewellJson<EvalJson>(["eval", "things", "--limit-queries", "2"], { cwd });
+  expect(Object.keys(plain)).toEqual(["collection", "mode", "queries", "metrics", "intervals", "latencyMs"]);
+  const reranked = await citewellJson<EvalJson>(["eval", "things", "--limit-queries", "2", "--rerank"], { cwd });
+  expect(reranked).toMatchObject({ rerank: true });
+});
+
+test("a grid measures modes, fusions and reranking in one go, and a report shows them without any script", async () => {
+  const cwd = await collection();
+  await writeFile(
+    join(cwd, "things/queries.jsonl"),
+    lines(things.map((thing, at) => ({ _id: `q${at}`, text: `<b>${thing}</b> & co` }))),
+  );
+  const words = [
+    "eval",
+    "things",
+    "--grid",
+    "--limit-queries",
+    "4",
+    "--report",
+    "report.html",
+    "--output",
+    "grid.json",
+  ];
+  const { runs } = await citewellJson<{ runs: readonly (EvalJson & { rerank?: true; fusion?: object })[] }>(words, {
+    cwd,
+  });
+  expect(runs.map(({ mode, rerank = false, fusion }) => [mode, rerank, fusion])).toEqual([
+    ["lexical", false, undefined],
+    ["dense", false, undefined],
+    ["hybrid", false, undefined],
+    ...[10, 60].flatMap((k) =>
+      [0.2, 0.5, 1, 2].map((dense) => ["hybrid", false, { k, weights: { dense, lexical: 1 } }]),
+    ),
+    ["lexical", true, undefined],
+    ["dense", true, undefined],
+    ["hybrid", true, undefined],
+  ]);
+  const html = await readFile(join(cwd, "report.html"), "utf8");
+  expect(html).toMatch(/^<!doctype html>/);
+  expect(html).not.toMatch(/<script|<b>|https?:|src=|@import/);
+  expect(html.match(/<circle/g)).toHaveLength(runs.length);
+  expect(html).toContain("hybrid k=60 0.5:1");
+  expect(html).toContain("against lexical</h2>");
+
+  const again = await citewellJson<{ runs: readonly EvalJson[] }>(
+    [
+      "eval",
+      "things",
+      "--grid",
+      "--limit-queries",
+      "4",
+      "--baseline",
+      "grid.json",
+      "--mode",
+      "hybrid",
+      "--report",
+      "second.html",
+    ],
+    { cwd },
+  );
+  expect(again.runs.map(({ comparison }) => comparison?.worse)).toEqual(again.runs.map(() => false));
+  expect(await readFile(join(cwd, "second.html"), "utf8")).toContain(
+    "hybrid k=60 1:1 against the baseline (hybrid k=60 1:1)",
+  );
+});
+
 describe("eval against a baseline", () => {
   test("the same again is no change; clearly worse ends with code 1 and says where", async () => {
     const cwd = await collection();

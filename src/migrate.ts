@@ -32,7 +32,8 @@ export interface MigrationReport extends IngestReport {
  * Makes the store at `options.path` anew, with another embedding model or other chunks, from the documents it holds: their
  * files are not needed. The old store serves meanwhile and refuses changes. Only when every document is in the new one do
  * they change places, in one step; the old one stays, for `migrateBack`. Stopped anywhere, call it again: it goes on.
- * Chunks whose text and model stay are not embedded again.
+ * Chunks whose text and model stay are not embedded again. A store keeps the vectors of texts that are gone, so that what
+ * comes back costs nothing; a migration, also to the model it has, leaves them behind.
  *
  * @param options how the knowledge base is to be opened from then on.
  * @throws OptionsError for bad options, StoreError `missing` or `locked`.

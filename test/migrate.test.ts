@@ -14,10 +14,9 @@ import { transportFor } from "./support/transport-for.js";
 const documents: Document[] = Array.from({ length: 30 }, (_, number) => ({
   uri: `note:${number}`,
   title: `Note ${number}`,
-  text: Array.from(
-    { length: 4 },
-    (_, at) => `Topic ${number}.${at} is told here. ${"More words follow. ".repeat(20)}`,
-  ).join("\n\n"),
+  text: [0, 1, 2, 3]
+    .map((at) => `Topic ${number}.${at} is told here. ${"More words follow. ".repeat(20)}`)
+    .join("\n\n"),
   metadata: { number },
   anchors: [{ start: 0, page: 3 }],
   mediaType: "text/markdown",

@@ -9,6 +9,9 @@ const aboutTheInput: ReadonlySet<TransportErrorCode> = new Set([
   "reply",
 ]);
 
+/** Times that a call is sent of which the reply makes no sense: most often that is an accident, and not about the texts. */
+const sendsOfNonsense = 4;
+
 /** Refusals of single texts in a row after which the texts are not what is wrong: sooner when none was ever taken. */
 const hopelessAfter = { before: 16, after: 256 };
 
@@ -20,7 +23,7 @@ export interface RefusedText<T> {
 /**
  * Sends items so that one the service refuses costs no other: a refused call is halved until the refused item is alone.
  * When every item of a refused call went through in smaller calls, its size was the reason, and no later call is larger
- * than the largest of those. One of these serves a whole run.
+ * than the largest of those. One of these serves a whole run. A reply that makes no sense is asked for again first.
  *
  * Errors that are not about what was sent are thrown, and so is a refusal that item after item meets.
  */
@@ -46,8 +49,9 @@ export class RefusalIsolator<T> {
   }
 
   async #isolate(items: readonly T[]): Promise<{ refused: RefusedText<T>[]; largestTaken: number }> {
+    let nonsense = false;
     try {
-      await this.#send(items);
+      await this.#sendAgain(items);
       this.#taken = true;
       this.#refusalsInARow = 0;
       return { refused: [], largestTaken: items.length };
@@ -58,13 +62,25 @@ export class RefusalIsolator<T> {
         if (this.#refusalsInARow >= (this.#taken ? hopelessAfter.after : hopelessAfter.before)) throw error;
         return { refused: [{ item: items[0]!, error }], largestTaken: 0 };
       }
+      nonsense = error.code === "reply";
     }
     const middle = Math.ceil(items.length / 2);
     const first = await this.#isolate(items.slice(0, middle));
     const second = await this.#isolate(items.slice(middle));
     const refused = [...first.refused, ...second.refused];
     const largestTaken = Math.max(first.largestTaken, second.largestTaken);
-    if (refused.length === 0) this.#mostItems = Math.min(this.#mostItems, largestTaken);
+    // Nonsense says nothing of sizes.
+    if (refused.length === 0 && !nonsense) this.#mostItems = Math.min(this.#mostItems, largestTaken);
     return { refused, largestTaken };
+  }
+
+  async #sendAgain(items: readonly T[]): Promise<void> {
+    for (let sends = 1; ; sends++) {
+      try {
+        return await this.#send(items);
+      } catch (error) {
+        if (!(error instanceof TransportError && error.code === "reply") || sends === sendsOfNonsense) throw error;
+      }
+    }
   }
 }

@@ -146,6 +146,18 @@ describe("embedChunks", () => {
     expect(embedder.calls.slice(-3).map((sent) => sent.length)).toEqual([16, 16, 16]);
   });
 
+  test("a reply that makes no sense is asked for again, and teaches no batch limit", async () => {
+    const embedder = wordEmbedder({
+      maxBatchTexts: 16,
+      before: (_sent, _call, index) => {
+        if (index % 3 === 0) throw new TransportError("reply", "garbage");
+      },
+    });
+    const { out, failures } = await run(chunksOf("doc", ...lines(64)), embedder, { concurrency: 1 });
+    expect({ out: out.length, failures: failures.size }).toEqual({ out: 64, failures: 0 });
+    expect(embedder.calls.map((sent) => sent.length)).toEqual([16, 16, 16, 16, 16, 16]);
+  });
+
   test("a refused text fails its document with the place and the service's words, once", async () => {
     const embedder = wordEmbedder({
       before: (sent) => {

@@ -73,11 +73,11 @@ async function runWriter(
   return said;
 }
 
-test("killed 50 times at random moments, a store is what an uninterrupted run makes", async () => {
+test("killed 15 times at random moments, a store is what an uninterrupted run makes", async () => {
   const path = join(temporaryFolder(), "store");
   const next = seededRandom(20);
   let acknowledged = 0;
-  for (let kill = 0; kill < 50; kill++) {
+  for (let kill = 0; kill < 15; kill++) {
     // Counted from what it says last, so that kills strike all of its work, however slow the machine is.
     let linesToCome = Math.floor(next() * 5);
     const afterMs = next() * (linesToCome === 0 ? 200 : 40);
@@ -94,7 +94,7 @@ test("killed 50 times at random moments, a store is what an uninterrupted run ma
     expect(said.filter(({ broken }) => broken)).toEqual([]);
     acknowledged = Math.max(acknowledged, ...said.map((line) => line.opened ?? line.acknowledged ?? 0));
   }
-  expect(acknowledged).toBeGreaterThan(25);
+  expect(acknowledged).toBeGreaterThan(8);
   const until = acknowledged + 2;
   const interrupted = await runWriter({ path, acknowledged, until });
   const uninterrupted = await runWriter({ path: join(temporaryFolder(), "store"), until });

@@ -13,13 +13,13 @@ function onOwnLine({ kind }: Statement): boolean {
 }
 
 /** Each sentence with its own marker, so that none claims what only its neighbour's words show. */
-function cited({ kind, source, text }: Statement, style: CitationStyle): string {
+function cited({ kind, source, text, passage }: Statement, style: CitationStyle): string {
   if (kind === "code") return withMarker(inlineCode(text.replace(/\s*\\\n\s*/g, " ")), source, text, style);
   if (kind !== "prose" || style === "none") return withMarker(said(text), source, text, style);
   const parts = sentences(text).map(({ start, end }) => text.slice(start, end));
   return parts
     .filter((part) => /[\p{L}\p{N}]/u.test(part))
-    .map((part) => withMarker(said(part), source, part, style))
+    .map((part, index) => withMarker(said(part), source, index === 0 ? (passage ?? part) : part, style))
     .join(" ");
 }
 
@@ -33,8 +33,8 @@ function withMarker(words: string, source: number, text: string, style: Citation
   return quote === "" ? `${words} [${source}]` : `${words} [${source}: "${quote}"]`;
 }
 
-/** Most characters of a quote: enough to be found again, short enough to be read. */
-const longestQuote = 160;
+/** Most characters of a quote: two long sentences. */
+const longestQuote = 800;
 
 /**
  * The longest stretch of a statement that stands in a marker as it is: one line, without a bracket behind a quotation

@@ -63,3 +63,28 @@ export function wantedKinds(question: string): readonly WantedKind[] {
     return named === undefined ? [] : [{ has, named: new Set(terms(named)), bonus }];
   });
 }
+
+const asksForPlace =
+  /\bwhere\b|\b(?:what|which) (?:city|country|state|town|place|region|area|location|river|island|county|continent)\b/i;
+const asksForNumber =
+  /\bhow (?:many|much|long|old|far|large|big|tall|high|deep|often)\b|\bwhat (?:percent|percentage|number|amount)\b/i;
+const number =
+  /\d[\d,.]*|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|dozen|hundred|thousand|million|half|third|quarter)\b/gi;
+const numberWeight = 0.26;
+const placeWeight = 0.13;
+
+/**
+ * Whether a statement brings a number or a name to a question that asks for one, and not merely those of the question:
+ * what it adds to the statement's score, below 0 when it brings none.
+ */
+export function bringsNews(question: string, asked: readonly string[], text: string): number {
+  const own = new Set(asked);
+  const brings = (found: readonly string[]) => found.some((word) => terms(word).some((term) => !own.has(term)));
+  let news = 0;
+  if (asksForNumber.test(question)) news += brings(text.match(number) ?? []) ? numberWeight : -numberWeight;
+  if (asksForPlace.test(question)) {
+    const names = text.replace(/^\s*[\p{L}'’]+/u, "").match(/\p{Lu}[\p{L}'’-]+/gu) ?? [];
+    news += brings(names) ? placeWeight : -placeWeight;
+  }
+  return news;
+}

@@ -1,8 +1,11 @@
+import { evidence, leastEvidence, sureEvidence } from "./evidence.js";
 import { asksForCode } from "./question-kind.js";
+import { questionTerms } from "../question-terms.js";
 import { rarity } from "../rarity.js";
 import { plainText } from "./plain-text.js";
 import { announces, scoreStatements, type ScoredStatement } from "./statement-score.js";
 import type { Statement } from "./statements.js";
+import { widened } from "./widened.js";
 
 /** Coverage below which the best statement is no answer. Higher, answers are missed; lower, other subjects are quoted. */
 const leastCoverage = 0.36;
@@ -17,12 +20,15 @@ const leadingStatements = 2;
 export function chooseStatements(question: string, all: readonly Statement[]): readonly Statement[] {
   const scored = scoreStatements(question, all);
   const best = scored[0];
-  if (best === undefined || best.coverage < leastCoverage) return [];
+  if (best === undefined || best.coverage < leastCoverage || odds(best, scored) < leastEvidence) return [];
+  const unsure = odds(best, scored) < sureEvidence;
+  const asked = questionTerms(question);
   const chosen: Statement[] = [];
   const said = new Set<string>();
   const matched = new Set<string>();
   const take = (one: ScoredStatement) => {
-    const together = withCompanion(one.statement, all, scored, asksForCode(question));
+    const led = withCompanion(one.statement, all, scored, asksForCode(question));
+    const together = led.length > 1 ? led : widened(one.statement, question, asked, { all, unsure });
     const fresh = together.filter(({ text }) => !said.has(wordsOf(text)));
     // What leads up to something is not left hanging.
     if (chosen.length + fresh.length > mostStatements) return;
@@ -39,6 +45,13 @@ export function chooseStatements(question: string, all: readonly Statement[]): r
     if (adds) take(one);
   }
   return chosen;
+}
+
+/** Log-odds that the best statement answers. They are those of sentences; an outright definition needs none. */
+function odds(best: ScoredStatement, scored: readonly ScoredStatement[]): number {
+  if (best.defines > 0 || best.statement.kind !== "prose") return Infinity;
+  const rival = scored.find(({ statement }) => statement.source !== best.statement.source);
+  return evidence(best.evidence, best.score - Math.max(0, rival?.score ?? 0));
 }
 
 /** The same for statements that differ in case and marks alone. */

@@ -2,9 +2,11 @@ import { terms } from "../../text/terms.js";
 import { definitionOf, type Definition } from "../definition.js";
 import { questionTerms } from "../question-terms.js";
 import { rarity } from "../rarity.js";
+import { alikeness } from "./alikeness.js";
+import type { EvidenceFacts } from "./evidence.js";
 import { beginsWithIdentifier, holdsIdentifier, identifiersIn, namesIn } from "./names.js";
 import { plainText } from "./plain-text.js";
-import { asksForCode, namesVariable, wantedKinds } from "./question-kind.js";
+import { asksForCode, bringsNews, namesVariable, wantedKinds } from "./question-kind.js";
 import type { Statement } from "./statements.js";
 
 export interface ScoredStatement {
@@ -14,6 +16,9 @@ export interface ScoredStatement {
   readonly coverage: number;
   /** Terms of the question in the statement itself. */
   readonly matched: ReadonlySet<string>;
+  /** 1 when it defines outright what is to be defined, 0 when it does not. */
+  readonly defines: number;
+  readonly evidence: EvidenceFacts;
 }
 
 /** A term in the headings or the sentence before counts for this share of one in the statement. */
@@ -52,7 +57,11 @@ const topicShare = 0.6;
 /** An option of a list of options tells no way to do a thing. */
 const optionPenalty = 0.25;
 /** Sources come best first. */
-const rankPenalty = 0.02;
+const rankPenalty = 0.1;
+/** What the question asks about stands together in one source: the share of it that does. */
+const sourceBonus = 0.9;
+/** The question's words beside its subject, which all sources are on. */
+const specificBonus = 0.4;
 
 /** All statements that may answer, best first. */
 export function scoreStatements(question: string, all: readonly Statement[]): readonly ScoredStatement[] {
@@ -70,6 +79,9 @@ export function scoreStatements(question: string, all: readonly Statement[]): re
   const sources = termsBySource(read);
   const ranks = new Map([...sources.keys()].map((source, rank) => [source, rank] as const));
   const names = namesIn(question);
+  const held = new Map([...sources].map(([source, known]) => [source, likeShare(weights, known)] as const));
+  const specific = specificWeights(weights, all);
+  const pairs = nearPairs(wording, questionReach);
   const identifiers = identifiersIn(question);
   const wants = wantedKinds(question);
   const wantsCode = asksForCode(question);
@@ -105,6 +117,9 @@ export function scoreStatements(question: string, all: readonly Statement[]): re
     if (matched.size === 0 && fitting.length === 0 && defines === 0) continue;
     const score =
       share +
+      sourceBonus * (held.get(statement.source) ?? 0) +
+      specificBonus * coveredShare(specific, found) +
+      bringsNews(question, asked, statement.text) +
       phraseBonus * phraseShare(wording, statement.text) +
       share * fitting.reduce((sum, { bonus }) => sum + bonus, 0) +
       defines +
@@ -121,9 +136,82 @@ export function scoreStatements(question: string, all: readonly Statement[]): re
       (leansBack.test(plain) ? dependentPenalty : 0) -
       (statement.kind === "prose" && isMostlySigns(statement.text) ? signsPenalty : 0) -
       rankPenalty * Math.min(10, ranks.get(statement.source) ?? 0);
-    scored.push({ statement, score, coverage: Math.max(share, Math.min(1, defines)), matched });
+    scored.push({
+      statement,
+      score,
+      coverage: Math.max(share, Math.min(1, defines)),
+      matched,
+      defines: Math.min(1, defines / definitionBonus),
+      evidence: {
+        inSource: held.get(statement.source) ?? 0,
+        asked: weights.size,
+        missing: weights.size - matched.size,
+        names: names.length === 0 ? 1 : 1 - absent.length / names.length,
+        rank: ranks.get(statement.source) ?? 0,
+        pairs: pairs.size === 0 ? 0 : sharedPairs(pairs, nearPairs(terms(statement.text), statementReach)) / pairs.size,
+      },
+    });
   }
   return scored.toSorted((a, b) => b.score - a.score);
+}
+
+/** Words of the question at most this far apart, and of a statement, count as standing together. */
+const questionReach = 3;
+const statementReach = 4;
+
+/** Every two terms that follow one another at most `reach` places apart. */
+function nearPairs(found: readonly string[], reach: number): ReadonlySet<string> {
+  const pairs = new Set<string>();
+  for (const [at, first] of found.entries()) {
+    for (const second of found.slice(at + 1, at + 1 + reach)) pairs.add(`${first} ${second}`);
+  }
+  return pairs;
+}
+
+function sharedPairs(some: ReadonlySet<string>, others: ReadonlySet<string>): number {
+  let shared = 0;
+  for (const pair of some) if (others.has(pair)) shared++;
+  return shared;
+}
+
+/** Share of the weight whose terms a text holds; 1 when nothing weighs. */
+function coveredShare(weights: ReadonlyMap<string, number>, held: ReadonlySet<string>): number {
+  let covered = 0;
+  let total = 0;
+  for (const [term, weight] of weights) {
+    total += weight;
+    if (held.has(term)) covered += weight;
+  }
+  return total === 0 ? 1 : covered / total;
+}
+
+/** The same, with words of the same beginning counted in part: a text says "centre" for "center". */
+function likeShare(weights: ReadonlyMap<string, number>, held: ReadonlySet<string>): number {
+  let covered = 0;
+  let total = 0;
+  for (const [term, weight] of weights) {
+    total += weight;
+    covered += weight * alikeness(term, held);
+  }
+  return total === 0 ? 1 : covered / total;
+}
+
+/** The weights without the subject: what at least half of the sources are headed by. */
+function specificWeights(weights: ReadonlyMap<string, number>, all: readonly Statement[]): ReadonlyMap<string, number> {
+  const headed = headingsBySource(all);
+  return new Map(
+    [...weights].filter(([term]) => [...headed.values()].filter((of) => of.has(term)).length < headed.size / 2),
+  );
+}
+
+function headingsBySource(all: readonly Statement[]): ReadonlyMap<number, ReadonlySet<string>> {
+  const headed = new Map<number, Set<string>>();
+  for (const { source, context } of all) {
+    const known = headed.get(source) ?? new Set<string>();
+    for (const term of terms(context)) known.add(term);
+    headed.set(source, known);
+  }
+  return headed;
 }
 
 /** Whether a statement ends in a colon, leading up to what follows. */
@@ -204,12 +292,7 @@ function termWeights(
   found: readonly ReadonlySet<string>[],
   all: readonly Statement[],
 ): ReadonlyMap<string, number> {
-  const headed = new Map<number, Set<string>>();
-  for (const { source, context } of all) {
-    const known = headed.get(source) ?? new Set<string>();
-    for (const term of terms(context)) known.add(term);
-    headed.set(source, known);
-  }
+  const headed = headingsBySource(all);
   const weights = new Map<string, number>();
   for (const term of asked) {
     const holding = found.filter((one) => one.has(term)).length;

@@ -19,6 +19,10 @@ export interface Statement {
   readonly opens: boolean;
   /** Statements of one source are numbered in its order. */
   readonly order: number;
+  /** Whether only a space or a line break parts it from the sentence before it. */
+  readonly follows: boolean;
+  /** What its citation quotes, when that is more than the statement. */
+  readonly passage?: string;
 }
 
 /** A list item up to this length stays whole, in UTF-16 units: its sentences lean on the name it begins with. */
@@ -32,10 +36,19 @@ export function statements({ number, title, text }: ReadSource): readonly Statem
   let header = "";
   // What stands before the first heading may be the middle of a section.
   let opens = false;
-  const add = (kind: Statement["kind"], statement: string) => {
+  const add = (kind: Statement["kind"], statement: string, follows = false) => {
     const above = [title, ...headings, kind === "row" ? header : ""].filter((part) => part !== "").join("\n");
     const first = opens && kind === "prose" && isSentence(statement);
-    found.push({ kind, text: statement, source: number, context: above, heading, opens: first, order: found.length });
+    found.push({
+      kind,
+      text: statement,
+      source: number,
+      context: above,
+      heading,
+      opens: first,
+      order: found.length,
+      follows,
+    });
     if (first || kind === "row") opens = false;
   };
   for (const block of codeBlocks(text)) {
@@ -43,7 +56,7 @@ export function statements({ number, title, text }: ReadSource): readonly Statem
       for (const line of block.text.split(/(?<!\\)\n/)) if (/[\p{L}\p{N}]/u.test(line)) add("code", line.trim());
       continue;
     }
-    for (const statement of rowsAndSentences(sayable(block.text))) {
+    for (const { text: statement, follows } of rowsAndSentences(sayable(block.text))) {
       const level = /^(#{1,6})[ \t]/.exec(statement)?.[1]?.length;
       if (level !== undefined) {
         headings.length = Math.min(headings.length, level - 1);
@@ -54,7 +67,7 @@ export function statements({ number, title, text }: ReadSource): readonly Statem
         add("heading", statement);
       } else if (!statement.startsWith("|")) {
         header = "";
-        if (saysSomething(statement)) add("prose", statement);
+        if (saysSomething(statement)) add("prose", statement, follows);
       } else if (/[\p{L}\p{N}]/u.test(statement)) {
         if (header === "") header = statement;
         else add("row", statement);
@@ -76,17 +89,22 @@ function saysSomething(statement: string): boolean {
   return unlinked === statement || /[\p{L}\p{N}]/u.test(plainText(unlinked));
 }
 
+interface Sentence {
+  readonly text: string;
+  readonly follows: boolean;
+}
+
 /** Rows of tables, each whole, and the sentences between them. */
-function rowsAndSentences(text: string): readonly string[] {
+function rowsAndSentences(text: string): readonly Sentence[] {
   return text
     .split(/^([ \t]*\|.*)$/m)
-    .flatMap((part, index) => (index % 2 === 1 ? [part.trim()] : itemsAndSentences(part)));
+    .flatMap((part, index) => (index % 2 === 1 ? [{ text: part.trim(), follows: false }] : itemsAndSentences(part)));
 }
 
 const item = /^[ \t]*[-*+•][ \t]+/;
 
 /** Sentences, those of a short list item together. */
-function itemsAndSentences(text: string): readonly string[] {
+function itemsAndSentences(text: string): readonly Sentence[] {
   const joined: { start: number; end: number; readonly item: boolean }[] = [];
   for (const { start, end } of sentences(text)) {
     const last = joined.at(-1);
@@ -96,5 +114,10 @@ function itemsAndSentences(text: string): readonly string[] {
     if (last !== undefined && sameItem && end - last.start <= longestItem) last.end = end;
     else joined.push({ start, end, item: item.test(text.slice(start, end)) });
   }
-  return joined.map(({ start, end }) => text.slice(start, end));
+  return joined.map(({ start, end, item: ofList }, index) => {
+    const before = joined[index - 1];
+    const follows =
+      before !== undefined && !ofList && !before.item && /^[ \t]*\n?[ \t]*$/.test(text.slice(before.end, start));
+    return { text: text.slice(start, end), follows };
+  });
 }

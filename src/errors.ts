@@ -143,6 +143,8 @@ export type StoreErrorCode =
   | "locked"
   /** A file is not what it was when it was written. */
   | "damaged"
+  /** The store shows nothing without a scope: use `scoped(filter)`. */
+  | "scope"
   /** Used after `close()`, a thread of it has ended, or it was migrated meanwhile: open it again. */
   | "closed";
 

@@ -1,5 +1,6 @@
 // The public surface. What is not named here may change without notice.
 
+export type { Condition, Filter, Scalar } from "./filter.js";
 export type {
   Anchor,
   Answer,
@@ -73,8 +74,10 @@ export type {
   Reranker,
   Reranking,
   RetrievalQuery,
+  ReadCall,
   RetrieveCall,
   Retriever,
+  Searchable,
   Store,
   StoreCounts,
   StoreWrite,
@@ -156,6 +159,7 @@ export type { DiversifyOptions } from "./stages/diversify.js";
 export { embedChunks } from "./stages/embed-chunks.js";
 export type { EmbedChunksOptions } from "./stages/embed-chunks.js";
 export { embedQuestion } from "./stages/embed-question.js";
+export { fitMetadata } from "./stages/fit-metadata.js";
 export { fused } from "./stages/fused.js";
 export type { FusedOptions } from "./stages/fused.js";
 export { hyde } from "./stages/hyde.js";

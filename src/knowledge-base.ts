@@ -1,11 +1,12 @@
 import { z } from "zod";
 import type { DocumentSource } from "./load/source.js";
+import { bothFilters, type Filter } from "./filter.js";
 import { chatModel } from "./models/chat-model.js";
 import { embedder } from "./models/embedder.js";
 import { reranker } from "./models/reranker.js";
 import { resolve } from "./options.js";
 import { Pipeline, type RunOptions } from "./pipeline.js";
-import type { Store } from "./ports.js";
+import type { Searchable, Store } from "./ports.js";
 import type { AnswerOptions } from "./stages/answer-options.js";
 import { answer } from "./stages/answer.js";
 import { chunk, type ChunkOptions } from "./stages/chunk.js";
@@ -15,6 +16,7 @@ import { dryStore } from "./stages/dry-store.js";
 import { diversify } from "./stages/diversify.js";
 import { embedChunks } from "./stages/embed-chunks.js";
 import { embedQuestion } from "./stages/embed-question.js";
+import { fitMetadata } from "./stages/fit-metadata.js";
 import { hyde } from "./stages/hyde.js";
 import type { IngestReport } from "./stages/ingest-ledger.js";
 import { multiQuery } from "./stages/multi-query.js";
@@ -56,6 +58,12 @@ export const KnowledgeBaseOptions = z.strictObject({
    * local service's 0.2 for `dense`, because its vectors are made of words too and are no second opinion.
    */
   weights: z.strictObject({ dense: z.number().min(0), lexical: z.number().min(0) }).optional(),
+  /**
+   * What metadata every document has: those that do not fit have failed, and filters know their fields. Default: any.
+   */
+  metadata: z.instanceof(z.ZodObject).optional(),
+  /** True: `search` and `ask` refuse to work but through `scoped(filter)`. Default: false. */
+  requireScope: z.boolean().default(false),
   /** Embedding requests in flight at once, 1 to 256. Default: 8. */
   concurrency: z.int().min(1).max(256).default(8),
   /** Is told, in one line each, what works with less than it could. */
@@ -102,6 +110,8 @@ export interface SearchPassagesOptions extends RunOptions, RewriteOptions {
   readonly fusion?: Fusion;
   /** Whether `"exact phrase"`, `-word` and `-"phrase"` in the question are signs; see `parseSyntax`. Default: true. */
   readonly syntax?: boolean;
+  /** Only passages of documents that it lets through. Default: of all. */
+  readonly filter?: Filter;
   /** Passages that search hands to the reranker, 1 to 1000; of them `limit` stay. Default: none, no reranking. */
   readonly rerank?: number;
   /** 0 to 1: below 1, hits that repeat what stands above them move down; see `diversify`. Default: 1, as they were ranked. */
@@ -113,6 +123,8 @@ export interface SearchPassagesOptions extends RunOptions, RewriteOptions {
 export interface AskOptions extends RunOptions, RewriteOptions {
   /** Whether a follow-up is put as a question of its own before it is searched for; see `condense`. Default: true. */
   readonly condense?: boolean;
+  /** Only passages of documents that it lets through; a filter of the question has to hold too. Default: of all. */
+  readonly filter?: Filter;
   /** Whether `"exact phrase"`, `-word` and `-"phrase"` in the question are signs; see `parseSyntax`. Default: true. */
   readonly syntax?: boolean;
   /** Passages that search hands to the reranker. Default: 40. */
@@ -151,8 +163,13 @@ export interface KnowledgeBase {
   ) => Promise<Retrieved & { readonly trace: Trace }>;
   /** An answer as it is made: ends with exactly one `finish` or `error`. */
   readonly ask: (question: string | Question, options?: AskOptions) => AsyncIterable<AnswerEvent>;
+  /** Search and answers within the documents that the filter lets through: those of one tenant or one reader. */
+  readonly scoped: (filter: Filter) => ScopedKnowledgeBase;
   readonly close: () => Promise<void>;
 }
+
+/** What is seen of a knowledge base within a scope. */
+export type ScopedKnowledgeBase = Pick<KnowledgeBase, "search" | "ask" | "scoped">;
 
 // The largest of 0.1, 0.2, 0.3, 0.5 and 1 that loses nothing clear against words alone on SciFact's 809 training queries
 // (nDCG@10 0.694): 0.2 comes to 0.693 (p 0.54), 0.3 to 0.685 (p 0.003), 1 to 0.648.
@@ -174,21 +191,32 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
   const { transport, rerankModel } = upstream;
   try {
     const embed = embedder(transport, { model: upstream.model("embedding") });
-    const kb = await openStore(path, embed, { create, onWarning });
+    const kb = await openStore(path, embed, {
+      create,
+      requireScope: options.requireScope,
+      onWarning,
+      ...(options.metadata && { metadata: options.metadata }),
+    });
 
     const chunking = (into: Parameters<typeof storeBlank>[0]) =>
       Pipeline.from<Document>()
+        .pipe(fitMetadata(kb))
         .pipe(storeBlank(into))
         .pipe(chunk({ ...options.chunk, for: embed }))
         .pipe(skipKnown(kb));
 
     const weights = options.weights ?? (upstream.lexicalEmbedding ? lexicalEmbeddingWeights : undefined);
-    const retrieval = (mode: SearchMode, count: number, fusion: Fusion = {}): Pipeline<Question, Retrieved> =>
+    const retrieval = (
+      within: Searchable,
+      mode: SearchMode,
+      count: number,
+      fusion: Fusion = {},
+    ): Pipeline<Question, Retrieved> =>
       mode === "lexical"
-        ? Pipeline.from<Question>().pipe(search(kb, { mode, count }))
+        ? Pipeline.from<Question>().pipe(search(within, { mode, count }))
         : Pipeline.from<Question>()
             .pipe(embedQuestion(embed))
-            .pipe(search(kb, { mode, count, weights, ...fusion }));
+            .pipe(search(within, { mode, count, weights, ...fusion }));
 
     // Made when it is needed: a service of the caller's need not have a chat model to be searched with.
     const chat = () => chatModel(transport, { model: upstream.model("chat") });
@@ -199,6 +227,63 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
     };
 
     const reranking = (topN: number) => rerank(reranker(transport, { model: upstream.model("rerank") }), { topN });
+
+    const searching = (within: Searchable): ScopedKnowledgeBase => ({
+      async search(
+        question,
+        {
+          mode = "hybrid",
+          limit = 10,
+          fusion,
+          rerank: candidates,
+          syntax = true,
+          diversity,
+          widenTokens,
+          multiQuery: wordings,
+          hyde: guess,
+          filter,
+          ...run
+        } = {},
+      ) {
+        // To choose from, where what repeats is to make room.
+        const ranked = diversity === undefined ? limit : Math.min(1000, 4 * limit);
+        const found = retrieval(within, mode, candidates ?? ranked, fusion);
+        const best = candidates === undefined ? found : found.pipe(reranking(ranked));
+        const varied = diversity === undefined ? best : best.pipe(diversify(kb, { lambda: diversity, count: limit }));
+        const widened = widenTokens === undefined ? varied : varied.pipe(widen(within, { maxTokens: widenTokens }));
+        const read = syntax ? Pipeline.from<Question>().pipe(parseSyntax()) : Pipeline.from<Question>();
+        const asking = rewriting(read, { multiQuery: wordings, hyde: guess }).pipe(widened);
+        const [retrieved] = await collect(asking.stream([{ question, ...(filter && { filter }) }], run));
+        return { ...retrieved!, trace: askableTrace(retrieved!.trace) };
+      },
+
+      async *ask(
+        question,
+        {
+          count = 40,
+          topN = 6,
+          widenTokens,
+          condense: condenses = true,
+          multiQuery: wordings,
+          hyde: guess,
+          answer: answering = {},
+          filter: alsoGiven,
+          ...run
+        } = {},
+      ) {
+        const alone = condenses ? Pipeline.from<Question>().pipe(condense(chat())) : Pipeline.from<Question>();
+        const worded = rewriting(alone, { multiQuery: wordings, hyde: guess });
+        const found = worded.pipe(retrieval(within, "hybrid", rerankModel ? count : topN));
+        const ranked = rerankModel ? found.pipe(reranking(topN)) : found;
+        const widened = widenTokens === undefined ? ranked : ranked.pipe(widen(within, { maxTokens: widenTokens }));
+        const asking = widened.pipe(answer(chat(), answering));
+        const asked = typeof question === "string" ? { question } : question;
+        const filter = bothFilters(asked.filter, alsoGiven);
+        yield* asking.stream([{ ...asked, ...(filter && { filter }) }], run);
+      },
+
+      scoped: (filter) => searching(within.scoped(filter)),
+    });
 
     return {
       store: kb,
@@ -230,54 +315,7 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
         };
       },
 
-      async search(
-        question,
-        {
-          mode = "hybrid",
-          limit = 10,
-          fusion,
-          rerank: candidates,
-          syntax = true,
-          diversity,
-          widenTokens,
-          multiQuery: wordings,
-          hyde: guess,
-          ...run
-        } = {},
-      ) {
-        // To choose from, where what repeats is to make room.
-        const ranked = diversity === undefined ? limit : Math.min(1000, 4 * limit);
-        const found = retrieval(mode, candidates ?? ranked, fusion);
-        const best = candidates === undefined ? found : found.pipe(reranking(ranked));
-        const varied = diversity === undefined ? best : best.pipe(diversify(kb, { lambda: diversity, count: limit }));
-        const widened = widenTokens === undefined ? varied : varied.pipe(widen(kb, { maxTokens: widenTokens }));
-        const read = syntax ? Pipeline.from<Question>().pipe(parseSyntax()) : Pipeline.from<Question>();
-        const asking = rewriting(read, { multiQuery: wordings, hyde: guess }).pipe(widened);
-        const [retrieved] = await collect(asking.stream([{ question }], run));
-        return { ...retrieved!, trace: askableTrace(retrieved!.trace) };
-      },
-
-      async *ask(
-        question,
-        {
-          count = 40,
-          topN = 6,
-          widenTokens,
-          condense: condenses = true,
-          multiQuery: wordings,
-          hyde: guess,
-          answer: answering = {},
-          ...run
-        } = {},
-      ) {
-        const alone = condenses ? Pipeline.from<Question>().pipe(condense(chat())) : Pipeline.from<Question>();
-        const worded = rewriting(alone, { multiQuery: wordings, hyde: guess });
-        const found = worded.pipe(retrieval("hybrid", rerankModel ? count : topN));
-        const ranked = rerankModel ? found.pipe(reranking(topN)) : found;
-        const widened = widenTokens === undefined ? ranked : ranked.pipe(widen(kb, { maxTokens: widenTokens }));
-        const asking = widened.pipe(answer(chat(), answering));
-        yield* asking.stream([typeof question === "string" ? { question } : question], run);
-      },
+      ...searching(kb),
 
       async close() {
         await kb.close();

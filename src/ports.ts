@@ -1,4 +1,6 @@
-import type { Chunk, Document, Hit, Placement, Usage } from "./types.js";
+import type { z } from "zod";
+import type { Filter } from "./filter.js";
+import type { Chunk, Document, Hit, Metadata, Placement, Usage } from "./types.js";
 
 /** What every call that leaves this process takes. */
 export interface CallOptions {
@@ -135,6 +137,8 @@ export interface RetrievalQuery {
 export interface RetrieveCall extends CallOptions {
   /** Most results. */
   readonly count: number;
+  /** Which documents count. A retriever that cannot tell refuses; it never answers without. Default: all. */
+  readonly filter?: Filter;
 }
 
 /** A chunk that a retriever found. Best first; `placements` holds how it got there. */
@@ -186,15 +190,36 @@ export interface StoreCounts {
   readonly vectors: number;
 }
 
-/** Keeps documents, chunks and vectors of one space, and finds chunks again. */
-export interface Store<Space extends string = string> {
+/** Which documents a reading sees. */
+export interface ReadCall {
+  /** Default: all. */
+  readonly filter?: Filter;
+}
+
+/** What there is to find and read in a store, or in the part of it that a scope lets through. */
+export interface Searchable<Space extends string = string, Fields extends object = Metadata> {
   readonly space: Space;
   /** Length of the vectors; undefined until the first was written. */
   readonly dimension: number | undefined;
   /** For messages: where it is. */
   readonly location: string;
+  /** What metadata every document has, where that was settled when the store was opened. */
+  readonly metadataSchema?: z.ZodType<Fields>;
   readonly dense: Retriever;
   readonly lexical: Retriever;
+  /** A document as it was written. */
+  readonly document: (uri: string, call?: ReadCall) => Promise<Document | undefined>;
+  /** Chunks by id, in the order asked for; unknown ids are left out, and those that the filter does not let through. */
+  readonly hits: (found: readonly Found[], call?: ReadCall) => Promise<readonly Hit[]>;
+  /** The part that the filter lets through, and nothing beside it: for the documents of one tenant or one reader. */
+  scoped(filter: Filter<Fields>): Searchable<Space, Fields>;
+}
+
+/** Keeps documents, chunks and vectors of one space, and finds chunks again. */
+export interface Store<Space extends string = string, Fields extends object = Metadata> extends Searchable<
+  Space,
+  Fields
+> {
   /** One transaction: all of it is stored when this returns, or none. */
   readonly write: (write: StoreWrite) => Promise<readonly WrittenDocument[]>;
   /** Removes documents by uri; returns how many chunks went with them. Unknown uris are ignored. */
@@ -206,10 +231,6 @@ export interface Store<Space extends string = string> {
   readonly documentInfo: (uri: string) => Promise<StoredDocumentInfo | undefined>;
   /** All documents, or those of one source, in order of uri. */
   readonly documents: (filter?: { readonly source?: string }) => Promise<readonly StoredDocumentInfo[]>;
-  /** A document as it was written. */
-  readonly document: (uri: string) => Promise<Document | undefined>;
-  /** Chunks by id, in the order asked for; unknown ids are left out. */
-  readonly hits: (found: readonly Found[]) => Promise<readonly Hit[]>;
   readonly counts: () => Promise<StoreCounts>;
   /** Waits until all derived indexes hold what was written, saves them, and lets go of every file and thread. */
   readonly close: () => Promise<void>;

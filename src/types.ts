@@ -1,3 +1,5 @@
+import type { Filter } from "./filter.js";
+
 /** A value that survives `JSON.stringify` and back. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 
@@ -109,6 +111,8 @@ export interface Question {
   readonly history?: readonly Turn[];
   /** Only passages that hold each of these word for word, in the text or its headings, are to be found. */
   readonly phrases?: readonly string[];
+  /** Only passages of documents that it lets through are to be found. */
+  readonly filter?: Filter;
   /** Passages that hold any of these are not to be found: a single word by its stem, several word for word. */
   readonly not?: readonly string[];
   readonly variants?: readonly QueryVariant[];

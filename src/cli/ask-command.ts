@@ -1,3 +1,4 @@
+import type { Filter } from "../filter.js";
 import type { AnswerEvent, Answer } from "../types.js";
 import { withKnowledgeBase, type StoreFlags, type World } from "./command-context.js";
 import { exitCodes } from "./failure.js";
@@ -5,9 +6,13 @@ import { hitAsJson } from "./search-command.js";
 import { describeSources } from "./show-sources.js";
 import { safeForTerminal } from "./terminal-text.js";
 
-export async function askCommand(world: World, question: string, flags: StoreFlags): Promise<number> {
+export interface AskFlags extends StoreFlags {
+  readonly filter?: Filter;
+}
+
+export async function askCommand(world: World, question: string, flags: AskFlags): Promise<number> {
   return withKnowledgeBase(world, flags, false, async (kb) => {
-    const events = kb.ask(question, { signal: world.signal });
+    const events = kb.ask(question, { ...(flags.filter && { filter: flags.filter }), signal: world.signal });
     const answer = flags.json ? await lastOf(events) : await show(events, world);
     if (flags.json) world.stdout.write(`${JSON.stringify(answerAsJson(answer))}\n`);
     return exitCodes.done;

@@ -1,8 +1,11 @@
 import { readFileSync } from "node:fs";
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { World } from "./command-context.js";
+import { filterOption } from "./filter-option.js";
 import { between, positive } from "./number-option.js";
 import { addVideoCommands } from "./video-program.js";
+
+const aboutFilter = "only documents whose metadata fits, like product=auth, year>=2024, uri^=file:///docs; repeatable";
 
 // Commands load their own code when they run: `--help` and a usage error need none of it.
 
@@ -87,6 +90,7 @@ Examples:
     .argument("<query>", 'words to look for; "exact phrase" must stand there, -word and -"phrase" must not')
     .addOption(new Option("--mode <mode>", "how to search").choices(["hybrid", "dense", "lexical"]).default("hybrid"))
     .addOption(new Option("--limit <count>", "most passages").argParser(between(1, 1000)).default(10))
+    .option("--filter <condition>", aboutFilter, filterOption)
     .addOption(
       new Option("--rerank <count>", "hand so many passages to the reranker first").argParser(between(1, 1000)),
     )
@@ -107,6 +111,7 @@ Examples:
   withStore(program.command("ask"))
     .description("answer a question from the indexed documents, with numbered sources")
     .argument("<question>", "in your own words")
+    .option("--filter <condition>", aboutFilter, filterOption)
     .addHelpText("after", '\nExample:\n  $ citewell ask "How do I set the sampler through an environment variable?"')
     .action(async (question: string, flags) => {
       const { askCommand } = await import("./ask-command.js");

@@ -1,3 +1,4 @@
+import type { Filter } from "../filter.js";
 import type { SearchMode } from "../stages/search.js";
 import type { Hit } from "../types.js";
 import { withKnowledgeBase, type StoreFlags, type World } from "./command-context.js";
@@ -8,14 +9,21 @@ import { displayPlace, oneLine } from "./terminal-text.js";
 export interface SearchFlags extends StoreFlags {
   readonly mode: SearchMode;
   readonly limit: number;
+  readonly filter?: Filter;
   readonly rerank?: number;
   readonly why?: string;
 }
 
 export async function searchCommand(world: World, query: string, flags: SearchFlags): Promise<number> {
-  const { mode, limit, rerank, why: asked } = flags;
+  const { mode, limit, filter, rerank, why: asked } = flags;
   const { hits, why } = await withKnowledgeBase(world, flags, false, async (kb) => {
-    const found = await kb.search(query, { mode, limit, ...(rerank && { rerank }), signal: world.signal });
+    const found = await kb.search(query, {
+      mode,
+      limit,
+      ...(filter && { filter }),
+      ...(rerank && { rerank }),
+      signal: world.signal,
+    });
     return {
       hits: found.hits,
       why: asked === undefined ? undefined : await explain(kb.store, found.trace, asked, world),

@@ -1,8 +1,9 @@
 import { z } from "zod";
+import { bothFilters, checkFilter, type Filter } from "../filter.js";
 import { resolve } from "../options.js";
 import { mapStage, type Stage } from "../pipeline.js";
-import type { Found, RetrievalQuery, Retriever, Store } from "../ports.js";
-import type { Embedded, Hit, Question, QueryVariant, RankedList, Retrieved, TraceStep } from "../types.js";
+import type { Found, RetrievalQuery, Retriever, Searchable } from "../ports.js";
+import type { Embedded, Hit, Metadata, Question, QueryVariant, RankedList, Retrieved, TraceStep } from "../types.js";
 import { conditionCheck } from "../text/phrase-match.js";
 import { fused } from "./fused.js";
 import { remainingTime } from "./remaining-time.js";
@@ -17,14 +18,22 @@ export const SearchOptions = z.strictObject({
   weights: z.strictObject({ dense: z.number().min(0), lexical: z.number().min(0) }).optional(),
   /** How slowly a place further down loses worth where ranks are fused, 0 to 1000; see `fused`. Default: 10. */
   k: z.number().min(0).max(1000).optional(),
+  /** Only of documents that it lets through; a question's own `filter` has to hold too. Default: of all. */
+  filter: z.custom<Filter>().optional(),
 });
-export type SearchOptions = z.input<typeof SearchOptions>;
+/** `Fields`: what metadata the store's documents have. */
+export type SearchOptions<Fields extends object = Metadata> = Omit<z.input<typeof SearchOptions>, "filter"> & {
+  readonly filter?: Filter<Fields>;
+};
 export type SearchMode = z.output<typeof SearchOptions>["mode"];
 
 /** Vectors that are looked at for those whose texts meet the phrases and exclusions of a question. */
 const deepestDense = 2000;
 
-type Searchable<Space extends string> = Pick<Store<Space>, "space" | "dimension" | "dense" | "lexical" | "hits">;
+type Searched<Space extends string, Fields extends object> = Pick<
+  Searchable<Space, Fields>,
+  "space" | "dimension" | "metadataSchema" | "dense" | "lexical" | "hits"
+>;
 
 /**
  * Finds chunks for a question, best first. Chunks with the same text take one place, the best of theirs. Searching by
@@ -34,33 +43,37 @@ type Searchable<Space extends string> = Pick<Store<Space>, "space" | "dimension"
  * fused, by their stored text: exact, and with no positions to keep in the index, which would double it. The dense side
  * looks 2,000 deep for those that do.
  */
-export function search<Space extends string>(
-  store: Searchable<Space>,
-  options: SearchOptions & { readonly mode: "lexical" },
+export function search<Space extends string, Fields extends object = Metadata>(
+  store: Searched<Space, Fields>,
+  options: SearchOptions<Fields> & { readonly mode: "lexical" },
 ): Stage<Question, Retrieved>;
-export function search<Space extends string>(
-  store: Searchable<Space>,
-  options?: SearchOptions,
+export function search<Space extends string, Fields extends object = Metadata>(
+  store: Searched<Space, Fields>,
+  options?: SearchOptions<Fields>,
 ): Stage<Embedded<Question, Space>, Retrieved>;
 export function search<Space extends string>(
-  store: Searchable<Space>,
+  store: Searched<Space, Metadata>,
   options: SearchOptions = {},
 ): Stage<Question & Partial<Embedded<Question, Space>>, Retrieved> {
-  const { count, mode, weights, k } = resolve("search", SearchOptions, options);
+  const { count, mode, weights, k, filter: always } = resolve("search", SearchOptions, options);
+  if (always !== undefined) checkFilter("search: filter", always);
   const { space, dimension } = store;
   return mapStage(
     "search",
     async (question, context) => {
       const { vector, space: _, ...asked } = question;
+      const filter = bothFilters(always, asked.filter);
+      // Asked once more of what was found: a retriever that does not know of filters must not get round one.
+      const reading = filter ? { filter } : {};
       const started = performance.now();
       const refused: Sieve["dropped"] = new Map();
       const lists: RankedList[] = [];
       const found = await retriever(asked, vector, { dropped: refused, lists }).retrieve(
         { text: asked.question },
         // Some more than are wanted, for those that turn out to say the same.
-        { ...remainingTime(context), count: 2 * count, signal: context.signal },
+        { ...remainingTime(context), ...reading, count: 2 * count, signal: context.signal },
       );
-      const { hits, dropped } = await distinctHits(store, found, count);
+      const { hits, dropped } = await distinctHits((slice) => store.hits(slice, reading), found, count);
       const step: TraceStep = {
         step: `search ${mode}`,
         kept: hits.map(({ chunk }) => chunk.id),
@@ -140,7 +153,7 @@ function asking(retriever: Retriever, { by, query, lists }: Asking): Retriever {
 
 /** The first `count` of what was found that differ in text, with the reasons for the others. */
 async function distinctHits(
-  store: Pick<Store, "hits">,
+  read: (found: readonly Found[]) => Promise<readonly Hit[]>,
   found: readonly Found[],
   count: number,
 ): Promise<{ hits: Hit[]; dropped: TraceStep["dropped"] }> {
@@ -151,7 +164,7 @@ async function distinctHits(
   while (hits.length < count && next < found.length) {
     const slice = found.slice(next, next + count - hits.length);
     next += slice.length;
-    for (const hit of await store.hits(slice)) {
+    for (const hit of await read(slice)) {
       const { id, text } = hit.chunk;
       const kept = keptByText.get(text);
       if (kept === undefined) {

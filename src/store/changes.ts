@@ -31,6 +31,7 @@ export class Changes {
   readonly #head: Statement<[], Position>;
   readonly #removals: Statement<[number], Removal>;
   readonly #vectors: Statement<[number, number], { label: number; data: Buffer }>;
+  readonly #vector: Statement<[number], { data: Buffer }>;
   readonly #texts: Statement<[number, number], { label: number; context: StoredText; text: StoredText }>;
   readonly #count: Statement<[], { chunks: number }>;
 
@@ -42,6 +43,9 @@ export class Changes {
     this.#vectors = database.prepare(`
       SELECT label, data FROM chunks JOIN vectors ON vectors.id = chunks.vector
       WHERE label > ? ORDER BY label LIMIT ?`);
+    this.#vector = database.prepare(
+      "SELECT data FROM chunks JOIN vectors ON vectors.id = chunks.vector WHERE label = ?",
+    );
     this.#texts = database.prepare("SELECT label, context, text FROM chunks WHERE label > ? ORDER BY label LIMIT ?");
     this.#count = database.prepare("SELECT count(*) AS chunks FROM chunks");
   }
@@ -62,6 +66,12 @@ export class Changes {
   /** The next `limit` (-1: all) living chunks' vectors as they were written, by rising label, read as they are taken. */
   *vectorsAfter(label: number, limit: number): Generator<VectorRow> {
     for (const row of this.#vectors.iterate(label, limit)) yield { label: row.label, vector: decodeVector(row.data) };
+  }
+
+  /** The vector of a chunk as it was written, unless the chunk is gone. */
+  vector(label: number): Float32Array | undefined {
+    const row = this.#vector.get(label);
+    return row && decodeVector(row.data);
   }
 
   textsAfter(label: number, limit: number): TextRow[] {

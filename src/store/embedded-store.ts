@@ -1,20 +1,26 @@
+import type { z } from "zod";
 import { OptionsError, StoreError, asError } from "../errors.js";
+import { bothFilters, checkFilter, type Filter } from "../filter.js";
 import type {
   Found,
   RetrievalQuery,
   RetrieveCall,
   Retriever,
+  Searchable,
   Store,
   StoreCounts,
   StoredDocumentInfo,
   StoreWrite,
   WrittenDocument,
 } from "../ports.js";
-import type { Document, Hit } from "../types.js";
+import { checkMetadata } from "../text/check-metadata.js";
+import type { Metadata } from "../types.js";
+import type { AllowedChunks } from "./allowed-chunks.js";
 import { Changes } from "./changes.js";
 import { asStoreError, type Database } from "./database.js";
 import { Dense, type DenseOptions } from "./dense/dense.js";
 import { LexicalIndex, type LexicalOptions } from "./lexical/lexical-index.js";
+import { checkFields } from "./filter-fields.js";
 import { readMeta } from "./schema.js";
 import { Serial } from "./serial.js";
 import { removeUnused, type StoreFolder } from "./store-folder.js";
@@ -33,6 +39,10 @@ export interface EmbeddedStoreOptions<Space extends string> {
   readonly folder: StoreFolder;
   /** Open, with its tables. The store closes it. */
   readonly database: Database;
+  readonly allowed: AllowedChunks;
+  readonly metadataSchema?: z.ZodObject;
+  /** Whether nothing is shown without a scope. */
+  readonly requireScope: boolean;
   readonly space: Space;
   /** Length of the vectors, where the embedder knows it. */
   readonly dimension: number | undefined;
@@ -50,8 +60,11 @@ export interface EmbeddedStoreOptions<Space extends string> {
 export class EmbeddedStore<const Space extends string> implements Store<Space> {
   readonly space: Space;
   readonly location: string;
+  readonly metadataSchema?: z.ZodType<Metadata>;
   readonly dense: Retriever;
   readonly lexical: Retriever;
+  readonly document: Store["document"];
+  readonly hits: Store["hits"];
   readonly #options: EmbeddedStoreOptions<Space>;
   readonly #reader: StoreReader;
   readonly #writes = new Serial();
@@ -64,17 +77,15 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
   #closed: Promise<void> | undefined;
 
   constructor(options: EmbeddedStoreOptions<Space>) {
-    const { database, location, space } = options;
+    const { database, location, space, allowed, metadataSchema } = options;
     this.#options = options;
     this.space = space;
     this.location = location;
+    if (metadataSchema) this.metadataSchema = metadataSchema as unknown as z.ZodType<Metadata>;
     this.#reader = new StoreReader(database);
     const changes = new Changes(database);
-    this.#dense = new Dense(changes, { ...options.dense, maySave: () => this.#writer?.holdsLock ?? false });
-    this.dense = this.#retriever("dense", (query, count) => this.#searchDense(query, count));
-    this.lexical = this.#retriever("lexical", async ({ text, phrases }, count) =>
-      (await this.#lexical).search(text, count, phrases),
-    );
+    this.#dense = new Dense(changes, allowed, { ...options.dense, maySave: () => this.#writer?.holdsLock ?? false });
+    ({ dense: this.dense, lexical: this.lexical, document: this.document, hits: this.hits } = this.#within(undefined));
     // Loading begins at once, so that it runs beside the embedding of the first question. Failures show at the first use.
     this.#lexical = LexicalIndex.open(changes, options.lexical);
     this.#followAhead();
@@ -88,7 +99,13 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
     return this.#dimension;
   }
 
-  write(write: StoreWrite): Promise<readonly WrittenDocument[]> {
+  scoped(filter: Filter): Searchable<Space> {
+    return this.#scoped(this.#checked(filter));
+  }
+
+  async write(write: StoreWrite): Promise<readonly WrittenDocument[]> {
+    const { metadataSchema } = this.#options;
+    if (metadataSchema) for (const { document } of write.documents ?? []) checkMetadata(metadataSchema, document);
     return this.#change((writer) => writer.write(write, this.dimension ?? this.#options.dimension));
   }
 
@@ -117,19 +134,6 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
     return this.#use(async () => this.#reader.documents(source));
   }
 
-  document(uri: string): Promise<Document | undefined> {
-    return this.#use(async () => this.#reader.document(uri));
-  }
-
-  hits(found: readonly Found[]): Promise<readonly Hit[]> {
-    return this.#use(async () =>
-      found.flatMap(({ chunkId, score, placements }) => {
-        const stored = this.#reader.chunk(chunkId);
-        return stored ? [{ ...stored, score, placements }] : [];
-      }),
-    );
-  }
-
   counts(): Promise<StoreCounts> {
     return this.#use(async () => this.#reader.counts());
   }
@@ -139,23 +143,88 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
     return this.#closed;
   }
 
-  #retriever(name: string, search: (query: RetrievalQuery, count: number) => Promise<Ranking>): Retriever {
+  #scoped(scope: Filter): Searchable<Space> {
+    const { space, location, metadataSchema } = this;
+    const dimension = () => this.dimension;
+    return {
+      space,
+      location,
+      get dimension() {
+        return dimension();
+      },
+      ...(metadataSchema && { metadataSchema }),
+      ...this.#within(scope),
+      scoped: (filter) => this.#scoped({ all: [scope, this.#checked(filter)] }),
+    };
+  }
+
+  /** What is read and found within a scope. */
+  #within(scope: Filter | undefined): Pick<Searchable, "dense" | "lexical" | "document" | "hits"> {
+    const lexical = async ({ text, phrases }: RetrievalQuery, count: number, filter: Filter | undefined) =>
+      (await this.#lexical).search(text, count, { ...(phrases && { phrases }), ...(filter && { filter }) });
+    return {
+      dense: this.#retriever("dense", scope, (query, count, filter) => this.#searchDense(query, count, filter)),
+      lexical: this.#retriever("lexical", scope, lexical),
+      document: (uri, call = {}) =>
+        this.#use(async () => {
+          const filter = this.#admitting(scope, call.filter);
+          return this.#reader.atOneMoment(() =>
+            filter && !this.#reader.letsThrough(filter)(uri) ? undefined : this.#reader.document(uri),
+          );
+        }),
+      hits: (found, call = {}) =>
+        this.#use(async () => {
+          const filter = this.#admitting(scope, call.filter);
+          const letsThrough = filter ? this.#reader.letsThrough(filter) : () => true;
+          return this.#reader.atOneMoment(() =>
+            found.flatMap(({ chunkId, score, placements }) => {
+              const stored = this.#reader.chunk(chunkId);
+              return stored && letsThrough(stored.uri) ? [{ ...stored, score, placements }] : [];
+            }),
+          );
+        }),
+    };
+  }
+
+  #checked(filter: unknown): Filter {
+    const checked = checkFilter("filter", filter);
+    if (this.#options.metadataSchema) checkFields(this.#options.metadataSchema, checked);
+    return checked;
+  }
+
+  /** What a call may see: all that its scope and its own filter both let through. */
+  #admitting(scope: Filter | undefined, filter: Filter | undefined): Filter | undefined {
+    if (scope === undefined && this.#options.requireScope) {
+      throw new StoreError(
+        "scope",
+        `The store at ${this.location} was opened with requireScope: search and read through store.scoped(filter)`,
+        { path: this.location },
+      );
+    }
+    return bothFilters(scope, filter === undefined ? undefined : this.#checked(filter));
+  }
+
+  #retriever(
+    name: string,
+    scope: Filter | undefined,
+    search: (query: RetrievalQuery, count: number, filter: Filter | undefined) => Promise<Ranking>,
+  ): Retriever {
     return {
       name,
-      retrieve: (query: RetrievalQuery, { count, signal }: RetrieveCall) =>
+      retrieve: (query: RetrievalQuery, { count, signal, filter }: RetrieveCall) =>
         this.#use(async () => {
           signal?.throwIfAborted();
           if (!Number.isInteger(count) || count < 1) {
             throw new OptionsError("options", `${name}: count: expected a whole number from 1 on (got ${count})`);
           }
-          const ranking = await search(query, count);
+          const ranking = await search(query, count, this.#admitting(scope, filter));
           signal?.throwIfAborted();
           return this.#found(name, ranking);
         }),
     };
   }
 
-  async #searchDense({ vector }: RetrievalQuery, count: number): Promise<Ranking> {
+  async #searchDense({ vector }: RetrievalQuery, count: number, filter: Filter | undefined): Promise<Ranking> {
     if (vector === undefined) {
       throw new OptionsError(
         "options",
@@ -163,7 +232,7 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
       );
     }
     checkVector(vector, this.dimension ?? this.#options.dimension ?? vector.length, "the query");
-    return this.#dense.search(normalised(vector), count);
+    return this.#dense.search(normalised(vector), count, filter);
   }
 
   #found(by: string, { labels, scores }: Ranking): Found[] {

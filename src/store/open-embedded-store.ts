@@ -3,6 +3,7 @@ import { resolve as resolvePath } from "node:path";
 import { StoreError } from "../errors.js";
 import { resolve } from "../options.js";
 import type { Embedder } from "../ports.js";
+import { AllowedChunks } from "./allowed-chunks.js";
 import { openDatabase } from "./database.js";
 import { EmbeddedStore } from "./embedded-store.js";
 import { checkSpace, prepareSchema, readMeta } from "./schema.js";
@@ -28,6 +29,7 @@ export async function openEmbeddedStore<const Space extends string>(
 ): Promise<EmbeddedStore<Space>> {
   const resolved = resolve("openStore", StoreOptions, options);
   const { create, index, flatBelow, m, efConstruction, ef, k1, b, contextWeight, onWarning = () => {} } = resolved;
+  const { metadata, requireScope } = resolved;
   const absolute = resolvePath(path);
   const generation = internals.generation ?? readPointer(absolute).current;
   const place = generationFolder(absolute, generation);
@@ -46,11 +48,15 @@ export async function openEmbeddedStore<const Space extends string>(
     const store = readMeta(database, "store")!;
     // From here on the writer's thread alone changes anything.
     database.pragma("query_only = ON");
+    const allowed = new AllowedChunks(database);
     return new EmbeddedStore({
       location: absolute,
       generation,
       folder,
       database,
+      allowed,
+      ...(metadata && { metadataSchema: metadata }),
+      requireScope,
       space,
       dimension,
       dense: {
@@ -65,7 +71,7 @@ export async function openEmbeddedStore<const Space extends string>(
         ...(ef !== undefined && { ef }),
         ...(graphModule !== undefined && { graphModule }),
       },
-      lexical: { folder: place, store, k1, b, contextWeight, onWarning },
+      lexical: { folder: place, store, k1, b, contextWeight, allowed, onWarning },
       ...(writerModule && { writerModule }),
       onWarning,
     });

@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import type { Embedder, Store } from "../ports.js";
 import { openEmbeddedStore } from "./open-embedded-store.js";
 import type { StoreOptions } from "./store-options.js";
@@ -9,6 +10,16 @@ import type { StoreOptions } from "./store-options.js";
  *
  * @throws StoreError `missing` (with `create: false`), `space`, `dimension`, `version`, `damaged`.
  */
+export function openStore<const Space extends string, Schema extends z.ZodObject>(
+  path: string,
+  embedder: Pick<Embedder<Space>, "space" | "dimension">,
+  options: Omit<StoreOptions, "metadata"> & { readonly metadata: Schema },
+): Promise<Store<Space, z.output<Schema>>>;
+export function openStore<const Space extends string>(
+  path: string,
+  embedder: Pick<Embedder<Space>, "space" | "dimension">,
+  options?: StoreOptions,
+): Promise<Store<Space>>;
 export function openStore<const Space extends string>(
   path: string,
   embedder: Pick<Embedder<Space>, "space" | "dimension">,

@@ -47,8 +47,61 @@ const parentColumns = `
   ALTER TABLE chunks ADD COLUMN parent_end INTEGER;
 `;
 
+// What filters ask for, one row a field, or an element of a field that is a list: a leading dot tells a document's metadata
+// from its own parts. Kept by triggers, so that whoever writes documents cannot forget it. Texts stand by their beginning,
+// one unit more than a filter can ask for, so that a longer one equals none; what reads as a date stands also as the moment
+// it names. Numbers are doubles, as they are in JSON.
+const filterTables = `
+  CREATE TABLE fields (
+    name TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    value NOT NULL,
+    document INTEGER NOT NULL,
+    PRIMARY KEY (name, kind, value, document)
+  ) WITHOUT ROWID;
+  CREATE INDEX fields_by_document ON fields (document);
+  CREATE VIEW document_values AS
+    SELECT id AS document, 'uri' AS name, 'text' AS type, uri AS value FROM documents
+    UNION ALL SELECT id, 'title', 'text', title FROM documents WHERE title IS NOT NULL
+    UNION ALL SELECT id, 'source', 'text', source FROM documents WHERE source IS NOT NULL
+    UNION ALL SELECT id, 'mediaType', 'text', media_type FROM documents WHERE media_type IS NOT NULL
+    UNION ALL
+      SELECT documents.id, '.' || field.key, field.type, field.value
+      FROM documents, json_each(documents.metadata) AS field
+    UNION ALL
+      SELECT documents.id, '.' || field.key, element.type, element.value
+      FROM documents, json_each(documents.metadata) AS field,
+        json_each(CASE field.type WHEN 'array' THEN field.value ELSE '[]' END) AS element;
+  CREATE VIEW document_fields AS
+    SELECT
+      name,
+      CASE type WHEN 'integer' THEN 'number' WHEN 'real' THEN 'number'
+        WHEN 'true' THEN 'boolean' WHEN 'false' THEN 'boolean' ELSE type END AS kind,
+      CASE type WHEN 'integer' THEN CAST(value AS REAL) WHEN 'text' THEN substr(value, 1, 1025)
+        WHEN 'real' THEN value WHEN 'true' THEN 1 ELSE 0 END AS value,
+      document
+    FROM document_values;
+  CREATE VIEW field_moments AS
+    SELECT name, 'moment' AS kind, julianday(value) AS value, document FROM fields
+    WHERE kind = 'text' AND value GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*' AND julianday(value) IS NOT NULL;
+  CREATE TRIGGER fields_of_new AFTER INSERT ON documents BEGIN
+    INSERT OR IGNORE INTO fields SELECT * FROM document_fields WHERE document = NEW.id;
+    INSERT OR IGNORE INTO fields SELECT * FROM field_moments WHERE document = NEW.id;
+  END;
+  CREATE TRIGGER fields_of_changed AFTER UPDATE OF uri, title, source, media_type, metadata ON documents BEGIN
+    DELETE FROM fields WHERE document = OLD.id;
+    INSERT OR IGNORE INTO fields SELECT * FROM document_fields WHERE document = NEW.id;
+    INSERT OR IGNORE INTO fields SELECT * FROM field_moments WHERE document = NEW.id;
+  END;
+  CREATE TRIGGER fields_of_deleted AFTER DELETE ON documents BEGIN
+    DELETE FROM fields WHERE document = OLD.id;
+  END;
+  INSERT OR IGNORE INTO fields SELECT * FROM document_fields;
+  INSERT OR IGNORE INTO fields SELECT * FROM field_moments;
+`;
+
 /** What makes a store of version n out of one of version n - 1, in order. What was released is never edited, only added to. */
-const upgrades: readonly string[] = [firstTables, parentColumns];
+const upgrades: readonly string[] = [firstTables, parentColumns, filterTables];
 
 /** Written into every store; a store of a later version is refused, one of an earlier version is upgraded in place. */
 export const schemaVersion = upgrades.length;

@@ -25,6 +25,13 @@ export const StoreOptions = z.strictObject({
    * CMRC better than 1 and about as well as 3.
    */
   contextWeight: z.int().min(0).max(10).default(2),
+  /**
+   * What metadata every document has: documents that do not fit are refused, and filters know their fields. Default:
+   * any metadata.
+   */
+  metadata: z.instanceof(z.ZodObject).optional(),
+  /** True: nothing is found or read but through `scoped(filter)`, so that no query can forget its scope. Default: false. */
+  requireScope: z.boolean().default(false),
   /** Told in one line of what is slower or was made again; nothing of it needs an answer. Default: nobody is told. */
   onWarning: z
     .custom<(message: string) => void>((value) => typeof value === "function", "expected a function")

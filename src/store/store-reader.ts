@@ -1,6 +1,8 @@
+import type { Filter } from "../filter.js";
 import type { StoreCounts, StoredDocumentInfo } from "../ports.js";
 import type { Anchor, Chunk, Document, Metadata } from "../types.js";
 import type { Database, Statement } from "./database.js";
+import { documentMeets, expressionOf } from "./filter-sql.js";
 import { decodeText, type StoredText } from "./stored-text.js";
 import { decodeVector } from "./vectors.js";
 
@@ -52,6 +54,7 @@ const infoColumns = "uri, title, source, fingerprint, chunk_count";
 
 /** What a store holds, as of the last commit. */
 export class StoreReader {
+  readonly #database: Database;
   readonly #info: Statement<[string], InfoRow>;
   readonly #allInfo: Statement<[], InfoRow>;
   readonly #infoOfSource: Statement<[string], InfoRow>;
@@ -62,6 +65,7 @@ export class StoreReader {
   readonly #counts: Statement<[], StoreCounts>;
 
   constructor(database: Database) {
+    this.#database = database;
     this.#info = database.prepare(`SELECT ${infoColumns} FROM documents WHERE uri = ?`);
     this.#allInfo = database.prepare(`SELECT ${infoColumns} FROM documents ORDER BY uri`);
     this.#infoOfSource = database.prepare(`SELECT ${infoColumns} FROM documents WHERE source = ? ORDER BY uri`);
@@ -123,6 +127,18 @@ export class StoreReader {
       ...(row.page !== null && { page: row.page }),
       ...(row.anchors !== null && { anchors: JSON.parse(row.anchors) as Anchor[] }),
     };
+  }
+
+  /** What `work` reads is all of one moment: a document does not leave a filter between its check and its reading. */
+  atOneMoment<Result>(work: () => Result): Result {
+    return this.#database.transaction(work).deferred();
+  }
+
+  /** Tells of documents by uri whether the filter lets them through, as of the last commit. */
+  letsThrough(filter: Filter): (uri: string) => boolean {
+    const { sql, parameters } = documentMeets(expressionOf(filter), "documents.id");
+    const statement = this.#database.prepare(`SELECT 1 FROM documents WHERE uri = ? AND ${sql}`);
+    return (uri) => statement.get(uri, ...parameters) !== undefined;
   }
 
   /** The id of the chunk with a label, unless it is gone. */

@@ -100,7 +100,10 @@ test("killed 15 times at random moments, a store is what an uninterrupted run ma
   const uninterrupted = await runWriter({ path: join(temporaryFolder(), "store"), until });
   for (const said of [interrupted, uninterrupted]) expect(said.filter(({ broken }) => broken)).toEqual([]);
   expect(interrupted.at(-1)?.contents).toBeDefined();
-  expect(interrupted.at(-1)).toEqual(uninterrupted.at(-1));
+  // A chunk's score differs in its last digits by where its vector was compared: in the graph or beside it.
+  const { rankings, ...rest } = uninterrupted.at(-1)!.contents as { rankings: [string, number][][] };
+  const close = rankings.map((ranking) => ranking.map(([id, score]) => [id, expect.closeTo(score, 5)]));
+  expect(interrupted.at(-1)).toEqual({ contents: { ...rest, rankings: close } });
 }, 120_000);
 
 test("the lock of a writer that was killed is free again", async () => {

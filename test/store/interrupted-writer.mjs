@@ -72,7 +72,7 @@ async function contents(store) {
     counts: await store.counts(),
     documents: await store.documents(),
     hits,
-    rankings: found.map((ranking) => ranking.map(({ chunkId, score }) => [chunkId, score.toFixed(5)])),
+    rankings: found.map((ranking) => ranking.map(({ chunkId, score }) => [chunkId, score])),
     vectors: [...known].map(([key, vector]) => [key, ...vector]),
   };
 }

@@ -1,7 +1,9 @@
 import { StoreError } from "../../src/errors.js";
-import type { DocumentWrite, Found, Retriever, Store, StoreWrite, WrittenDocument } from "../../src/ports.js";
+import { bothFilters, type Filter } from "../../src/filter.js";
+import type { DocumentWrite, Found, Searchable, Store, StoreWrite, WrittenDocument } from "../../src/ports.js";
 import { documentFingerprint, vectorKey } from "../../src/text/chunk-identity.js";
 import { placeInDocument } from "../../src/text/places.js";
+import { filterMatches } from "./filter-matches.js";
 import type { Chunk, Hit } from "../../src/types.js";
 
 export interface MemoryStore<Space extends string = string> extends Store<Space> {
@@ -16,32 +18,53 @@ export function memoryStore<Space extends string>(space: Space): MemoryStore<Spa
   const documents = new Map<string, DocumentWrite>();
   const vectors = new Map<string, Float32Array>();
   const writes: StoreWrite[] = [];
-  const chunks = (): Chunk[] => [...documents.values()].flatMap((document) => document.chunks);
-  const ranked = (by: string, score: (chunk: Chunk) => number, count: number): Found[] =>
-    chunks()
+  const passing = (filter: Filter | undefined): DocumentWrite[] =>
+    [...documents.values()].filter(({ document }) => !filter || filterMatches(filter, document));
+  const chunks = (filter?: Filter): Chunk[] => passing(filter).flatMap((document) => document.chunks);
+  const ranked = (by: string, score: (chunk: Chunk) => number, count: number, filter?: Filter): Found[] =>
+    chunks(filter)
       .map((chunk) => ({ chunkId: chunk.id, score: score(chunk) }))
       .filter((found) => found.score > 0)
       .toSorted((a, b) => b.score - a.score || (a.chunkId < b.chunkId ? -1 : 1))
       .slice(0, count)
       .map((found, index) => ({ ...found, placements: [{ by, rank: index + 1, score: found.score }] }));
-  const dense: Retriever = {
-    name: "dense",
-    retrieve: async ({ vector }, { count }) =>
-      ranked("dense", (chunk) => dot(vector!, vectors.get(vectorKey(chunk))!), count),
-  };
-  const lexical: Retriever = {
-    name: "lexical",
-    retrieve: async ({ text }, { count }) =>
-      ranked("lexical", (chunk) => words(text).filter((word) => words(chunk.text).includes(word)).length, count),
-  };
+  const within = (scope?: Filter): Searchable<Space> => ({
+    space,
+    location: "memory",
+    get dimension() {
+      return vectors.values().next().value?.length;
+    },
+    dense: {
+      name: "dense",
+      retrieve: async ({ vector }, { count, filter }) => {
+        const score = (chunk: Chunk) => dot(vector!, vectors.get(vectorKey(chunk))!);
+        return ranked("dense", score, count, bothFilters(scope, filter));
+      },
+    },
+    lexical: {
+      name: "lexical",
+      retrieve: async ({ text }, { count, filter }) => {
+        const score = (chunk: Chunk) => words(text).filter((word) => words(chunk.text).includes(word)).length;
+        return ranked("lexical", score, count, bothFilters(scope, filter));
+      },
+    },
+    document: async (uri, { filter } = {}) =>
+      passing(bothFilters(scope, filter)).find(({ document }) => document.uri === uri)?.document,
+    hits: async (found, { filter } = {}) => found.flatMap((one) => hit(one, passing(bothFilters(scope, filter)))),
+    scoped: (filter) => within(bothFilters(scope, filter)),
+  });
+  const whole = within();
   return {
     space,
     location: "memory",
     get dimension() {
       return vectors.values().next().value?.length;
     },
-    dense,
-    lexical,
+    dense: whole.dense,
+    lexical: whole.lexical,
+    document: whole.document,
+    hits: whole.hits,
+    scoped: (filter) => whole.scoped(filter),
     writes,
     contents: () =>
       [...documents.values()]
@@ -75,8 +98,6 @@ export function memoryStore<Space extends string>(space: Space): MemoryStore<Spa
         .filter(({ document }) => source === undefined || document.source === source)
         .map((document) => info(document)!)
         .toSorted((a, b) => (a.uri < b.uri ? -1 : 1)),
-    document: async (uri) => documents.get(uri)?.document,
-    hits: async (found) => found.flatMap((one) => hit(one, documents)),
     counts: async () => ({ documents: documents.size, chunks: chunks().length, vectors: vectors.size }),
     close: async () => {},
   };
@@ -89,8 +110,8 @@ function info(write: DocumentWrite | undefined) {
   return { uri, title, source, fingerprint: documentFingerprint(document, chunks), chunks: chunks.length };
 }
 
-function hit(found: Found, documents: ReadonlyMap<string, DocumentWrite>): Hit[] {
-  for (const { document, chunks } of documents.values()) {
+function hit(found: Found, documents: readonly DocumentWrite[]): Hit[] {
+  for (const { document, chunks } of documents) {
     const chunk = chunks.find(({ id }) => id === found.chunkId);
     if (!chunk) continue;
     const { uri, title } = document;

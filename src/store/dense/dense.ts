@@ -1,3 +1,5 @@
+import type { Filter } from "../../filter.js";
+import type { AllowedChunks } from "../allowed-chunks.js";
 import type { Changes } from "../changes.js";
 import { Serial } from "../serial.js";
 import type { Ranking } from "../top-k.js";
@@ -14,6 +16,7 @@ export interface DenseOptions extends GraphDenseOptions {
 /** Searches vectors by the index that fits: exactly while there are few, by the graph when there are many. */
 export class Dense {
   readonly #changes: Changes;
+  readonly #allowed: AllowedChunks;
   readonly #options: DenseOptions;
   readonly #serial = new Serial();
   #index: DenseIndex | undefined;
@@ -21,19 +24,20 @@ export class Dense {
   /** Set when the graph turned out not to work here. */
   #withoutGraph: boolean;
 
-  constructor(changes: Changes, options: DenseOptions) {
+  constructor(changes: Changes, allowed: AllowedChunks, options: DenseOptions) {
     this.#changes = changes;
+    this.#allowed = allowed;
     this.#options = options;
     this.#withoutGraph = options.index === "flat";
   }
 
-  async search(vector: Float32Array, count: number): Promise<Ranking> {
+  async search(vector: Float32Array, count: number, filter?: Filter): Promise<Ranking> {
     const index = await this.#current();
     try {
-      return await index.search(vector, count);
+      return await index.search(vector, count, filter);
     } catch (error) {
       if (!index.failure()) throw error;
-      return (await this.#current()).search(vector, count);
+      return (await this.#current()).search(vector, count, filter);
     }
   }
 
@@ -65,7 +69,7 @@ export class Dense {
       const kind = this.#fitting();
       if (this.#index && this.#kind === kind) return this.#index;
       await this.#index?.close();
-      this.#index = kind === "hnsw" ? await this.#graph() : flatDense(this.#changes);
+      this.#index = kind === "hnsw" ? await this.#graph() : flatDense(this.#changes, this.#allowed);
       this.#kind = this.#withoutGraph ? "flat" : kind;
       return this.#index;
     });
@@ -85,6 +89,6 @@ export class Dense {
     this.#options.onWarning(
       `${graph.reason.split("\n")[0]}: vectors are searched one by one, which is exact, and slower from about 100,000 chunks on`,
     );
-    return flatDense(this.#changes);
+    return flatDense(this.#changes, this.#allowed);
   }
 }

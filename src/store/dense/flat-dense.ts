@@ -1,3 +1,4 @@
+import type { AllowedChunks } from "../allowed-chunks.js";
 import type { Changes, VectorRow } from "../changes.js";
 import { Follower } from "../follower.js";
 import { normalised } from "../vectors.js";
@@ -5,7 +6,7 @@ import type { DenseIndex } from "./dense-index.js";
 import { FlatIndex } from "./flat-index.js";
 
 /** Exact search on this thread. Nothing is saved: reading the vectors again takes as long as reading a file of them. */
-export function flatDense(changes: Changes): DenseIndex {
+export function flatDense(changes: Changes, allowed: AllowedChunks): DenseIndex {
   let index: FlatIndex | undefined;
   const follower = new Follower<VectorRow>(changes, {
     read: (label, limit) => changes.vectorsAfter(label, limit),
@@ -14,9 +15,11 @@ export function flatDense(changes: Changes): DenseIndex {
   });
   return {
     failure: () => undefined,
-    search: async (vector, count) => {
+    search: async (vector, count, filter) => {
       await follower.follow();
-      return index ? index.search(vector, count) : { labels: new Float64Array(0), scores: new Float64Array(0) };
+      return index
+        ? index.search(vector, count, filter && allowed.by(filter))
+        : { labels: new Float64Array(0), scores: new Float64Array(0) };
     },
     // A failure shows at the next search.
     followAhead: () => void follower.follow().catch(() => {}),

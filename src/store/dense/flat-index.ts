@@ -1,3 +1,4 @@
+import type { Allowed } from "../allowed-chunks.js";
 import { TimeSlice } from "../time-slice.js";
 import { type Ranking, TopK } from "../top-k.js";
 import { createRowBlock, type RowBlock, rowsPerScan } from "./row-block.js";
@@ -39,22 +40,44 @@ export class FlatIndex {
     this.#free.push(row);
   }
 
-  /** The `count` nearest; other work may run between slices of a long scan. */
-  async search(query: Float32Array, count: number): Promise<Ranking> {
+  /** The `count` nearest of those allowed; other work may run between slices of a long scan. */
+  async search(query: Float32Array, count: number, allowed?: Allowed): Promise<Ranking> {
     const best = new TopK(Math.min(count, this.size));
     const slice = new TimeSlice();
+    for (const _ of this.#offers(query, best, allowed)) if (slice.over) await slice.next();
+    return best.ranking();
+  }
+
+  /** Offers every allowed row, a step at a time. */
+  #offers(query: Float32Array, best: TopK, allowed: Allowed | undefined): Iterable<void> {
+    // Single rows cost some four times as much each as rows in a row.
+    return allowed && allowed.size * 4 < this.size
+      ? this.#offersOneByOne(query, best, allowed)
+      : this.#offersOfAll(query, best, allowed);
+  }
+
+  *#offersOfAll(query: Float32Array, best: TopK, allowed: Allowed | undefined): Generator<void> {
     for (let first = 0; first < this.#labels.length;) {
       const [block, at] = this.#locate(first);
       const rows = Math.min(rowsPerScan, this.#labels.length - first, block.capacity - at);
       const scores = block.dots(query, at, rows);
       for (let row = 0; row < rows; row++) {
         const label = this.#labels[first + row]!;
-        if (label > 0) best.offer(label, scores[row]!);
+        if (label > 0 && (!allowed || allowed.has(label))) best.offer(label, scores[row]!);
       }
       first += rows;
-      if (slice.over) await slice.next();
+      yield;
     }
-    return best.ranking();
+  }
+
+  *#offersOneByOne(query: Float32Array, best: TopK, allowed: Allowed): Generator<void> {
+    for (const label of allowed.labels()) {
+      const row = this.#rows.get(label);
+      if (row === undefined) continue;
+      const [block, at] = this.#locate(row);
+      best.offer(label, block.dots(query, at, 1)[0]!);
+      yield;
+    }
   }
 
   #locate(row: number): [block: RowBlock, at: number] {

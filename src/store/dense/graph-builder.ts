@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
 import { z } from "zod";
 import { asError } from "../../errors.js";
+import type { Filter } from "../../filter.js";
+import { type Allowed, AllowedChunks } from "../allowed-chunks.js";
 import { Changes, type VectorRow } from "../changes.js";
 import type { Database } from "../database.js";
 import { Follower } from "../follower.js";
@@ -42,10 +44,17 @@ export interface GraphBuilderOptions {
 /** Twice: what is inserted in a few seconds need not be saved at once, and saving costs as much as the graph is large. */
 const unsavedInsertions = (count: number) => Math.max(5000, count / 4);
 
+/** Fetched of what a filter is expected to let through, as its chunks may lie elsewhere than the others. */
+const moreThanExpected = 1.5;
+
+/** Vectors that are read and compared one by one in the time that the graph takes to fetch one. */
+const fetchingToComparing = 2;
+
 /** Keeps a graph level with a store, answers from both, and saves it. */
 export class GraphBuilder {
   readonly #options: GraphBuilderOptions;
   readonly #changes: Changes;
+  readonly #allowed: AllowedChunks;
   readonly #parameters: GraphParameters;
   #follower: Follower<VectorRow>;
   #graph: HnswGraph | undefined;
@@ -56,6 +65,7 @@ export class GraphBuilder {
   private constructor(options: GraphBuilderOptions, changes: Changes, parameters: GraphParameters) {
     this.#options = options;
     this.#changes = changes;
+    this.#allowed = new AllowedChunks(options.database);
     this.#parameters = parameters;
     this.#follower = this.#follow();
   }
@@ -112,20 +122,54 @@ export class GraphBuilder {
     }
   }
 
-  /** The nearest of all that is committed: what the graph lacks yet is compared one by one. */
-  search(vector: Float32Array, count: number): Ranking {
-    const best = new TopK(count);
-    const { label, removal } = this.#follower.position;
-    const removed = new Set(this.#changes.removalsAfter(removal).map((one) => one.label));
-    if (this.#graph) {
-      const graph = this.#graph;
-      // As many more as may be removed, of which there are few: removals are taken over as soon as they are seen.
-      const { labels, scores } = this.#options.native(() => graph.search(vector, count + removed.size));
-      for (let at = 0; at < labels.length; at++) {
-        if (!removed.has(labels[at]!)) best.offer(labels[at]!, scores[at]!);
-      }
+  /** The nearest of all that is committed and allowed: what the graph lacks yet is compared one by one. */
+  search(vector: Float32Array, count: number, filter?: Filter): Ranking {
+    const allowed = filter && this.#allowed.by(filter);
+    const best = new TopK(allowed ? Math.min(count, allowed.size) : count);
+    if (allowed && !this.#searchGraph(vector, count, best, allowed)) return this.#searchExactly(vector, best, allowed);
+    if (!allowed) this.#searchGraph(vector, count, best);
+    for (const row of this.#changes.vectorsAfter(this.#follower.position.label, -1)) {
+      if (!allowed || allowed.has(row.label)) best.offer(row.label, cosine(vector, row.vector));
     }
-    for (const row of this.#changes.vectorsAfter(label, -1)) best.offer(row.label, cosine(vector, row.vector));
+    return best.ranking();
+  }
+
+  /**
+   * Offers the `count` nearest in the graph, or all there are. The library's own filter is a function of ours that it
+   * calls for every vector on its way, and a process that ends if it throws; so more are fetched than are wanted.
+   *
+   * @returns false when comparing all that are allowed is the cheaper or the only way to find enough; nothing was offered.
+   */
+  #searchGraph(vector: Float32Array, count: number, best: TopK, allowed?: Allowed): boolean {
+    const graph = this.#graph;
+    if (!graph || graph.count === graph.deleted) return true;
+    const removed = new Set(
+      this.#changes.removalsAfter(this.#follower.position.removal).map((removal) => removal.label),
+    );
+    const living = graph.count - graph.deleted;
+    // As many more as may be removed, of which there are few: removals are taken over as soon as they are seen.
+    let fetched = Math.min(count, living) + removed.size;
+    if (allowed) fetched = Math.ceil(moreThanExpected * fetched * Math.max(1, living / Math.max(1, allowed.size)));
+    for (;;) {
+      if (allowed && fetched * fetchingToComparing > allowed.size) return false;
+      const { labels, scores } = this.#options.native(() => graph.search(vector, fetched));
+      const kept = Array.from(labels.keys()).filter(
+        (at) => !removed.has(labels[at]!) && (!allowed || allowed.has(labels[at]!)),
+      );
+      if (allowed && kept.length < Math.min(count, allowed.size) && labels.length < living) {
+        fetched *= 2;
+        continue;
+      }
+      for (const at of kept) best.offer(labels[at]!, scores[at]!);
+      return true;
+    }
+  }
+
+  #searchExactly(vector: Float32Array, best: TopK, allowed: Allowed): Ranking {
+    for (const label of allowed.labels()) {
+      const candidate = this.#changes.vector(label);
+      if (candidate) best.offer(label, cosine(vector, candidate));
+    }
     return best.ranking();
   }
 

@@ -63,9 +63,9 @@ export async function graphDense(options: GraphDenseOptions): Promise<DenseIndex
 
   return {
     failure: () => calls.failure,
-    search: (vector, count) => {
+    search: (vector, count, filter) => {
       const copy = vector.slice();
-      return calls.call("search", { vector: copy, count }, [copy.buffer]);
+      return calls.call("search", { vector: copy, count, filter }, [copy.buffer]);
     },
     followAhead: () => calls.tell(followMessage),
     follow: () => calls.call("settle", undefined),

@@ -1,3 +1,4 @@
+import type { Filter } from "../../filter.js";
 import type { Ranking } from "../top-k.js";
 
 /** What the graph's thread starts with. */
@@ -24,9 +25,13 @@ export const flags = {
 } as const;
 
 export type GraphCalls = {
-  /** The `count` nearest of all that is committed. */
+  /** The `count` nearest of all that is committed and the filter lets through. */
   readonly search: {
-    readonly takes: { readonly vector: Float32Array<ArrayBuffer>; readonly count: number };
+    readonly takes: {
+      readonly vector: Float32Array<ArrayBuffer>;
+      readonly count: number;
+      readonly filter: Filter | undefined;
+    };
     readonly gives: Ranking;
   };
   /** Answered when the graph holds all that is committed. */

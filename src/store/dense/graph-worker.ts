@@ -48,8 +48,8 @@ async function serve(hnsw: HnswLibrary): Promise<void> {
   serveCalls<GraphCalls>(
     port,
     {
-      search: ({ vector, count }) => {
-        const ranking = builder.search(vector, count);
+      search: ({ vector, count, filter }) => {
+        const ranking = builder.search(vector, count, filter);
         followAhead();
         return ranking;
       },

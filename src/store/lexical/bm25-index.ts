@@ -1,3 +1,4 @@
+import type { Allowed } from "../allowed-chunks.js";
 import { TimeSlice } from "../time-slice.js";
 import { type Ranking, TopK } from "../top-k.js";
 import { Postings } from "./postings.js";
@@ -7,6 +8,14 @@ export interface Bm25Options {
   readonly k1: number;
   /** How much a long text has to pay for its length: 0 nothing, 1 in proportion. */
   readonly b: number;
+}
+
+/** Which texts may be found. */
+export interface Bm25Conditions {
+  /** Only texts with all of these words. Default: all texts. */
+  readonly required?: readonly string[];
+  /** Only these. Default: all texts. */
+  readonly allowed?: Allowed;
 }
 
 /** All that an index without dead entries is made of: what is saved. Slots are in order of label. */
@@ -112,11 +121,15 @@ export class Bm25Index {
   }
 
   /**
-   * The `count` best for a query's words; a word that stands twice counts twice.
-   *
-   * @param required Only texts with all of these words are found.
+   * The `count` best for a query's words; a word that stands twice counts twice. Words are weighed by all texts, so that a
+   * score says the same whatever else is asked for.
    */
-  search(words: readonly string[], count: number, { k1, b }: Bm25Options, required: readonly string[] = []): Ranking {
+  search(
+    words: readonly string[],
+    count: number,
+    { k1, b }: Bm25Options,
+    { required = [], allowed }: Bm25Conditions = {},
+  ): Ranking {
     const best = new TopK(Math.min(count, this.size));
     const weights = new Map<number, number>();
     for (const word of words) {
@@ -148,7 +161,8 @@ export class Bm25Index {
     const holders = required.length > 0 ? this.#holders(required) : undefined;
     for (let at = 0; at < touched; at++) {
       const slot = touchedSlots[at]!;
-      if (!holders || holders.has(slot)) best.offer(this.#labels[slot]!, scores[slot]!);
+      const label = this.#labels[slot]!;
+      if ((!holders || holders.has(slot)) && (!allowed || allowed.has(label))) best.offer(label, scores[slot]!);
       scores[slot] = 0;
     }
     return best.ranking();

@@ -1,6 +1,8 @@
 import { z } from "zod";
+import type { Filter } from "../../filter.js";
 import { surelyHeld } from "../../text/phrase-match.js";
 import { terms } from "../../text/terms.js";
+import type { AllowedChunks } from "../allowed-chunks.js";
 import type { Changes, TextRow } from "../changes.js";
 import { Follower } from "../follower.js";
 import { loadGeneration, saveGeneration } from "../generation.js";
@@ -21,6 +23,7 @@ const Facts = LexicalFileFacts.extend({
 
 export interface LexicalOptions extends Bm25Options {
   readonly contextWeight: number;
+  readonly allowed: AllowedChunks;
   readonly folder: string;
   /** Id of the store: files of another one are not ours. */
   readonly store: string;
@@ -81,9 +84,16 @@ export class LexicalIndex {
   }
 
   /** The best for a query's words, of the chunks that may hold these phrases: their texts alone tell which do. */
-  async search(text: string, count: number, phrases: readonly string[] = []): Promise<Ranking> {
+  async search(
+    text: string,
+    count: number,
+    { phrases = [], filter }: { readonly phrases?: readonly string[]; readonly filter?: Filter } = {},
+  ): Promise<Ranking> {
     await this.follow();
-    return this.#index.search(terms(text), count, this.#options, surelyHeld(phrases));
+    return this.#index.search(terms(text), count, this.#options, {
+      required: surelyHeld(phrases),
+      ...(filter && { allowed: this.#options.allowed.by(filter) }),
+    });
   }
 
   /** Resolves when all that was committed before the call can be found. */

@@ -11,6 +11,15 @@ const Configuration = z.object({
   max_position_embeddings: z.int().min(1).optional(),
 });
 
+/** What is read of a sentence model's `1_Pooling/config.json`, where there is one. */
+const PoolingConfiguration = z.object({
+  pooling_mode_cls_token: z.boolean().default(false),
+  pooling_mode_lasttoken: z.boolean().default(false),
+});
+
+/** How a model's vectors, one a token, become one: their mean, or that of the first or the last token. */
+export type Pooling = "mean" | "cls" | "last_token";
+
 const deepest = 3;
 
 /**
@@ -62,4 +71,18 @@ async function describe(folder: string, id: string): Promise<ModelInfo> {
     maxInputTokens: embeddingTokenLimit(id),
     ...(dimension !== undefined && { dimension }),
   };
+}
+
+/** The pooling that a model was trained with: what its folder says, else the mean, as most are. */
+export async function poolingOf(folder: string, id: string): Promise<Pooling> {
+  const file = join(folder, id, "1_Pooling", "config.json");
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch {
+    return "mean";
+  }
+  const configuration = PoolingConfiguration.parse(JSON.parse(text));
+  if (configuration.pooling_mode_cls_token) return "cls";
+  return configuration.pooling_mode_lasttoken ? "last_token" : "mean";
 }

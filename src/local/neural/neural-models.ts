@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import type { ModelInfo } from "../../contract/catalogue.js";
 import { pieces } from "../rerank/pieces.js";
 import type { Engines, EmbeddingEngine, RerankEngine } from "../engines.js";
-import { modelsIn } from "./model-folder.js";
+import { modelsIn, poolingOf } from "./model-folder.js";
 import { loadTransformers, type Tensor, type Transformers } from "./transformers.js";
 
 export interface NeuralModels {
@@ -14,6 +14,8 @@ export interface NeuralModels {
 /** Tokens in a piece of a document that is reranked, beside the query. */
 const rerankPieceTokens = 400;
 
+const textsPerRun = 16;
+
 /**
  * Real models from a folder. Weights are read when a model is first asked for, and stay.
  * @throws {OptionsError} when the folder holds no model or the package that computes them is missing.
@@ -21,7 +23,7 @@ const rerankPieceTokens = 400;
 export async function neuralModels(folder: string): Promise<NeuralModels> {
   const models = await modelsIn(folder);
   const transformers = await loadTransformers(resolve(folder));
-  const embedding = embeddingEngine(transformers);
+  const embedding = embeddingEngine(transformers, folder);
   const rerank = rerankEngine(transformers);
   const own = new Set(models.map(({ id }) => id));
   return {
@@ -39,14 +41,21 @@ export async function neuralModels(folder: string): Promise<NeuralModels> {
   };
 }
 
-function embeddingEngine({ pipeline }: Transformers): EmbeddingEngine {
-  const pipelines = new Map<string, ReturnType<Transformers["pipeline"]>>();
+function embeddingEngine({ pipeline }: Transformers, folder: string): EmbeddingEngine {
+  const loaded = new Map<string, Promise<(texts: readonly string[]) => Promise<Tensor>>>();
+  const load = async (id: string) => {
+    const [extract, pooling] = await Promise.all([pipeline("feature-extraction", id), poolingOf(folder, id)]);
+    return (texts: readonly string[]) => extract(texts, { pooling, normalize: true });
+  };
   return {
     embed: async (texts, { model: { id }, signal }) => {
-      const extract = await loadedOnce(pipelines, id, () => pipeline("feature-extraction", id));
-      signal.throwIfAborted();
-      // The first position's vector, of length 1: what the models of this contract's kind are trained for.
-      return rows(await extract(texts, { pooling: "cls", normalize: true }));
+      const extract = await loadedOnce(loaded, id, () => load(id));
+      const vectors: Float32Array[] = [];
+      for (const run of runsOf(texts)) {
+        signal.throwIfAborted();
+        vectors.push(...rows(await extract(run)));
+      }
+      return vectors;
     },
   };
 }
@@ -69,22 +78,23 @@ function rerankEngine({ AutoTokenizer, AutoModelForSequenceClassification }: Tra
       const limits = { maxTokens: rerankPieceTokens, overlapTokens, maxPieces: maxChunksPerDocument };
       const scores: number[] = [];
       for (const document of documents) {
-        signal.throwIfAborted();
-        const parts = [...pieces(document, limits)];
-        const relevance =
-          parts.length === 0
-            ? []
-            : rows(
-                await score(
-                  parts.map(() => query),
-                  parts,
-                ),
-              );
-        scores.push(Math.max(0, ...relevance.map((row) => row[0] ?? 0)));
+        let best = 0;
+        for (const run of runsOf(pieces(document, limits))) {
+          signal.throwIfAborted();
+          const queries = run.map(() => query);
+          for (const [relevance = 0] of rows(await score(queries, run))) best = Math.max(best, relevance);
+        }
+        scores.push(best);
       }
       return scores;
     },
   };
+}
+
+/** What a model computes at once is filled up to its longest text, and takes memory in proportion. */
+function runsOf(texts: readonly string[]): readonly (readonly string[])[] {
+  const count = Math.ceil(texts.length / textsPerRun);
+  return Array.from({ length: count }, (_, run) => texts.slice(run * textsPerRun, (run + 1) * textsPerRun));
 }
 
 /** A failure is not kept: the next request tries again. */

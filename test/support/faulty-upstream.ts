@@ -8,8 +8,8 @@ export type Fault = (typeof faults)[number];
 
 export interface FaultyUpstream {
   readonly baseUrl: string;
-  /** Requests that arrived, by what was done to them. */
-  readonly served: ReadonlyMap<Fault | "answered", number>;
+  /** What was done to each request that arrived, by its header `x-number`. */
+  readonly served: ReadonlyMap<string, Fault | "answered">;
   readonly openConnections: () => Promise<number>;
   readonly close: () => Promise<void>;
 }
@@ -20,15 +20,16 @@ export interface FaultyUpstream {
  */
 export async function startFaultyUpstream(seed: number): Promise<FaultyUpstream> {
   const random = seededRandom(seed);
-  const served = new Map<Fault | "answered", number>();
+  const served = new Map<string, Fault | "answered">();
   const server = createServer((request, response) => {
     const parts: Buffer[] = [];
     request.on("data", (part: Buffer) => parts.push(part));
     request.on("error", () => {});
     request.on("end", () => {
       const fault = random() < 0.2 ? faults[Math.floor(random() * faults.length)]! : undefined;
-      const what = fault ?? "answered";
-      served.set(what, (served.get(what) ?? 0) + 1);
+      const number = String(request.headers["x-number"]);
+      if (served.has(number)) throw new Error(`request ${number} arrived twice`);
+      served.set(number, fault ?? "answered");
       const { type, pieces } = answerTo(request, Buffer.concat(parts).toString());
       if (fault) fail(fault, response, type, pieces);
       else {
@@ -38,6 +39,8 @@ export async function startFaultyUpstream(seed: number): Promise<FaultyUpstream>
       }
     });
   });
+  // A connection that is closed for being idle may take a request with it that was just sent: a fault nobody chose.
+  server.keepAliveTimeout = 0;
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   return {

@@ -1,3 +1,4 @@
+import type { EventEmitter } from "node:events";
 import { Agent } from "undici";
 import { TransportError } from "../../src/errors.js";
 import { type Transport, createTransport } from "../../src/transport/transport.js";
@@ -11,10 +12,14 @@ export interface SoakReport {
   /** Calls that ended in an error, by its code. */
   readonly failed: Readonly<Record<string, number>>;
   /** Requests that left, as the transport tells. */
+  readonly told: number;
+  /** Requests that left, as the connections were given them. */
   readonly sent: number;
-  /** Requests that arrived, by what the service did to them. */
-  readonly served: ReadonlyMap<Fault | "answered", number>;
-  /** Most requests that were waiting for headers at the same moment. */
+  /** Of them, those that the transport gave up when their time was over; they may have arrived or not. */
+  readonly givenUp: ReadonlySet<string>;
+  /** What the service did to each request that arrived. */
+  readonly served: ReadonlyMap<string, Fault | "answered">;
+  /** Most requests that were waiting for headers at the same moment; one that was given up waits no more. */
   readonly mostWaiting: number;
   /** Connections that the service still held after `close()`. */
   readonly connectionsLeft: number;
@@ -26,7 +31,7 @@ export interface Soaking {
   readonly calls: number;
   readonly concurrency: number;
   readonly seed: number;
-  /** Ends the calls that are not answered; to be longer than the machine ever takes for one that is. */
+  /** Ends the calls that are not answered. Shorter than an answer takes, it loses calls, but no account of them. */
   readonly readTimeoutMs: number;
 }
 
@@ -36,15 +41,27 @@ export async function soak({ calls, concurrency, seed, readTimeoutMs }: Soaking)
   const before = resources();
   let waiting = 0;
   let mostWaiting = 0;
+  let sent = 0;
+  const givenUp = new Set<string>();
   const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
   const counting = agent.compose((dispatch) => (options, handler) => {
+    const number = String(sent++);
     mostWaiting = Math.max(mostWaiting, ++waiting);
     let counted = true;
     const answered = () => {
       if (counted) waiting--;
       counted = false;
     };
-    return dispatch(options, {
+    // Of a request that waits for its connection, the connections themselves hear much later that it was given up.
+    (options as { readonly signal?: EventEmitter }).signal?.once("abort", () => {
+      givenUp.add(number);
+      answered();
+    });
+    const numbered = {
+      ...options,
+      headers: { ...(options.headers as Readonly<Record<string, string>>), "x-number": number },
+    };
+    return dispatch(numbered, {
       onRequestStart: (controller, context) => handler.onRequestStart?.(controller, context),
       onResponseStart: (controller, status, headers, message) => {
         answered();
@@ -86,13 +103,15 @@ export async function soak({ calls, concurrency, seed, readTimeoutMs }: Soaking)
   // More callers than slots, so that some always wait.
   await Promise.all(Array.from({ length: concurrency * 3 }, worker));
 
-  const sent = transport.totals()["m"]!.requests;
+  const told = transport.totals()["m"]!.requests;
   await transport.close();
-  await agent.close();
+  // What closing a transport does to connections of its own.
+  await agent.destroy();
   const connectionsLeft = await settled(upstream.openConnections);
   await upstream.close();
   const resourcesLeft = await settledResources(before);
-  return { right, wrong, failed, sent, served: upstream.served, mostWaiting, connectionsLeft, resourcesLeft };
+  const { served } = upstream;
+  return { right, wrong, failed, told, sent, givenUp, served, mostWaiting, connectionsLeft, resourcesLeft };
 }
 
 /** Asks for a number in one of four ways. */
@@ -131,26 +150,33 @@ async function settledResources(before: readonly string[]): Promise<readonly str
   return more();
 }
 
-/** The count once it is 0, or after a second whatever it is: the far end hears of a closing a little later. */
+/** The count once it is 0, or after ten seconds whatever it is: the far end hears of a closing a little later. */
 async function settled(count: () => Promise<number>): Promise<number> {
-  for (let left = 100; left > 0 && (await count()) > 0; left--) await new Promise((resolve) => setTimeout(resolve, 10));
+  for (let left = 1000; left > 0 && (await count()) > 0; left--)
+    await new Promise((resolve) => setTimeout(resolve, 10));
   return count();
 }
 
 /** What does not add up; empty when all is well. */
 export function discrepancies(report: SoakReport, { calls, concurrency }: Soaking): readonly string[] {
-  const { right, wrong, failed, sent, served, mostWaiting, connectionsLeft, resourcesLeft } = report;
+  const { right, wrong, failed, told, sent, givenUp, served, mostWaiting, connectionsLeft, resourcesLeft } = report;
   const failures = Object.values(failed).reduce((sum, count) => sum + count, 0);
-  const arrived = [...served.values()].reduce((sum, count) => sum + count, 0);
+  const lost = Array.from({ length: sent }, (_, number) => String(number)).filter(
+    (number) => !served.has(number) && !givenUp.has(number),
+  );
+  const unknown = [...served.keys()].filter((number) => !(Number(number) < sent));
+  // Garbage is final at once, so each that was still waited for brings one failure.
+  const garbage = [...served].filter(([number, what]) => what === "garbage" && !givenUp.has(number)).length;
   const unexpected = Object.keys(failed).filter((code) => !expected.has(code));
   return [
     ...(right + wrong + failures === calls ? [] : [`${calls} calls, but ${right + wrong + failures} ends`]),
     ...(wrong === 0 ? [] : [`${wrong} calls got what another asked for`]),
-    ...(sent === arrived ? [] : [`${sent} requests were sent, ${arrived} arrived`]),
-    // Garbage is final at once, so each brings one failure.
-    ...(failed["reply"] === served.get("garbage")
+    ...(told === sent ? [] : [`${told} requests were told of, ${sent} were sent`]),
+    ...(lost.length === 0 ? [] : [`${lost.length} requests were neither given up nor did they arrive`]),
+    ...(unknown.length === 0 ? [] : [`${unknown.length} requests arrived that nobody sent`]),
+    ...((failed["reply"] ?? 0) === garbage
       ? []
-      : [`${served.get("garbage")} replies of garbage, ${failed["reply"]} failures of that kind`]),
+      : [`${garbage} replies of garbage, ${failed["reply"]} failures of that kind`]),
     ...(unexpected.length === 0 ? [] : [`failures of kinds nobody caused: ${unexpected.join(", ")}`]),
     ...(mostWaiting <= concurrency ? [] : [`${mostWaiting} requests waited at once, the cap is ${concurrency}`]),
     ...(connectionsLeft === 0 ? [] : [`${connectionsLeft} connections were left open`]),
@@ -159,3 +185,10 @@ export function discrepancies(report: SoakReport, { calls, concurrency }: Soakin
 }
 
 const expected = new Set(["reply", "truncated", "rate-limited", "upstream", "network", "timeout"]);
+
+/** How many requests arrived, by what the service did to them. */
+export function servedByKind({ served }: SoakReport): ReadonlyMap<Fault | "answered", number> {
+  const counts = new Map<Fault | "answered", number>();
+  for (const what of served.values()) counts.set(what, (counts.get(what) ?? 0) + 1);
+  return counts;
+}

@@ -13,11 +13,13 @@ const mayImport: Record<string, readonly string[]> = {
   core: [],
   contract: [],
   text: [],
-  transport: ["contract", "text"],
+  // What both that talk to other machines must agree on: which addresses are nobody else's business.
+  network: [],
+  transport: ["contract", "text", "network"],
   models: ["contract", "transport", "text"],
   stages: ["text"],
   store: ["text"],
-  load: ["text"],
+  load: ["text", "network"],
   local: ["contract", "text"],
   evaluate: ["text", "stages"],
   upstream: ["contract", "transport", "local"],
@@ -74,6 +76,7 @@ const oneImporter = [
   "mammoth",
   "csv-parse",
   "fflate",
+  "robots-parser",
 ];
 
 interface Import {

@@ -3,6 +3,7 @@ import { allSources } from "../load/all-sources.js";
 import { readPath } from "../load/read-file.js";
 import type { ReadFolderOptions } from "../load/read-folder.js";
 import type { DocumentSource } from "../load/source.js";
+import { isWebAddress } from "../load/web/web-address.js";
 import type { World } from "./command-context.js";
 
 /** Flags that say which files of the paths are meant. */
@@ -11,9 +12,10 @@ export interface SourceFlags {
   readonly exclude?: readonly string[];
 }
 
-/** Documents of all paths of a command line, relative to the current folder, as one source. */
+/** Documents of all paths of a command line, relative to the current folder, and of addresses of pages, as one source. */
 export function sourceOf({ directory }: World, paths: readonly string[], flags: SourceFlags): DocumentSource {
-  return allSources(paths.map((path) => readPath(resolve(directory, path), readingOptions(flags))));
+  const place = (path: string) => (isWebAddress(path) ? path : resolve(directory, path));
+  return allSources(paths.map((path) => readPath(place(path), readingOptions(flags))));
 }
 
 function readingOptions({ include, exclude }: SourceFlags): ReadFolderOptions {

@@ -67,7 +67,7 @@ export async function* loadRows(
   }
 }
 
-function asLoadError(uri: string, thrown: unknown): LoadError {
+export function asLoadError(uri: string, thrown: unknown): LoadError {
   if (thrown instanceof LoadError) return thrown;
   const cause = asError(thrown);
   return new LoadError("unreadable", uri, `${uri} cannot be read: ${cause.message}`, { cause });

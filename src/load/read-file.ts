@@ -10,6 +10,9 @@ import { readFolder, type ReadFolderOptions } from "./read-folder.js";
 import { mustBe, realPath } from "./real-path.js";
 import { RowsSeen, isRow } from "./rows-seen.js";
 import { documentSource, type DocumentSource, type ReadContext } from "./source.js";
+import { readSitemap } from "./web/read-sitemap.js";
+import { readUrl } from "./web/read-url.js";
+import { isSitemapAddress, isWebAddress } from "./web/web-address.js";
 
 export type ReadFileOptions = z.input<typeof LoadOptions>;
 
@@ -60,9 +63,14 @@ export function readFile(path: string, options: ReadFileOptions = {}): DocumentS
   });
 }
 
-/** A folder or a file, whichever the path leads to. */
+/**
+ * A folder, a file or, of an address that starts with http, a page or a site, whichever it leads to: a site where its last
+ * part is a sitemap's (`sitemap.xml`, `sitemap_index.xml.gz`). Globs hold for folders alone.
+ */
 export function readPath(path: string, options: ReadFolderOptions = {}): DocumentSource {
   const { loaders, rows, maxFileBytes, timeoutMs } = options;
+  const loading = { loaders, rows, maxFileBytes, timeoutMs };
+  if (isWebAddress(path)) return isSitemapAddress(path) ? readSitemap(path, loading) : readUrl(path, loading);
   const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
-  return isFile ? readFile(path, { loaders, rows, maxFileBytes, timeoutMs }) : readFolder(path, options);
+  return isFile ? readFile(path, loading) : readFolder(path, options);
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { VideoContentItem } from "../../src/contract/video-content.js";
 import { headerProbe } from "../../src/transport/media/header-probe.js";
 import { mediumOf } from "../../src/transport/media/media-probe.js";
-import { isPublicAddress } from "../../src/transport/media/public-address.js";
+import { isPublicAddress } from "../../src/network/public-address.js";
 import { openRemoteMedium } from "../../src/transport/media/remote-medium.js";
 import type { MediaCheck } from "../../src/transport/media/check-media.js";
 import { runWithPackages } from "../support/bare-install.js";

@@ -6,7 +6,7 @@ import { OptionsError, TransportError } from "../../errors.js";
 import { resolve } from "../../options.js";
 import { headerProbe } from "./header-probe.js";
 import { type MediaProbe, type ReadableMedium, mediumOf } from "./media-probe.js";
-import { isPublicAddress } from "./public-address.js";
+import { isPublicAddress } from "../../network/public-address.js";
 import { openRemoteMedium } from "./remote-medium.js";
 
 export const MediaCheck = z.strictObject({

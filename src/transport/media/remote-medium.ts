@@ -1,11 +1,10 @@
-import { lookup as resolveName } from "node:dns";
-import { isIP, type LookupFunction } from "node:net";
 import { Agent, request } from "undici";
+import { guardedLookup, isRefusedHost, type MayReach } from "../../network/guarded-lookup.js";
 import type { ReadableMedium } from "./media-probe.js";
 
 export interface RemoteOptions {
   /** Whether an IP address may be connected to. */
-  readonly mayReach: (address: string) => boolean;
+  readonly mayReach: MayReach;
   /** Most bytes to fetch in all. */
   readonly maxBytes: number;
   readonly timeoutMs: number;
@@ -27,7 +26,9 @@ const maxRedirects = 3;
  * @throws Error saying what is wrong with the address or the answer.
  */
 export async function openRemoteMedium(address: string, options: RemoteOptions): Promise<RemoteMedium> {
-  const agent = new Agent({ connect: { timeout: options.timeoutMs, lookup: guardedLookup(options.mayReach) } });
+  const agent = new Agent({
+    connect: { timeout: options.timeoutMs, lookup: guardedLookup(options.mayReach, privateAddress) },
+  });
   const close = () => agent.destroy();
   const reader = new RangeReader(new URL(address), agent, options);
   try {
@@ -37,19 +38,6 @@ export async function openRemoteMedium(address: string, options: RemoteOptions):
     await close();
     throw error;
   }
-}
-
-function guardedLookup(mayReach: RemoteOptions["mayReach"]): LookupFunction {
-  return (hostname, options, callback) => {
-    resolveName(hostname, { ...options, all: true }, (error, addresses) => {
-      if (error) return callback(error, "", 0);
-      const inside = addresses.find(({ address }) => !mayReach(address));
-      if (inside) return callback(privateAddress(`${hostname} is ${inside.address}`), "", 0);
-      if (options.all) return callback(null, addresses);
-      const [{ address, family }] = addresses as [(typeof addresses)[number]];
-      return callback(null, address, family);
-    });
-  };
 }
 
 function privateAddress(what: string): Error {
@@ -97,9 +85,8 @@ class RangeReader {
     const { mayReach, maxBytes, timeoutMs, signal } = this.#options;
     const timeout = AbortSignal.timeout(timeoutMs);
     for (let redirects = 0; redirects <= maxRedirects; redirects++) {
-      const host = this.#url.hostname.replace(/^\[|\]$/g, "");
       if (!/^https?:$/.test(this.#url.protocol)) throw new Error(`${this.#url.protocol} is neither http nor https`);
-      if (isIP(host) !== 0 && !mayReach(host)) throw privateAddress(host);
+      if (isRefusedHost(this.#url, mayReach)) throw privateAddress(this.#url.hostname);
       const start = index * blockBytes;
       const { statusCode, headers, body } = await request(this.#url, {
         dispatcher: this.#agent,

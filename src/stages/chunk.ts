@@ -3,10 +3,14 @@ import { z } from "zod";
 import { OptionsError } from "../errors.js";
 import { resolve } from "../options.js";
 import { type Stage, stage } from "../pipeline.js";
-import type { TokenCounter } from "../ports.js";
-import { split } from "../text/split.js";
+import type { Embedder, TokenCounter } from "../ports.js";
+import type { Source } from "../stream.js";
+import type { SplitOptions } from "../text/cuts.js";
+import { measureText } from "../text/measure-text.js";
+import { type EmbedTexts, findTurns, SemanticCuts } from "../text/semantic-cuts.js";
+import { splitBy, splitInSteps } from "../text/split.js";
 import { defaultTokens } from "../text/tokens.js";
-import type { Document, DocumentChunk } from "../types.js";
+import type { Chunk, Document, DocumentChunk } from "../types.js";
 
 /** What chunks are made for: any embedder is one. */
 export interface ChunkTarget {
@@ -27,6 +31,15 @@ export const ChunkOptions = z.strictObject({
    * that fits, else a window of what stands around it. 0: no parents. Default: 1024.
    */
   parentTokens: z.int().min(0).default(1024),
+  /**
+   * Where chunks end. `structure`: between headings, blocks, sentences and lines, in this order. `fixed`: where they are
+   * full. `sentence-window`: behind each sentence, with the three on either side as parent. `semantic`: where the meaning
+   * changes most between two sentences, as `embedder` sees it; each sentence is embedded once more for that. Default:
+   * `structure`.
+   */
+  strategy: z.enum(["structure", "fixed", "sentence-window", "semantic"]).default("structure"),
+  /** Compares sentences for `semantic`; of no use to the others. Default: `for`, where that is an embedder. */
+  embedder: z.custom<Embedder>(isEmbedder, { error: "must be an embedder" }).optional(),
 });
 export type ChunkOptions = z.input<typeof ChunkOptions>;
 
@@ -35,14 +48,15 @@ const longestTurnMs = 20;
 
 /**
  * Cuts documents into chunks: slices that cover the text, each with its title and headings as context and an exact count of
- * its tokens. Markdown (`text/markdown`) keeps headings with what follows, and fences and tables whole where they fit;
- * a table that has to be cut repeats its header row in the context. A blank document has no chunks and is reported as
+ * its tokens, whatever the strategy. Markdown (`text/markdown`) keeps headings with what follows, and fences and tables whole where they fit;
+ * a table that has to be cut repeats its header row in the context. Source code (`text/x-…`) is cut where a blank line and
+ * the least indentation are. A blank document has no chunks and is reported as
  * skipped.
  *
- * @throws OptionsError when `maxTokens` is more than the embedder takes.
+ * @throws OptionsError when `maxTokens` is more than the embedder takes, or `semantic` has no embedder.
  */
 export function chunk(options: ChunkOptions = {}): Stage<Document, DocumentChunk> {
-  const { for: target, overlapTokens, parentTokens, ...given } = resolve("chunk", ChunkOptions, options);
+  const { for: target, overlapTokens, parentTokens, strategy, ...given } = resolve("chunk", ChunkOptions, options);
   const limit = target?.maxInputTokens ?? Infinity;
   const maxTokens = given.maxTokens ?? Math.min(256, limit);
   if (maxTokens > limit) {
@@ -51,7 +65,18 @@ export function chunk(options: ChunkOptions = {}): Stage<Document, DocumentChunk
       `chunk: maxTokens is ${maxTokens}, but the model it is for takes ${limit} tokens. Set maxTokens to ${limit} or less`,
     );
   }
-  const tokens = target?.tokens ?? defaultTokens;
+  const splitting: SplitOptions = { maxTokens, overlapTokens, parentTokens, tokens: target?.tokens ?? defaultTokens };
+  const comparing = given.embedder ?? (isEmbedder(target) ? target : undefined);
+  if (strategy === "semantic" && !comparing) {
+    throw new OptionsError(
+      "options",
+      "chunk: the strategy semantic compares sentences. Pass an embedder: chunk({ embedder })",
+    );
+  }
+  const chunksOf = (document: Document, signal: AbortSignal): Source<Chunk | undefined> =>
+    strategy === "semantic"
+      ? semanticChunks(document, splitting, comparing!, signal)
+      : splitInSteps(document, splitting, strategy);
 
   return stage(
     "chunk",
@@ -59,10 +84,12 @@ export function chunk(options: ChunkOptions = {}): Stage<Document, DocumentChunk
       let turnedAt = performance.now();
       for await (const document of source) {
         let chunks = 0;
-        for (const each of split(document, { maxTokens, overlapTokens, parentTokens, tokens })) {
+        for await (const each of chunksOf(document, signal)) {
           signal.throwIfAborted();
-          yield { ...each, document };
-          chunks++;
+          if (each) {
+            yield { ...each, document };
+            chunks++;
+          }
           if (performance.now() - turnedAt > longestTurnMs) {
             await turn();
             turnedAt = performance.now();
@@ -73,6 +100,35 @@ export function chunk(options: ChunkOptions = {}): Stage<Document, DocumentChunk
     },
     { gives: { chunkTokens: maxTokens } },
   );
+}
+
+async function* semanticChunks(
+  document: Document,
+  options: SplitOptions,
+  embedder: Embedder,
+  signal: AbortSignal,
+): AsyncGenerator<Chunk | undefined> {
+  if (document.text.trim() === "") return;
+  const measuring = measureText(document, options.tokens);
+  let step = measuring.next();
+  for (; !step.done; step = measuring.next()) yield undefined;
+  const embed = async (texts: readonly string[]) =>
+    (await embedder.embed(texts, { signal, purpose: "document" })).vectors;
+  const turns = await findTurns(document.text, step.value, batches(embed, embedder.maxBatchTexts), embedder);
+  yield* splitBy(document, options, new SemanticCuts(document, step.value, options, turns));
+}
+
+/** The same, a batch after the other: a long document has more sentences than should be on their way at once. */
+function batches(embed: EmbedTexts, size: number): EmbedTexts {
+  return async (texts) => {
+    const vectors: Float32Array[] = [];
+    for (let at = 0; at < texts.length; at += size) vectors.push(...(await embed(texts.slice(at, at + size))));
+    return vectors;
+  };
+}
+
+function isEmbedder(value: unknown): value is Embedder {
+  return typeof value === "object" && value !== null && "embed" in value && typeof value.embed === "function";
 }
 
 function isChunkTarget(value: unknown): boolean {

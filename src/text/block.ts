@@ -5,6 +5,8 @@ export type BlockKind =
   /** One item of a list, with what is indented below it up to a blank line. */
   | "item"
   | "fence"
+  /** Of a source file: what stands between blank lines that no indented line follows. */
+  | "code"
   | "table"
   | "html";
 

@@ -1,11 +1,13 @@
 import type { Document } from "../types.js";
 import type { Block } from "./block.js";
+import { beginsCode } from "./code-lines.js";
 import { markdownBlocks } from "./markdown-blocks.js";
 import { isBlank, lineEnd } from "./lines.js";
 
 /** The blocks of a document, which together are its whole text. */
 export function blocks({ text, mediaType }: Pick<Document, "text" | "mediaType">): Block[] {
-  return mediaType === "text/markdown" ? markdownBlocks(text) : paragraphs(text);
+  if (mediaType === "text/markdown") return markdownBlocks(text);
+  return mediaType?.startsWith("text/x-") ? codeBlocks(text) : paragraphs(text);
 }
 
 /** Parts of a plain text between blank lines. */
@@ -26,5 +28,24 @@ function paragraphs(text: string): Block[] {
     at = end;
   }
   if (text.length > 0) found.push({ kind: "paragraph", start, end: text.length });
+  return found;
+}
+
+/** Parts of source code that begin behind a blank line and without indentation: functions, classes, groups of statements. */
+function codeBlocks(text: string): Block[] {
+  const found: Block[] = [];
+  let start = 0;
+  let written = false;
+  for (let at = 0; at < text.length;) {
+    const end = lineEnd(text, at);
+    const blank = isBlank(text, at, end);
+    if (!blank && written && beginsCode(text, at)) {
+      found.push({ kind: "code", start, end: at });
+      start = at;
+    }
+    written ||= !blank;
+    at = end;
+  }
+  if (text.length > 0) found.push({ kind: "code", start, end: text.length });
   return found;
 }

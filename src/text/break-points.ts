@@ -2,7 +2,7 @@ import type { Block, BlockKind } from "./block.js";
 import { lineEnd } from "./lines.js";
 import { sentences } from "./sentences.js";
 
-const cutAtLines: ReadonlySet<BlockKind> = new Set(["front-matter", "fence", "table", "html"]);
+const cutAtLines: ReadonlySet<BlockKind> = new Set(["front-matter", "fence", "code", "table", "html"]);
 
 /** Where a block that has to be cut is cut best: starts of lines in code and tables, of sentences elsewhere. Rising. */
 export function breakPoints(text: string, { kind, start, end }: Block): Uint32Array {

@@ -5,8 +5,12 @@ import { firstAbove } from "./rising.js";
 export class TokenIndex {
   readonly #measure: TokenMeasure;
 
-  constructor(text: string, counter: TokenCounter) {
-    this.#measure = counter.measure?.(text) ?? measureWords(text, counter);
+  constructor(measure: TokenMeasure) {
+    this.#measure = measure;
+  }
+
+  static of(text: string, counter: TokenCounter): TokenIndex {
+    return new TokenIndex(measureTokens(text, counter));
   }
 
   /**
@@ -49,6 +53,11 @@ export class TokenIndex {
   #pieceAt(at: number): number {
     return firstAbove(this.#measure.ends, at);
   }
+}
+
+/** The pieces of a text, found by the counter itself where it can. */
+export function measureTokens(text: string, counter: TokenCounter): TokenMeasure {
+  return counter.measure?.(text) ?? measureWords(text, counter);
 }
 
 /** For counters that cannot measure: words are counted one by one, and long ones in parts. */

@@ -1,10 +1,14 @@
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { OptionsError } from "../../src/errors.js";
 import { createRunContext, Pipeline, type RunEvent, stage } from "../../src/pipeline.js";
+import type { Embedder } from "../../src/ports.js";
 import { chunk } from "../../src/stages/chunk.js";
 import { collect } from "../../src/stream.js";
 import { defaultTokens } from "../../src/text/tokens.js";
 import type { Document, DocumentChunk } from "../../src/types.js";
+import { chunkProblems } from "../text/chunk-problems.js";
+import { hostileText } from "../text/hostile-text.js";
 
 const small = { maxInputTokens: 512, tokens: defaultTokens };
 const long: Document = { uri: "memo:long", title: "Long", text: "One sentence of several words. ".repeat(400) };
@@ -68,4 +72,66 @@ test("an abort is thrown as the caller's own reason, in the middle of a document
     for await (const _ of chunk({ maxTokens: 32 }).run(source, context)) abort.abort(reason);
   };
   await expect(reading()).rejects.toBe(reason);
+});
+
+/** A direction for each letter that a text begins with. */
+const byFirstLetter: Embedder = {
+  space: "letters",
+  maxInputTokens: 512,
+  maxBatchTexts: 4,
+  tokens: defaultTokens,
+  embed: async (texts) => ({
+    vectors: texts.map((text) =>
+      Float32Array.from({ length: 128 }, (_, unit) => (text.charCodeAt(0) % 128 === unit ? 1 : 0)),
+    ),
+    tokens: texts.length,
+  }),
+};
+
+test("semantic chunks end where the meaning of sentences changes most", async () => {
+  const about = (subject: string, count: number) =>
+    Array.from({ length: count }, (_, index) => `${subject} are told of in sentence number ${index}.`).join(" ");
+  const text = [about("Cats", 4), about("Dogs", 5), about("Birds", 4)].join(" ");
+  const found = await run({ strategy: "semantic", embedder: byFirstLetter, maxTokens: 64 }, [{ uri: "memo:1", text }]);
+  expect(found.map((each) => new Set(each.text.match(/[A-Z]\w+/g)))).toEqual([
+    new Set(["Cats"]),
+    new Set(["Dogs"]),
+    new Set(["Birds"]),
+  ]);
+});
+
+test("semantic chunks of any text cover it within the limit", async () => {
+  await fc.assert(
+    fc.asyncProperty(hostileText(120), fc.integer({ min: 16, max: 64 }), async (text, maxTokens) => {
+      const document = { uri: "memo:1", text, mediaType: "text/markdown" };
+      const found = await run({ strategy: "semantic", for: byFirstLetter, maxTokens, parentTokens: 90 }, [document]);
+      expect(chunkProblems(document, { maxTokens, parentTokens: 90, tokens: defaultTokens }, found)).toEqual([]);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test("the strategy semantic is refused without an embedder", () => {
+  expect(() => chunk({ strategy: "semantic", for: small })).toThrow(/Pass an embedder/);
+});
+
+test("chunks know what stands around them, unless none is wanted", async () => {
+  expect((await run({ maxTokens: 64, parentTokens: 0 }, [long])).every(({ parent }) => parent === undefined)).toBe(
+    true,
+  );
+  for (const { parent, start, end } of await run({ maxTokens: 64 }, [long])) {
+    expect(parent!.start).toBeLessThanOrEqual(start);
+    expect(parent!.end).toBeGreaterThanOrEqual(end);
+    expect(parent!.end - parent!.start).toBeGreaterThan(3 * (end - start));
+  }
+});
+
+test("other work gets its turn while a long document is measured and cut", async () => {
+  const text = "One sentence of several words. ".repeat(100_000);
+  let turns = 0;
+  const counting = setInterval(() => turns++, 1);
+  const chunks = await run({}, [{ uri: "memo:1", text }]);
+  clearInterval(counting);
+  expect(chunks.length).toBeGreaterThan(2_000);
+  expect(turns).toBeGreaterThan(3);
 });

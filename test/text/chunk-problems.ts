@@ -16,7 +16,7 @@ export function chunkProblems({ uri, text }: Document, options: Limits, chunks: 
   const demand = (holds: boolean, problem: string) => {
     if (!holds) found.push(problem);
   };
-  const index = options.parentTokens ? new TokenIndex(text, options.tokens) : undefined;
+  const index = options.parentTokens ? TokenIndex.of(text, options.tokens) : undefined;
   let start = -1;
   let end = 0;
   for (const chunk of chunks) {

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { TokenCounter } from "../../src/ports.js";
-import { split } from "../../src/text/split.js";
+import { split, type Strategy } from "../../src/text/split.js";
 import { defaultTokens } from "../../src/text/tokens.js";
 import type { Document } from "../../src/types.js";
 import { chunkProblems } from "./chunk-problems.js";
@@ -32,18 +32,20 @@ const anyDocument = fc.record(
         .map(([text, times]) => text.repeat(times).slice(0, 4_000)),
     ),
     title: fc.oneof(hostileText(5), fc.constant("A title of many words ".repeat(20))),
-    mediaType: fc.constantFrom("text/markdown", "text/plain"),
+    mediaType: fc.constantFrom("text/markdown", "text/plain", "text/x-python"),
   },
   { requiredKeys: ["uri", "text"] },
 ) as fc.Arbitrary<Document>;
 
+const anyStrategy = fc.constantFrom<Strategy>("structure", "structure", "fixed", "sentence-window");
+
 describe("splitting any text", () => {
   test("covers it with slices in order, exactly counted, within the limit, parting no character", () => {
     fc.assert(
-      fc.property(anyDocument, anyOptions, (document, options) => {
-        expect(chunkProblems(document, options, [...split(document, options)])).toEqual([]);
+      fc.property(anyDocument, anyOptions, anyStrategy, (document, options, strategy) => {
+        expect(chunkProblems(document, options, [...split(document, options, strategy)])).toEqual([]);
       }),
-      { numRuns: 400 },
+      { numRuns: 600 },
     );
   });
 
@@ -64,11 +66,15 @@ describe("splitting any text", () => {
     ["nothing but headings", "# h\n## i\n".repeat(3_000)],
     ["rare letters", "\u{1e900}\u{1e922}".repeat(4_000)],
   ])("holds for %s", (_, text) => {
-    for (const mediaType of ["text/markdown", "text/plain"]) {
+    for (const mediaType of ["text/markdown", "text/plain", "text/x-python"]) {
       for (const maxTokens of [16, 256]) {
         const document = { uri: "memo:1", title: "Title", text, mediaType };
         const options = { maxTokens, overlapTokens: 32, parentTokens: 200, tokens: defaultTokens };
-        expect(chunkProblems(document, options, [...split(document, options)])).toEqual([]);
+        const strategies: Strategy[] =
+          mediaType === "text/plain" ? ["structure", "fixed", "sentence-window"] : ["structure"];
+        for (const strategy of strategies) {
+          expect(chunkProblems(document, options, [...split(document, options, strategy)])).toEqual([]);
+        }
       }
     }
   });
@@ -82,7 +88,9 @@ describe("splitting any text", () => {
   });
 
   test("counts each character a bounded number of times, however long the text", () => {
-    for (const part of ["word ", "x", "漢", "A sentence here. ", "# h\n\n", "- item\n", "| a | b |\n"]) {
+    const parts = ["word ", "x", "漢", "A sentence here. ", "# h\n\n", "- item\n", "| a | b |\n"];
+    const strategies = ["structure", "structure", "structure", "fixed", "sentence-window"] as const;
+    for (const [at, part] of [...parts, ...parts].entries()) {
       const text = part.repeat(Math.ceil(200_000 / part.length));
       let counted = 0;
       const counting: TokenCounter = {
@@ -100,6 +108,7 @@ describe("splitting any text", () => {
         ...split(
           { uri: "memo:1", text, mediaType: "text/markdown" },
           { maxTokens: 256, overlapTokens: 32, parentTokens: 1024, tokens: counting },
+          strategies[at % strategies.length],
         ),
       ];
       expect(chunks.length).toBeGreaterThan(1);

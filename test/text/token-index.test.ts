@@ -25,7 +25,7 @@ test("tokens between two offsets are those of all pieces that touch the span", (
   fc.assert(
     fc.property(measured, ({ text, pieces, start, end }) => {
       const touching = start === end ? [] : pieces.filter((piece) => piece.end > start && piece.start < end);
-      expect(new TokenIndex(text, defaultTokens).between(start, end)).toBe(total(touching));
+      expect(TokenIndex.of(text, defaultTokens).between(start, end)).toBe(total(touching));
     }),
   );
 });
@@ -33,7 +33,7 @@ test("tokens between two offsets are those of all pieces that touch the span", (
 test("the reach of a budget is the furthest end of a piece within it, forwards and backwards", () => {
   fc.assert(
     fc.property(measured, fc.nat(30), ({ text, pieces, start, end }, budget) => {
-      const index = new TokenIndex(text, defaultTokens);
+      const index = TokenIndex.of(text, defaultTokens);
       const ahead = pieces.filter((piece) => piece.end > start && index.between(start, piece.end) <= budget);
       expect(index.reach(start, budget)).toBe(ahead.at(-1)?.end ?? start);
       const behind = pieces.filter((piece) => piece.start < end && index.between(piece.start, end) <= budget);
@@ -52,6 +52,6 @@ test("a counter that cannot measure is asked for words, never for more than a li
     },
   };
   const text = `short words ${"x".repeat(1_000)} ${" ".repeat(1_000)}end`;
-  expect(new TokenIndex(text, counter).between(0, text.length)).toBe(text.length);
+  expect(TokenIndex.of(text, counter).between(0, text.length)).toBe(text.length);
   expect(Math.max(...asked)).toBeLessThanOrEqual(80);
 });

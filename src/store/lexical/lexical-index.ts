@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Filter } from "../../filter.js";
 import { surelyHeld } from "../../text/phrase-match.js";
 import { terms } from "../../text/terms.js";
+import { queryTerms } from "../../text/query-terms.js";
 import type { AllowedChunks } from "../allowed-chunks.js";
 import type { Changes, TextRow } from "../changes.js";
 import { Follower } from "../follower.js";
@@ -90,7 +91,9 @@ export class LexicalIndex {
     { phrases = [], filter }: { readonly phrases?: readonly string[]; readonly filter?: Filter } = {},
   ): Promise<Ranking> {
     await this.follow();
-    return this.#index.search(terms(text), count, this.#options, {
+    // Whoever quotes a word means it.
+    const words = phrases.length > 0 ? terms(text) : queryTerms(text);
+    return this.#index.search(words, count, this.#options, {
       required: surelyHeld(phrases),
       ...(filter && { allowed: this.#options.allowed.by(filter) }),
     });

@@ -67,7 +67,7 @@ export function search<Space extends string>(
       const reading = filter ? { filter } : {};
       const started = performance.now();
       const refused: Sieve["dropped"] = new Map();
-      const lists: RankedList[] = [];
+      const lists: (RankedList | undefined)[] = [];
       const found = await retriever(asked, vector, { dropped: refused, lists }).retrieve(
         { text: asked.question },
         // Some more than are wanted, for those that turn out to say the same.
@@ -79,7 +79,8 @@ export function search<Space extends string>(
         kept: hits.map(({ chunk }) => chunk.id),
         dropped: [...dropped, ...refused.values()],
         milliseconds: performance.now() - started,
-        lists,
+        // Retrievers answer in any order.
+        lists: lists.filter((list) => list !== undefined),
       };
       return { ...asked, hits, trace: [...(asked.trace ?? []), step] };
     },
@@ -93,7 +94,7 @@ export function search<Space extends string>(
   function retriever(
     asked: Question,
     vector: Float32Array | undefined,
-    { dropped, lists }: { readonly dropped: Sieve["dropped"]; readonly lists: RankedList[] },
+    { dropped, lists }: { readonly dropped: Sieve["dropped"]; readonly lists: (RankedList | undefined)[] },
   ): Retriever {
     const refuse = conditionCheck(asked);
     const sieve = refuse && { store, refuse, dropped };
@@ -112,7 +113,7 @@ export function search<Space extends string>(
         // All variants together weigh what the question does: a model that rewrites badly must not outvote it.
         const weight = (weights?.[side] ?? 1) / (index === 0 ? 1 : variants.length);
         const by = index === 0 ? side : `${side} (variant ${index})`;
-        parts.push({ retriever: asking(sides[side], { by, query, lists }), weight });
+        parts.push({ retriever: asking(sides[side], { by, query, lists, place: parts.length }), weight });
       }
     }
     const [only, ...others] = parts;
@@ -127,18 +128,19 @@ export function search<Space extends string>(
 interface Asking {
   readonly by: string;
   readonly query: RetrievalQuery;
-  /** Gets what was found. */
-  readonly lists: RankedList[];
+  /** Gets what was found, at `place`. */
+  readonly lists: (RankedList | undefined)[];
+  readonly place: number;
 }
 
 /** A retriever that is asked this one query under this name. */
-function asking(retriever: Retriever, { by, query, lists }: Asking): Retriever {
+function asking(retriever: Retriever, { by, query, lists, place }: Asking): Retriever {
   return {
     name: by,
     retrieve: async (_, call) => {
       const found = await retriever.retrieve(query, call);
       const chunkIds = found.map(({ chunkId }) => chunkId);
-      lists.push({ by, asked: call.count, chunkIds, scores: found.map(({ score }) => score) });
+      lists[place] = { by, asked: call.count, chunkIds, scores: found.map(({ score }) => score) };
       if (by === retriever.name) return found;
       return found.map((each) => ({
         ...each,

@@ -1,10 +1,13 @@
+import { setTimeout } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { AnswerError, OptionsError } from "../../src/errors.js";
 import { Pipeline } from "../../src/pipeline.js";
+import type { Retriever } from "../../src/ports.js";
 import { embedQuestion } from "../../src/stages/embed-question.js";
 import { search } from "../../src/stages/search.js";
 import { collect } from "../../src/stream.js";
 import { vectorKey } from "../../src/text/chunk-identity.js";
+import { why } from "../../src/text/why.js";
 import type { Question } from "../../src/types.js";
 import { chunksOf } from "../support/chunks-of.js";
 import { memoryStore } from "../support/memory-store.js";
@@ -51,6 +54,36 @@ describe("search", () => {
     expect([...step!.kept, ...step!.dropped.map(({ chunkId }) => chunkId)].toSorted()).toEqual(
       found.map(({ chunkId }) => chunkId).toSorted(),
     );
+  });
+
+  test("the trace keeps what each side gave, whichever answers first, and can be asked why", async () => {
+    const kb = await fruit();
+    const dense: Retriever = {
+      name: "dense",
+      retrieve: async (query, call) => {
+        await setTimeout(5);
+        return kb.dense.retrieve(query, call);
+      },
+    };
+    const ask = Pipeline.from<Question>()
+      .pipe(embedQuestion(wordEmbedder()))
+      .pipe(search({ ...kb, dense }, { count: 1 }));
+    const [retrieved] = await collect(ask.stream([{ question: "red apples" }]));
+    const { lists = [] } = retrieved!.trace[0]!;
+    expect(lists.map(({ by, asked }) => [by, asked])).toEqual([
+      ["dense", 100],
+      ["lexical", 100],
+    ]);
+    for (const [index, retriever] of [kb.dense, kb.lexical].entries()) {
+      const found = await retriever.retrieve({ text: "red apples", vector: wordVector("red apples") }, { count: 100 });
+      expect(lists[index]!.chunkIds).toEqual(found.map(({ chunkId }) => chunkId));
+      expect(lists[index]!.scores).toEqual(found.map(({ score }) => score));
+    }
+    const sky = (await kb.dense.retrieve({ text: "", vector: wordVector("sky") }, { count: 1 }))[0]!.chunkId;
+    expect(why(retrieved!.trace, sky).steps[0]!.retrievers).toContainEqual({
+      by: "lexical",
+      reason: "no word in common with the query, or left out by a condition",
+    });
   });
 
   test("chunks of the same text take one place, and the next best moves up", async () => {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { fillPath } from "../../src/contract/path.js";
 
-test("V1: any id arrives as it was, and stays one segment of the path", () => {
+test("V1, V22: any id arrives as it was, and stays one segment of the path", () => {
   fc.assert(
     fc.property(
       fc.string({ minLength: 1, unit: "grapheme" }).filter((id) => !/^\.{1,2}$/.test(id)),

@@ -9,7 +9,7 @@ import { catVideo } from "../support/video-task.js";
 
 const url = "https://host/a.png";
 
-test("a task is created, and only its id is needed of the answer", async () => {
+test("V4: a task is created, and only its id is needed of the answer", async () => {
   const { transport, upstream } = await transportFor([{ json: { id: "cgt-1" }, headers: { "x-request-id": "r1" } }]);
   expect(await transport.createVideoTask(catVideo)).toEqual({ id: "cgt-1", requestId: "r1", raw: { id: "cgt-1" } });
   expect(upstream.requests[0]).toMatchObject({

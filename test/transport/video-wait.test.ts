@@ -52,7 +52,7 @@ test("a wait asks until the task has succeeded, and tells of each query after wh
   expect(upstream.requests).toHaveLength(4);
 });
 
-describe("a wait ends with an error that carries the task", () => {
+describe("V5: a wait ends with an error that carries the task", () => {
   test.each([
     ["failed", { error: { code: "InternalServiceError", message: "sorry" } }, /failed: InternalServiceError, sorry/],
     ["expired", { execution_expires_after: 3600 }, /expired after 3600 s.*execution_expires_after/],

@@ -1,6 +1,7 @@
 import type { Dispatcher } from "undici";
 import { z } from "zod";
 import type { ModelInfo } from "../contract/catalogue.js";
+import { mediaLinkHours, videoStatuses } from "../contract/video-tasks.js";
 import { OptionsError } from "../errors.js";
 import { resolve } from "../options.js";
 import { normaliseBaseUrl } from "./base-url.js";
@@ -80,6 +81,18 @@ export const TransportOptions = z.strictObject({
    * the same shape), or both. Default `nested`.
    */
   videoRolePlacement: z.enum(["nested", "sibling", "both"]).default("nested"),
+  /**
+   * What a service calls a video's status, in lower case, beside the names that are known anyway: `{ done: "succeeded" }`.
+   * Default: none.
+   */
+  videoStatusAliases: z
+    .record(z.string().regex(/^[^A-Z]+$/, "must be in lower case"), z.enum(videoStatuses))
+    .default({}),
+  /** How long links to a video's results work, from its success. 1 or more, default 86,400,000: a day. */
+  videoLinkLifetimeMs: z
+    .number()
+    .min(1)
+    .default(mediaLinkHours * 3_600_000),
   /** Models the catalogue lacks, or knows differently. */
   models: z.array(Model).default([]),
   /** Proxy to go through, `http://` or `https://`, with credentials if it wants some. Default: none; nothing reads the environment. */

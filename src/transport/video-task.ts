@@ -44,15 +44,29 @@ const aliases: Readonly<Record<string, VideoStatus>> = {
   canceled: "cancelled",
 };
 
+/** What services differ in. */
+export interface VideoTaskReading {
+  /** Beside the names that are known anyway. */
+  readonly videoStatusAliases: Readonly<Record<string, VideoStatus>>;
+  readonly videoLinkLifetimeMs: number;
+}
+
+const ordinary: VideoTaskReading = { videoStatusAliases: {}, videoLinkLifetimeMs: mediaLinkHours * 3_600_000 };
+
 /** A task from the body of a query, a list or a callback, in our terms. Pure. */
-export function readVideoTask(raw: unknown, reply: z.output<typeof VideoTaskReply>): VideoTask {
+export function readVideoTask(
+  raw: unknown,
+  reply: z.output<typeof VideoTaskReply>,
+  { videoStatusAliases, videoLinkLifetimeMs }: VideoTaskReading = ordinary,
+): VideoTask {
   const { content, usage } = reply;
   const written = reply.status.toLowerCase();
-  const status = aliases[written] ?? written;
+  const names = { ...aliases, ...videoStatusAliases };
+  const status = Object.hasOwn(names, written) ? names[written]! : written;
   const finished = terminalVideoStatuses.has(status);
   const updatedAt = dateOf(reply.updated_at);
   const hasLinks = Boolean(content?.video_url ?? content?.last_frame_url);
-  const linksExpireAt = hasLinks && updatedAt ? new Date(updatedAt.getTime() + mediaLinkHours * 3_600_000) : undefined;
+  const linksExpireAt = hasLinks && updatedAt ? new Date(updatedAt.getTime() + videoLinkLifetimeMs) : undefined;
   return {
     ...present({
       model: reply.model,
@@ -87,9 +101,9 @@ export function readVideoTask(raw: unknown, reply: z.output<typeof VideoTaskRepl
 }
 
 /** The same from a value that may be no task at all. */
-export function parseVideoTask(raw: unknown): VideoTask | undefined {
+export function parseVideoTask(raw: unknown, reading?: VideoTaskReading): VideoTask | undefined {
   const parsed = VideoTaskReply.safeParse(raw);
-  return parsed.success ? readVideoTask(raw, parsed.data) : undefined;
+  return parsed.success ? readVideoTask(raw, parsed.data, reading) : undefined;
 }
 
 function errorOf(error: z.output<typeof VideoTaskReply>["error"]): VideoTask["error"] {

@@ -34,7 +34,7 @@ export async function videoTask(upstream: Upstream, id: string, call: CallOption
       accept: "application/json",
       read: async (exchange) => {
         const { reply, raw } = await readReply(queryOperation, exchange);
-        return readVideoTask(raw, reply);
+        return readVideoTask(raw, reply, upstream.settings);
       },
       learned: () => ({}),
     },
@@ -60,7 +60,9 @@ export async function listVideoTasks(
       accept: "application/json",
       read: async (exchange) => {
         const { reply, raw } = await readReply(listOperation, exchange);
-        const tasks = reply.items.map((item) => parseVideoTask(item)).filter((task) => task !== undefined);
+        const tasks = reply.items
+          .map((item) => parseVideoTask(item, upstream.settings))
+          .filter((task) => task !== undefined);
         return {
           tasks,
           entries: reply.items.length,

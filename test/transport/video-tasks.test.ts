@@ -129,6 +129,18 @@ describe("a task is read", () => {
     expect(await read(taskBody({ status: written }))).toMatchObject({ status, finished });
   });
 
+  test("V6, V10: as the options say of a service with names and lifetimes of its own", async () => {
+    const content = { video_url: "https://cdn/v.mp4" };
+    const body = taskBody({ status: "Done", updated_at: 1e9, content });
+    const { transport } = await transportFor([{ json: body }, { json: { items: [body] } }], {
+      videoStatusAliases: { done: "succeeded" },
+      videoLinkLifetimeMs: 60_000,
+    });
+    const expected = { status: "succeeded", finished: true, linksExpireAt: new Date(1e12 + 60_000) };
+    expect(await transport.videoTask("cgt-1")).toMatchObject(expected);
+    expect((await transport.listVideoTasks()).tasks).toMatchObject([expected]);
+  });
+
   test("with the reason of its failure", async () => {
     const error = { code: "OutputVideoSensitiveContentDetected", message: "withheld" };
     expect(await read(taskBody({ status: "failed", error }))).toMatchObject({ status: "failed", error });

@@ -80,11 +80,14 @@ export type {
   Searchable,
   Store,
   StoreCounts,
+  StoreProblem,
   StoreWrite,
   StoredDocumentInfo,
   TokenCounter,
   TokenMeasure,
   ToolDescription,
+  Verification,
+  VerifyOptions,
   WrittenDocument,
 } from "./ports.js";
 

@@ -165,6 +165,8 @@ export interface KnowledgeBase {
   readonly ask: (question: string | Question, options?: AskOptions) => AsyncIterable<AnswerEvent>;
   /** Search and answers within the documents that the filter lets through: those of one tenant or one reader. */
   readonly scoped: (filter: Filter) => ScopedKnowledgeBase;
+  /** Whether everything is as it was written, and how near search comes to the exact answer; see `Store.verify`. */
+  readonly verify: Store["verify"];
   readonly close: () => Promise<void>;
 }
 
@@ -316,6 +318,7 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
       },
 
       ...searching(kb),
+      verify: (checks) => kb.verify(checks),
 
       async close() {
         await kb.close();

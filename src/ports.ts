@@ -190,6 +190,38 @@ export interface StoreCounts {
   readonly vectors: number;
 }
 
+/** Something in a store that is not as it was written. */
+export interface StoreProblem {
+  /**
+   * `database`: SQLite finds its file broken. `orphans`: chunks without document or vector. `counts`, `spans`: chunks of
+   * a document are missing, or no slice of its text. `vectors`: no direction of the store's space. `fields`: what filters
+   * look at. `graph`, `lexical`: the saved indexes.
+   */
+  readonly what: "database" | "orphans" | "counts" | "spans" | "vectors" | "fields" | "graph" | "lexical";
+  readonly message: string;
+  readonly repairable: boolean;
+}
+
+export interface VerifyOptions {
+  /** Questions that recall is measured with, 1 to 10,000. Default: 50. */
+  readonly sample?: number;
+  /**
+   * Takes out what is broken and makes again what is derived; vectors that no chunk uses go too. What was lost is there
+   * again after the next ingest. Needs the right to write. Default: false.
+   */
+  readonly repair?: boolean;
+}
+
+export interface Verification {
+  /** Whether nothing is wrong; after a repair, whether nothing is wrong any more. */
+  readonly ok: boolean;
+  /** As they were found, before a repair. */
+  readonly problems: readonly StoreProblem[];
+  /** Share of the exact ten nearest that dense search finds; undefined for a store without vectors, or a broken one. */
+  readonly recall: number | undefined;
+  readonly repaired: boolean;
+}
+
 /** Which documents a reading sees. */
 export interface ReadCall {
   /** Default: all. */
@@ -232,6 +264,8 @@ export interface Store<Space extends string = string, Fields extends object = Me
   /** All documents, or those of one source, in order of uri. */
   readonly documents: (filter?: { readonly source?: string }) => Promise<readonly StoredDocumentInfo[]>;
   readonly counts: () => Promise<StoreCounts>;
+  /** Reads everything through and compares it with what it must be. Takes as long as that: minutes for gigabytes. */
+  readonly verify: (options?: VerifyOptions) => Promise<Verification>;
   /** Waits until all derived indexes hold what was written, saves them, and lets go of every file and thread. */
   readonly close: () => Promise<void>;
 }

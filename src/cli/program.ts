@@ -159,6 +159,16 @@ Examples:
       exit(await evalCommand(world, folder, flags));
     });
 
+  withStore(program.command("verify"))
+    .description("check that a store is as it was written, and measure how near dense search comes to the exact answer")
+    .option("--sample <count>", "questions to measure with (default: 50)", between(1, 10_000))
+    .option("--repair", "take out what is broken, make again what is derived, drop vectors that no chunk uses")
+    .addHelpText("after", "\nExample:\n  $ citewell verify --store ./.citewell --repair")
+    .action(async (flags) => {
+      const { verifyCommand } = await import("./verify-command.js");
+      exit(await verifyCommand(world, flags));
+    });
+
   addVideoCommands(program, world, exit);
 
   program

@@ -11,6 +11,8 @@ import type {
   StoreCounts,
   StoredDocumentInfo,
   StoreWrite,
+  Verification,
+  VerifyOptions,
   WrittenDocument,
 } from "../ports.js";
 import { checkMetadata } from "../text/check-metadata.js";
@@ -27,6 +29,10 @@ import { removeUnused, type StoreFolder } from "./store-folder.js";
 import { StoreReader } from "./store-reader.js";
 import { TimeSlice } from "./time-slice.js";
 import type { Ranking } from "./top-k.js";
+import { checkDatabase } from "./verify/check-database.js";
+import { checkDerived } from "./verify/check-derived.js";
+import { measureRecall } from "./verify/measure-recall.js";
+import { repair } from "./verify/repair.js";
 import { checkVector, normalised } from "./vectors.js";
 import { WriteLock } from "./write-lock.js";
 import { WriterThread } from "./writer/writer-thread.js";
@@ -138,9 +144,48 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
     return this.#use(async () => this.#reader.counts());
   }
 
+  verify({ sample = 50, repair: mend = false }: VerifyOptions = {}): Promise<Verification> {
+    return this.#use(() => this.#writes.run(() => this.#verify(sample, mend)));
+  }
+
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
+  }
+
+  async #verify(sample: number, mend: boolean): Promise<Verification> {
+    if (!Number.isInteger(sample) || sample < 1 || sample > 10_000) {
+      throw new OptionsError("options", `verify: sample: expected a whole number from 1 to 10000 (got ${sample})`);
+    }
+    const { folder, database, dense } = this.#options;
+    const check = async () => {
+      const whole = await checkDatabase(database, folder.databasePath);
+      return { ...whole, derived: await checkDerived(folder.path, dense.store) };
+    };
+    const before = await check();
+    const problems = [...before.problems, ...before.derived];
+    const repairable = problems.every((problem) => problem.repairable);
+    if (mend && repairable) await this.#repair(() => repair(folder.path, folder.databasePath, before, before.derived));
+    const after = mend && repairable ? await check() : before;
+    const ok = after.problems.length + after.derived.length === 0;
+    const sound = after.problems.length === 0;
+    const search = (vector: Float32Array, count: number) => this.#dense.search(vector, count);
+    const recall = sound ? await measureRecall(new Changes(database), search, sample) : undefined;
+    return { ok, problems, recall, repaired: mend && repairable };
+  }
+
+  /** With the right to write in this thread's hands, which the writer's thread gives up for it. */
+  async #repair(work: () => void): Promise<void> {
+    await this.#writer?.close();
+    this.#writer = undefined;
+    const lock = new WriteLock(this.#options.folder.path);
+    lock.take();
+    try {
+      work();
+    } finally {
+      lock.release();
+    }
+    this.#followAhead();
   }
 
   #scoped(scope: Filter): Searchable<Space> {

@@ -99,6 +99,7 @@ export function memoryStore<Space extends string>(space: Space): MemoryStore<Spa
         .map((document) => info(document)!)
         .toSorted((a, b) => (a.uri < b.uri ? -1 : 1)),
     counts: async () => ({ documents: documents.size, chunks: chunks().length, vectors: vectors.size }),
+    verify: async () => ({ ok: true, problems: [], recall: 1, repaired: false }),
     close: async () => {},
   };
 }

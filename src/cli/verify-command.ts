@@ -1,0 +1,36 @@
+import { StoreError } from "../errors.js";
+import type { Verification } from "../ports.js";
+import { withKnowledgeBase, type StoreFlags, type World } from "./command-context.js";
+import { exitCodes } from "./failure.js";
+import { safeForTerminal } from "./terminal-text.js";
+
+export interface VerifyFlags extends StoreFlags {
+  readonly sample?: number;
+  readonly repair?: boolean;
+}
+
+export async function verifyCommand(world: World, flags: VerifyFlags): Promise<number> {
+  const { sample, repair } = flags;
+  const found = await withKnowledgeBase(world, flags, false, (kb) =>
+    kb.verify({ ...(sample !== undefined && { sample }), ...(repair !== undefined && { repair }) }),
+  ).catch(broken);
+  world.stdout.write(flags.json ? `${JSON.stringify(found)}\n` : describe(found, flags));
+  return found.ok ? exitCodes.done : exitCodes.failures;
+}
+
+/** A database that is too broken to be opened is a finding too. */
+function broken(error: unknown): Verification {
+  if (!(error instanceof StoreError && error.code === "damaged")) throw error;
+  const problem = { what: "database", message: error.message, repairable: false } as const;
+  return { ok: false, problems: [problem], recall: undefined, repaired: false };
+}
+
+function describe({ ok, problems, recall, repaired }: Verification, { repair }: VerifyFlags): string {
+  const lines = problems.map(({ what, message }) => `${what}: ${safeForTerminal(message)}`);
+  if (recall !== undefined) lines.push(`Dense search finds ${(100 * recall).toFixed(1)} % of the exact ten nearest.`);
+  if (ok)
+    lines.push(problems.length === 0 ? "The store is sound." : "Repaired. Index again to bring back what was lost.");
+  else if (!repaired && !repair && problems.every((problem) => problem.repairable)) lines.push("Run it with --repair.");
+  else lines.push("This cannot be repaired: restore a backup, or delete the store and index again.");
+  return `${lines.join("\n")}\n`;
+}

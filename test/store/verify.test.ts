@@ -1,0 +1,182 @@
+import Database from "better-sqlite3";
+import {
+  openSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+  closeSync,
+} from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { OptionsError, StoreError } from "../../src/errors.js";
+import type { Store, StoreProblem } from "../../src/ports.js";
+import { openStore } from "../../src/store/open-store.js";
+import { madeDocument, madeVector, withVectors } from "./made-documents.js";
+import { temporaryFolder } from "./temporary-folder.js";
+
+const dimension = 16;
+const made = Array.from({ length: 40 }, (_, at) =>
+  madeDocument(`d${at}`, [`apple ${at}`, `pear ${at}`], { metadata: { at } }),
+);
+
+async function opened(path: string): Promise<Store> {
+  const store = await openStore(path, { space: "made" }, { index: "hnsw" });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+/** A closed store of 40 documents with 80 chunks. */
+async function closedStore(): Promise<string> {
+  const path = join(temporaryFolder(), "store");
+  const store = await opened(path);
+  await store.write(withVectors(made, dimension));
+  await store.close();
+  return path;
+}
+
+function changeRows(path: string, sql: string): void {
+  const database = new Database(join(path, "store.sqlite"));
+  database.pragma("foreign_keys = OFF");
+  database.exec(sql);
+  database.close();
+}
+
+const fileOf = (path: string, name: string) =>
+  join(
+    path,
+    readdirSync(path).find((file) => file.startsWith(`${name}-`) && file.endsWith(".bin"))!,
+  );
+
+function flipByte(path: string, at: number): void {
+  const byte = readFileSync(path)[at]! ^ 0x10;
+  const file = openSync(path, "r+");
+  writeSync(file, Uint8Array.of(byte), 0, 1, at);
+  closeSync(file);
+}
+
+test("a sound store is said to be sound, with the recall of its graph", async () => {
+  const store = await opened(await closedStore());
+  expect(await store.verify({ sample: 20 })).toEqual({ ok: true, problems: [], recall: 1, repaired: false });
+});
+
+test("an empty store is sound, and has no recall", async () => {
+  const store = await opened(temporaryFolder());
+  expect(await store.verify()).toEqual({ ok: true, problems: [], recall: undefined, repaired: false });
+  await expect(store.verify({ sample: 0 })).rejects.toThrow(OptionsError);
+});
+
+const nan = "x'0000c07f'";
+const damages: readonly (readonly [string, (path: string) => void, readonly StoreProblem["what"][]])[] = [
+  ["a graph file with one bit changed", (path) => flipByte(fileOf(path, "graph"), 5000), ["graph"]],
+  ["a graph file that was cut", (path) => truncateSync(fileOf(path, "graph"), 1000), ["graph"]],
+  ["a graph file that is missing", (path) => rmSync(fileOf(path, "graph")), ["graph"]],
+  ["a graph file of other bytes", (path) => writeFileSync(fileOf(path, "graph"), "no graph"), ["graph"]],
+  ["a lexical file with one bit changed", (path) => flipByte(fileOf(path, "lexical"), 500), ["lexical"]],
+  [
+    "a lexical file in the graph's place",
+    (path) => renameSync(fileOf(path, "lexical"), fileOf(path, "graph")),
+    ["graph", "lexical"],
+  ],
+  [
+    "a chunk whose document is gone",
+    (path) => changeRows(path, "DROP TRIGGER fields_of_deleted; DELETE FROM documents WHERE uri = 'd3'"),
+    ["orphans", "fields"],
+  ],
+  ["a chunk whose vector is gone", (path) => changeRows(path, "DELETE FROM vectors WHERE id = 7"), ["orphans"]],
+  ["a chunk that is gone", (path) => changeRows(path, "DELETE FROM chunks WHERE label = 9"), ["counts"]],
+  [
+    "a chunk that is no slice of its text",
+    (path) => changeRows(path, "UPDATE chunks SET start = start + 1 WHERE label = 9"),
+    ["spans"],
+  ],
+  [
+    "a document whose text was changed",
+    (path) => changeRows(path, "UPDATE documents SET text = 'other' WHERE uri = 'd5'"),
+    ["spans"],
+  ],
+  [
+    "a vector that is no number",
+    (path) => changeRows(path, `UPDATE vectors SET data = CAST(substr(data, 1, 60) || ${nan} AS BLOB) WHERE id = 4`),
+    ["vectors"],
+  ],
+  [
+    "a vector that was cut",
+    (path) => changeRows(path, "UPDATE vectors SET data = substr(data, 1, 30) WHERE id = 4"),
+    ["vectors"],
+  ],
+  ["a vector of zeros", (path) => changeRows(path, "UPDATE vectors SET data = zeroblob(64) WHERE id = 4"), ["vectors"]],
+  [
+    "fields that are not the document's",
+    (path) => changeRows(path, "UPDATE fields SET value = 99 WHERE name = '.at' AND value = 3"),
+    ["fields"],
+  ],
+];
+
+for (const [how, damage, expected] of damages) {
+  test(`${how} is found, and repaired so that ingesting again makes the store whole`, async () => {
+    const path = await closedStore();
+    damage(path);
+    const store = await opened(path);
+    const found = await store.verify();
+    expect(found.ok).toBe(false);
+    expect([...new Set(found.problems.map(({ what }) => what))].toSorted()).toEqual(expected.toSorted());
+    const repaired = await store.verify({ repair: true });
+    expect(repaired).toMatchObject({
+      ok: true,
+      repaired: true,
+      problems: found.problems,
+      recall: expect.closeTo(1, 1),
+    });
+    // What the repair took out is not known as unchanged: an ingest writes it again.
+    const infos = await Promise.all(made.map(({ document }) => store.documentInfo(document.uri)));
+    const lost = made.filter((_, at) => !infos[at] || infos[at].fingerprint === "");
+    if (!["graph", "lexical", "fields"].includes(expected[0]!)) expect(lost.length).toBe(1);
+    await store.write(withVectors(lost, dimension));
+    expect(await store.counts()).toEqual({ documents: 40, chunks: 80, vectors: 80 });
+    const query = { text: "apple", vector: madeVector("question", dimension) };
+    expect(await store.dense.retrieve(query, { count: 100, filter: { metadata: { at: { lt: 20 } } } })).toHaveLength(
+      40,
+    );
+    expect(await store.lexical.retrieve(query, { count: 100 })).toHaveLength(40);
+    await store.close();
+    expect(await (await opened(path)).verify()).toMatchObject({ ok: true, problems: [] });
+  });
+}
+
+test("a repair drops the vectors that no chunk uses, which are no problem otherwise", async () => {
+  const store = await opened(await closedStore());
+  await store.deleteDocuments(["d1"]);
+  expect(await store.verify()).toMatchObject({ ok: true, problems: [] });
+  expect((await store.counts()).vectors).toBe(80);
+  expect(await store.verify({ repair: true })).toMatchObject({ ok: true, problems: [] });
+  expect(await store.counts()).toEqual({ documents: 39, chunks: 78, vectors: 78 });
+});
+
+test("a database that SQLite finds broken is refused when it is opened, or reported, and never repaired", async () => {
+  const path = await closedStore();
+  const file = join(path, "store.sqlite");
+  const bytes = readFileSync(file);
+  // Every page but the first few, which name the tables.
+  for (let at = 4096 * 12; at < bytes.length; at += 512) bytes[at]! ^= 0xff;
+  writeFileSync(file, bytes);
+  const verified = (async () => (await opened(path)).verify({ repair: true }))();
+  const outcome = await verified.catch((error: unknown) => error);
+  if (outcome instanceof StoreError) expect(outcome.code).toBe("damaged");
+  else {
+    expect(outcome).toMatchObject({ ok: false, repaired: false, recall: undefined });
+    expect(outcome).toHaveProperty("problems.0", expect.objectContaining({ what: "database", repairable: false }));
+  }
+});
+
+test("a store that another handle writes to is verified, and not repaired", async () => {
+  const path = await closedStore();
+  const writing = await opened(path);
+  await writing.deleteDocuments(["d2"]);
+  const reading = await opened(path);
+  expect(await reading.verify()).toMatchObject({ ok: true });
+  await expect(reading.verify({ repair: true })).rejects.toMatchObject({ code: "locked" });
+});

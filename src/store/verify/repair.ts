@@ -21,7 +21,7 @@ export function repair(
     database
       .transaction(() => {
         const run = (sql: string, values: Iterable<number>) => {
-          const statement = database.prepare<[number], unknown>(sql);
+          const statement = database.prepare<[number]>(sql);
           for (const value of values) statement.run(value);
         };
         const holders = database.prepare<[number], { label: number; document: number }>(

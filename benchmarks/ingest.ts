@@ -1,7 +1,8 @@
 /**
  * Ingest end to end, through the public stages, against the slowest thing that it cannot do without: waiting for the
  * upstream at the cap on calls in flight, one pass of the tokenizer over the texts, or inserting the vectors into an HNSW
- * graph and nothing else. The upstream is a child process that answers after a fixed time with random unit vectors.
+ * graph and nothing else. Then the peers that are installed do the same: split, embed, insert, with the same texts, chunk
+ * size, batch size and cap. The upstream is a child process that answers after a fixed time.
  *
  *     npm run build && npm run build:examples && node build/benchmarks/ingest.js [folder] [latency in ms] [dimension]
  */
@@ -19,9 +20,7 @@ import {
 } from "citewell";
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { mkdtempSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks";
@@ -29,46 +28,21 @@ import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url";
 import type * as Hnsw from "../src/store/dense/hnsw.js";
 import type * as Tokens from "../src/text/tokens.js";
+import { startFixedLatencyUpstream } from "./fixed-latency-upstream.js";
+import { type PeerRun, peers } from "./ingest-peers.js";
+import { batchTexts, concurrency, markdownIn, maxTokens, overlapTokens } from "./ingest-setting.js";
 
 const program = fileURLToPath(import.meta.url);
-const concurrency = 8;
 const [mode = "../shared/data/docs-corpus", latency = "100", length = "1024"] = process.argv.slice(2);
 const [latencyMs, dimension] = [Number(latency), Number(length)];
 
-if (mode === "serve") serve();
-else if (mode === "tokenize") process.send!(await tokenizerPass(markdownIn(latency)));
+if (mode === "tokenize") process.send!(await tokenizerPass(markdownIn(latency)));
 else await measure(mode);
 
 function unitVector(): Float32Array<ArrayBuffer> {
   const vector = Float32Array.from({ length: dimension }, () => Math.random() - 0.5);
   const scale = 1 / Math.hypot(...vector);
   return vector.map((component) => component * scale);
-}
-
-function serve(): void {
-  let requests = 0;
-  const answer = async (request: IncomingMessage, response: ServerResponse) => {
-    const answerAt = performance.now() + latencyMs;
-    let body = "";
-    for await (const part of request.setEncoding("utf8")) body += part;
-    const { input } = JSON.parse(body) as { readonly input: readonly string[] };
-    const data = input.map((_, index) => ({
-      object: "embedding",
-      index,
-      embedding: Buffer.from(unitVector().buffer).toString("base64"),
-    }));
-    const reply = JSON.stringify({ object: "list", model: "made", data, usage: { prompt_tokens: 1, total_tokens: 1 } });
-    await sleep(answerAt - performance.now());
-    requests++;
-    response.setHeader("content-type", "application/json").end(reply);
-  };
-  const server = createServer((request, response) => void answer(request, response));
-  server.listen(0, "127.0.0.1", () => process.send!((server.address() as AddressInfo).port));
-  process.on("message", () => {
-    process.send!(requests);
-    requests = 0;
-  });
-  process.on("disconnect", () => process.exit());
 }
 
 async function measure(folder: string): Promise<void> {
@@ -81,13 +55,14 @@ async function measure(folder: string): Promise<void> {
 
   console.log(`before anything else, with turns of 8 ms of work: ${await machineDelay()}`);
 
-  const upstream = fork(program, ["serve", latency, length]);
-  const [port] = (await once(upstream, "message")) as [number];
+  const upstream = await startFixedLatencyUpstream(latencyMs, dimension);
+  const { baseUrl } = upstream;
   const folderOfStores = mkdtempSync(join(tmpdir(), "citewell-benchmark-"));
   try {
     // In a process of its own: the counter remembers words, and ingest begins without having seen any.
     const [tokenizerSeconds] = (await once(fork(program, ["tokenize", folder]), "message")) as [number];
     let insertionSeconds: number | undefined;
+    let hnswSeconds = 0;
     for (const [index, asking] of [
       ["flat", false],
       ["hnsw", false],
@@ -95,9 +70,9 @@ async function measure(folder: string): Promise<void> {
     ] as const) {
       console.log(`\n${index}${asking ? ", a question every 100 ms" : ""}`);
       const path = join(folderOfStores, `${index}-${asking}`);
-      const { seconds, chunks } = await ingest({ port, path, index, asking, documents });
-      upstream.send("requests");
-      const [requests] = (await once(upstream, "message")) as [number];
+      const { seconds, chunks } = await ingest({ baseUrl, path, index, asking, documents });
+      const { requests } = await upstream.counts();
+      if (index === "hnsw" && !asking) hnswSeconds = seconds;
       insertionSeconds ??= await hnswInsertion(chunks);
       const parts: readonly (readonly [string, number])[] = [
         [`upstream, ${requests} requests`, (requests * latencyMs) / 1000 / concurrency],
@@ -108,14 +83,23 @@ async function measure(folder: string): Promise<void> {
       const slowest = Math.max(...parts.map(([, taken]) => taken));
       say(`${chunks} chunks in ${seconds.toFixed(2)} s, ${(seconds / slowest).toFixed(2)} of the slowest`);
     }
+    for (const name of Object.keys(peers)) {
+      console.log(`\n${name}`);
+      const peer = fork(fileURLToPath(new URL("ingest-peers.js", import.meta.url)), [name, folder, baseUrl]);
+      const [run] = (await once(peer, "message")) as [Partial<PeerRun>];
+      const { requests } = await upstream.counts();
+      if (run.seconds === undefined) continue;
+      const times = (run.seconds / hnswSeconds).toFixed(2);
+      say(`${run.chunks} chunks in ${run.seconds.toFixed(2)} s, ${requests} requests: ${times} x ours with hnsw`);
+    }
   } finally {
-    upstream.disconnect();
+    upstream.close();
     rmSync(folderOfStores, { recursive: true, force: true });
   }
 }
 
 interface Run {
-  readonly port: number;
+  readonly baseUrl: string;
   readonly path: string;
   readonly index: "flat" | "hnsw";
   readonly asking: boolean;
@@ -123,15 +107,15 @@ interface Run {
 }
 
 /** Seconds until everything is stored, in all indexes, and the store is closed. */
-async function ingest({ port, path, index, asking, documents }: Run): Promise<{ seconds: number; chunks: number }> {
-  const transport = createTransport({ baseUrl: `http://127.0.0.1:${port}`, apiKey: "key", concurrency });
-  const embed = embedder(transport, { model: "made-m3", dimension });
+async function ingest({ baseUrl, path, index, asking, documents }: Run): Promise<{ seconds: number; chunks: number }> {
+  const transport = createTransport({ baseUrl, apiKey: "key", concurrency });
+  const embed = embedder(transport, { model: "made-m3", dimension, batchSize: batchTexts });
   const delay = monitorEventLoopDelay({ resolution: 5 });
   delay.enable();
   const began = performance.now();
   const kb = await openStore(path, embed, { index });
   const flow = Pipeline.from<Document>()
-    .pipe(chunk({ for: embed }))
+    .pipe(chunk({ for: embed, maxTokens, overlapTokens }))
     .pipe(skipKnown(kb))
     .pipe(embedChunks(embed, { concurrency }))
     .pipe(store(kb));
@@ -208,12 +192,6 @@ async function tokenizerPass(documents: readonly Document[]): Promise<number> {
   const began = performance.now();
   for (const { text } of documents) defaultTokens.count(text);
   return (performance.now() - began) / 1000;
-}
-
-function markdownIn(folder: string): Document[] {
-  return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".md"))
-    .map((name) => ({ uri: name, text: readFileSync(join(folder, name), "utf8"), mediaType: "text/markdown" }));
 }
 
 async function hnswInsertion(count: number): Promise<number> {

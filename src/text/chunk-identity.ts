@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Chunk, Document } from "../types.js";
 
 /** The string that is embedded, counted and reranked for a chunk: its context line, a blank line, its text. */
@@ -32,7 +32,7 @@ export function documentFingerprint(document: Document, chunks: readonly Chunk[]
 
 /** SHA-256 of the parts, first 128 bits as hex. Each part's length goes in, so that ("ab", "c") is not ("a", "bc"). */
 function digest(...parts: readonly string[]): string {
-  const hash = createHash("sha256");
-  for (const part of parts) hash.update(`${part.length}:`).update(part);
-  return hash.digest("hex").slice(0, 32);
+  let whole = "";
+  for (const part of parts) whole += `${part.length}:${part}`;
+  return hash("sha256", whole, "hex").slice(0, 32);
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openKnowledgeBase, type KnowledgeBase, type KnowledgeBaseOptions } from "../src/knowledge-base.js";
 import { migrateKnowledgeBase, type MigrateOptions } from "../src/migrate.js";
-import { migrateBack } from "../src/store/migration.js";
+import { beginMigration, migrateBack } from "../src/store/migration.js";
 import type { Transport } from "../src/transport/transport.js";
 import type { Document } from "../src/types.js";
 import { embeddingReply, textsOf } from "./support/embedding-service.js";
@@ -122,24 +122,17 @@ describe("migrating to another model", () => {
     const made = await filled();
     const reader = await made.open("old-m3");
     const before = await contents(reader);
-    let during: Promise<unknown> | undefined;
-    let writing: Promise<unknown> | undefined;
-    await made.migrate(
-      "new-m3",
-      {},
-      {
-        onProgress: ({ requests }) => {
-          if (requests === 0) return;
-          during ??= contentsOf(made, "old-m3");
-          writing ??= reader.ingest([{ uri: "late", text: "Too late." }]).catch((error: unknown) => error);
-        },
-      },
-    );
-    expect(await during).toEqual(before);
-    expect(await writing).toMatchObject({ code: "locked" });
+    const migration = await beginMigration(made.path, { space: "new-m3" });
+    expect(await contentsOf(made, "old-m3")).toEqual(before);
+    const { uri } = documents[0]!;
+    await expect(reader.store.deleteDocuments([uri])).rejects.toMatchObject({ code: "locked" });
+    const [document] = documents;
+    await migration.target.write({ documents: [{ document: document!, chunks: [] }] });
+    expect(await contentsOf(made, "old-m3")).toEqual(before);
+    await migration.finish();
     // Who had it open reads on, and learns of the switch when it would write where nobody looks.
     expect(await contents(reader)).toEqual(before);
-    await expect(reader.ingest([{ uri: "late", text: "Too late." }])).rejects.toMatchObject({
+    await expect(reader.store.deleteDocuments([uri])).rejects.toMatchObject({
       code: "closed",
       message: expect.stringContaining("was migrated"),
     });

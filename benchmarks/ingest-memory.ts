@@ -111,7 +111,10 @@ async function measure(size: number, index: Index, baseUrl: string): Promise<Mea
   }
 }
 
-/** Paragraphs of the corpora, over and over, each with a number of its own. */
+/**
+ * Paragraphs of the corpora, over and over, each with three words of the corpora behind it that no other has: numbers
+ * would be words that no text ever had, and an index of words would grow as none does.
+ */
 function* madeDocuments(size: number): Generator<Document> {
   const paragraphs = corpora.flatMap((file) =>
     readFileSync(join("../shared/data", file), "utf8")
@@ -120,12 +123,11 @@ function* madeDocuments(size: number): Generator<Document> {
       .flatMap((line) => (JSON.parse(line) as { readonly text: string }).text.split("\n\n"))
       .filter((paragraph) => paragraph.length > 100),
   );
+  const found = paragraphs.slice(0, 500).flatMap((paragraph) => paragraph.match(/\b[a-z]{5,}\b/g) ?? []);
+  const spoken = [...new Set(found)].slice(0, 100);
   for (let number = 0; number < size; number++) {
-    const round = Math.floor(number / paragraphs.length);
-    yield {
-      uri: `made:${number}`,
-      text: `${paragraphs[number % paragraphs.length]!} This is report ${number} of series ${round}.`,
-    };
+    const own = [number, number / 100, number / 10_000].map((digits) => spoken[Math.floor(digits) % 100]);
+    yield { uri: `made:${number}`, text: `${paragraphs[number % paragraphs.length]!} See ${own.join(" ")}.` };
   }
 }
 

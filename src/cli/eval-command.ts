@@ -36,6 +36,7 @@ export interface EvalFlags extends StoreFlags {
   readonly report?: string;
   readonly output?: string;
   readonly baseline?: string;
+  readonly answers?: boolean;
 }
 
 /** Passages that are reranked. */
@@ -58,7 +59,7 @@ export async function evalCommand(world: World, folder: string, flags: EvalFlags
   const planned = plans.map((plan) => ({ plan, baseline: baselines && baselineFor(baselines, plan) }));
 
   const runs = await withEvalStore(world, flags, async (kb) => {
-    await ingest(world, kb, collection);
+    await ingestCollection(world, kb, collection);
     const measured: EvalRun[] = [];
     for (const { plan, baseline } of planned) {
       const evaluation = await measure(world, kb, collection, plan, flags.limitQueries ?? Infinity);
@@ -83,7 +84,11 @@ export async function evalCommand(world: World, folder: string, flags: EvalFlags
 }
 
 /** The store that was named, which stays, or a temporary one, which goes whatever happens. */
-async function withEvalStore<T>(world: World, flags: EvalFlags, use: (kb: KnowledgeBase) => Promise<T>): Promise<T> {
+export async function withEvalStore<T>(
+  world: World,
+  flags: EvalFlags,
+  use: (kb: KnowledgeBase) => Promise<T>,
+): Promise<T> {
   if (flags.store !== undefined) return withKnowledgeBase(world, flags, true, use);
   const temporary = await mkdtemp(join(tmpdir(), "citewell-eval-"));
   try {
@@ -93,7 +98,11 @@ async function withEvalStore<T>(world: World, flags: EvalFlags, use: (kb: Knowle
   }
 }
 
-async function ingest({ stderr, signal }: World, kb: KnowledgeBase, collection: Collection): Promise<void> {
+export async function ingestCollection(
+  { stderr, signal }: World,
+  kb: KnowledgeBase,
+  collection: Collection,
+): Promise<void> {
   const { name, source } = collection;
   const foreign = (await kb.store.documents()).find((stored) => stored.source !== source);
   if (foreign) {

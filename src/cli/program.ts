@@ -142,6 +142,10 @@ Examples:
     .option("--queries <file>", "default: queries.jsonl in the folder")
     .option("--qrels <file>", "judgements; default: qrels/test.tsv in the folder")
     .option("--report <file>", "write a page with tables, a chart and the queries that changed most, as HTML")
+    .option(
+      "--answers",
+      "measure answers instead, against answers.jsonl, with and without the documents that hold them",
+    )
     .option("--output <file>", "write the result with the scores of every query, as JSON")
     .option("--baseline <file>", "compare with what --output wrote; exit 1 when significantly worse")
     .addHelpText(
@@ -152,9 +156,14 @@ Examples:
   $ citewell eval ./scifact --mode hybrid dense lexical --store ./scifact-store
   $ citewell eval ./scifact --grid --report report.html
   $ citewell eval ./scifact --output before.json
-  $ citewell eval ./scifact --baseline before.json`,
+  $ citewell eval ./scifact --baseline before.json
+  $ citewell eval ./squad --answers --limit-queries 500`,
     )
     .action(async (folder: string, flags) => {
+      if (flags.answers) {
+        const { evalAnswersCommand } = await import("./eval-answers-command.js");
+        return exit(await evalAnswersCommand(world, folder, flags));
+      }
       const { evalCommand } = await import("./eval-command.js");
       exit(await evalCommand(world, folder, flags));
     });

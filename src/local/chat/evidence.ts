@@ -25,7 +25,7 @@ export function evidence({ inSource, asked, missing, names, rank, pairs }: Evide
 }
 
 /** Below these odds the statement is no answer. Higher, answers are missed; lower, other subjects are quoted. */
-export const leastEvidence = -0.64;
+export const leastEvidence = -0.52;
 
 /** Above these odds the statement is the answer in four of five cases. */
-export const sureEvidence = 1;
+export const sureEvidence = 2;

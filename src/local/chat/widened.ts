@@ -12,8 +12,8 @@ const leansOnPrevious =
 
 /**
  * The statement, or it and a neighbour: the one before when it begins with a word that points there, else the one beside
- * it that holds a telling word of the question, or the kind of thing that is asked for, which the statement lacks, else the
- * one behind it when it is unsure whether the statement answers. The citation of the first of two holds both.
+ * it that holds a telling word of the question, or the kind of thing that is asked for, which the statement lacks, else
+ * the next one when it is unsure whether the statement answers. The citation of the first of two holds both.
  */
 export function widened(
   statement: Statement,
@@ -39,7 +39,10 @@ export function widened(
   if (fits(before) && leansOnPrevious.test(statement.text)) return pair(before, statement);
   const gains = { before: fits(before) ? adds(before) : 0, after: fits(after) ? adds(after) : 0 };
   if (gains.after > 0 && gains.after >= gains.before) return pair(statement, after!);
-  if (gains.before === 0 && unsure && fits(after) && !statement.text.includes("`")) return pair(statement, after);
+  if (gains.before === 0 && unsure && !statement.text.includes("`")) {
+    if (fits(after)) return pair(statement, after);
+    if (fits(before)) return pair(before, statement);
+  }
   return gains.before > 0 ? pair(before!, statement) : [statement];
 }
 

@@ -1,0 +1,108 @@
+import { join, resolve } from "node:path";
+import { OptionsError } from "../errors.js";
+import { openCollection, spread, type Collection, type JudgedQuery } from "../evaluate/collection.js";
+import {
+  answerMetricNames,
+  evaluateAnswers,
+  type AnswerableQuery,
+  type AnswerEvaluation,
+} from "../evaluate/evaluate-answers.js";
+import { readAnswers } from "../evaluate/read-answers.js";
+import type { KnowledgeBase } from "../knowledge-base.js";
+import { collectAnswer } from "../stages/collect-answer.js";
+import type { World } from "./command-context.js";
+import { ingestCollection, withEvalStore, type EvalFlags } from "./eval-command.js";
+import { exitCodes } from "./failure.js";
+import { count, progressLine } from "./progress-line.js";
+
+/** What answering a collection's questions came to. */
+interface AnswerRun extends AnswerEvaluation {
+  readonly collection: string;
+  /** The same questions once more, without their relevant documents: how many were said to have no answer. */
+  readonly unanswerable: { readonly questions: number; readonly abstained: number; readonly removedDocuments: number };
+}
+
+/** Asks a collection's questions; then takes away the documents that answer them, and asks again. */
+export async function evalAnswersCommand(world: World, folder: string, flags: EvalFlags): Promise<number> {
+  const path = (given: string) => resolve(world.directory, given);
+  if (flags.store !== undefined) {
+    throw new OptionsError("options", "--answers takes documents away to see who abstains: it goes without --store");
+  }
+  const collection = await openCollection(
+    path(folder),
+    {
+      ...(flags.queries !== undefined && { queries: path(flags.queries) }),
+      ...(flags.qrels !== undefined && { qrels: path(flags.qrels) }),
+    },
+    world.signal,
+  );
+  const answers = await readAnswers(join(path(folder), "answers.jsonl"), world.signal);
+  const queries = spread(collection.queries, flags.limitQueries ?? Infinity).flatMap((query) => {
+    const known = answers.get(query.id);
+    return known ? [{ ...query, answers: known }] : [];
+  });
+  if (queries.length === 0) throw new OptionsError("options", `${folder}/answers.jsonl answers none of the queries`);
+  const run = await withEvalStore(world, flags, async (kb) => {
+    await ingestCollection(world, kb, collection);
+    return measureAnswers(world, kb, collection, queries);
+  });
+  const { scores: _, ...told } = run;
+  world.stdout.write(flags.json ? `${JSON.stringify(told)}\n` : describeAnswers(run));
+  return exitCodes.done;
+}
+
+async function measureAnswers(
+  { stderr, signal }: World,
+  kb: KnowledgeBase,
+  { name, source, documentId }: Collection,
+  queries: readonly AnswerableQuery[],
+): Promise<AnswerRun> {
+  const line = progressLine(stderr, (done: number) => `${count(done)} of ${count(2 * queries.length)} answers`);
+  let done = 0;
+  const ask = (question: string) => collectAnswer(kb.ask(question, { signal })).finally(() => line.update(++done));
+  try {
+    const evaluation = await evaluateAnswers(queries, {
+      ask,
+      textOf: async (uri) => (await kb.store.document(uri))?.text,
+      documentId,
+      signal,
+    });
+    const removed = await kb.store.deleteDocuments([...relevantDocuments(queries)].map((id) => `${source}/${id}`));
+    let abstained = 0;
+    for (const { text } of queries) if (!(await ask(text)).answered) abstained++;
+    const unanswerable = { questions: queries.length, abstained, removedDocuments: removed.documents };
+    return { collection: name, ...evaluation, unanswerable };
+  } finally {
+    line.clear();
+  }
+}
+
+function relevantDocuments(queries: readonly JudgedQuery[]): ReadonlySet<string> {
+  return new Set(queries.flatMap(({ judgements }) => [...judgements].filter(([, gain]) => gain > 0).map(([id]) => id)));
+}
+
+const headings: Record<(typeof answerMetricNames)[number], string> = {
+  exactMatch: "Exact match",
+  tokenF1: "Token F1",
+  topCitation: "Top citation holds the answer",
+  citationPrecision: "Citation precision",
+  citationRecall: "Citation recall",
+  answered: "Answered",
+};
+
+function describeAnswers({ collection, questions, metrics, intervals, citations, unanswerable, latencyMs }: AnswerRun) {
+  const rows = answerMetricNames.map((metric) => {
+    const [low, high] = intervals[metric];
+    return `${headings[metric].padEnd(32)} ${metrics[metric].toFixed(3)} (${low.toFixed(3)}-${high.toFixed(3)})`;
+  });
+  const { abstained, removedDocuments } = unanswerable;
+  const share = (abstained / unanswerable.questions).toFixed(3);
+  return `${[
+    `${collection}: ${count(questions)} questions. Means, with 95 % intervals.`,
+    "",
+    ...rows,
+    `${"Abstained without the source".padEnd(32)} ${share} (${count(removedDocuments)} documents taken away)`,
+    `${"Supported citations, literal".padEnd(32)} ${count(citations.literal)} of ${count(citations.supported)}, of ${count(citations.total)} citations`,
+    `${"Time of an answer".padEnd(32)} p50 ${latencyMs.p50.toFixed(0)} ms, p95 ${latencyMs.p95.toFixed(0)} ms`,
+  ].join("\n")}\n`;
+}

@@ -1,0 +1,124 @@
+import { existsSync } from "node:fs";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { answerWords, exactMatch, holdsAnswer, tokenF1 } from "../../src/evaluate/answer-metrics.js";
+import { scoreAnswer, type AnswerScores } from "../../src/evaluate/evaluate-answers.js";
+import type { Answer, Citation } from "../../src/types.js";
+import { citewell, citewellJson } from "../support/citewell.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+interface AnswersJson {
+  readonly collection: string;
+  readonly questions: number;
+  readonly metrics: AnswerScores;
+  readonly citations: { readonly total: number; readonly supported: number; readonly literal: number };
+  readonly unanswerable: { readonly questions: number; readonly abstained: number; readonly removedDocuments: number };
+}
+
+describe("an answer against what is known", () => {
+  test("matches whatever its case, marks and articles", () => {
+    expect(exactMatch("The Saxon Garden.", ["Krasiński Garden", "saxon garden"])).toBe(1);
+    expect(exactMatch("in the Saxon Garden", ["saxon garden"])).toBe(0);
+    expect(answerWords("An A-class ＡＢ 密钥")).toEqual(["class", "ab", "密", "钥"]);
+  });
+
+  test("shares words with the best of the answers, each as often as it is there", () => {
+    expect(tokenF1("nobel prize prize", ["nobel prize"])).toBeCloseTo(0.8, 10);
+    expect(tokenF1("the prize of 1911", ["unknown", "prize"])).toBeCloseTo(0.5, 10);
+    expect(tokenF1("", ["prize"])).toBe(0);
+  });
+
+  test("holds an answer as whole words only", () => {
+    expect(holdsAnswer("born in 1745, in Warsaw", ["1745"])).toBe(true);
+    expect(holdsAnswer("born in 17450", ["1745"])).toBe(false);
+    expect(holdsAnswer("anything", ["the", "…"])).toBe(false);
+  });
+
+  test("is scored within 0 and 1, and 1 against itself", () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (text, other) => {
+        expect(tokenF1(text, [text])).toBe(1);
+        expect(exactMatch(text, [text])).toBe(1);
+        expect(tokenF1(text, [other])).toBeCloseTo(tokenF1(other, [text]), 10);
+        expect(tokenF1(text, [other])).toBeLessThanOrEqual(1);
+      }),
+    );
+  });
+});
+
+test("an unsupported citation counts against precision, and a citation of another document finds nothing", () => {
+  const citation = (uri: string, quote: string, supported: boolean): Citation => {
+    const support = supported ? "exact" : "missing";
+    return { number: 1, chunkId: uri, uri, start: 0, end: quote.length, quote, supported, support };
+  };
+  const query = {
+    id: "q",
+    text: "When?",
+    answers: ["1745"],
+    judgements: new Map([
+      ["a", 1],
+      ["b", 1],
+      ["c", 0],
+    ]),
+  };
+  const of = (...citations: Citation[]) =>
+    scoreAnswer(query, { text: "In 1745 [1].", answered: true, citations } as unknown as Answer, (uri) => uri);
+  expect(of(citation("a", "born in 1745", true), citation("c", "so", true), citation("b", "no", false))).toEqual({
+    exactMatch: 0,
+    tokenF1: 2 / 3,
+    topCitation: 1,
+    citationPrecision: 1 / 3,
+    citationRecall: 1 / 2,
+    answered: 1,
+  });
+  expect(of(citation("a", "born in 1745", false))).toMatchObject({ topCitation: 0, citationRecall: 0 });
+  expect(of()).toMatchObject({ topCitation: 0, citationPrecision: 0 });
+});
+
+/** A collection of two documents, of which one question each is asked. */
+function smallCollection(): Promise<string> {
+  const lines = (...values: object[]) => values.map((value) => JSON.stringify(value)).join("\n");
+  return temporaryFolder({
+    "corpus.jsonl": lines(
+      { _id: "laptops", text: "Laptops are replaced every four years. Old ones are recycled." },
+      { _id: "keys", text: "The API key lasts 90 days. Only an administrator may rotate a key." },
+    ),
+    "queries.jsonl": lines(
+      { _id: "1", text: "How often are laptops replaced?" },
+      { _id: "2", text: "How long does the API key last?" },
+    ),
+    "qrels/test.tsv": "query-id\tcorpus-id\tscore\n1\tlaptops\t1\n2\tkeys\t1\n",
+    "answers.jsonl": lines({ _id: "1", answers: ["four years"] }, { _id: "2", answers: ["90 days"] }),
+  });
+}
+
+describe("citewell eval --answers", () => {
+  test("says what was right, and what was answered although its documents were gone", async () => {
+    const folder = await smallCollection();
+    const run = await citewellJson<AnswersJson>(["eval", folder, "--answers"], {});
+    expect(run).toMatchObject({
+      questions: 2,
+      metrics: { topCitation: 1, citationRecall: 1, answered: 1 },
+      unanswerable: { questions: 2, abstained: 2, removedDocuments: 2 },
+    });
+    expect(run.citations.literal).toBe(run.citations.supported);
+    const { stdout } = await citewell(["eval", folder, "--answers"], {});
+    expect(stdout).toMatch(/Top citation holds the answer +1\.000/);
+    expect(stdout).toMatch(/Abstained without the source +1\.000 \(2 documents taken away\)/);
+  });
+
+  test("refuses a store of the caller's, from which it would take documents", async () => {
+    const { exitCode, stderr } = await citewell(["eval", await smallCollection(), "--answers", "--store", "s"], {});
+    expect({ exitCode, stderr }).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("without --store") });
+  });
+
+  const squad = "../shared/data/squad";
+  // All 500 questions: top citation 0.754, abstained 0.722. With 60, chance alone moves either by 0.11 (95 %).
+  test.skipIf(!existsSync(squad))("answers and abstains on SQuAD, with every supported citation literal", async () => {
+    const run = await citewellJson<AnswersJson>(["eval", squad, "--answers", "--limit-queries", "60"], {});
+    expect(run.metrics.topCitation).toBeGreaterThanOrEqual(0.64);
+    expect(run.unanswerable.abstained / run.unanswerable.questions).toBeGreaterThanOrEqual(0.6);
+    expect(run.citations.literal).toBe(run.citations.supported);
+    expect(run.citations.total).toBeGreaterThan(50);
+  });
+});

@@ -192,6 +192,15 @@ export type { Collection, CollectionFiles, JudgedQuery } from "./evaluate/collec
 export { compare } from "./evaluate/compare.js";
 export type { Comparison, MetricChange } from "./evaluate/compare.js";
 export { evaluate } from "./evaluate/evaluate.js";
+export { evaluateAnswers, scoreAnswer } from "./evaluate/evaluate-answers.js";
+export type {
+  AnswerEvaluation,
+  AnswerMetric,
+  AnswerScores,
+  AnswerableQuery,
+  EvaluateAnswersOptions,
+} from "./evaluate/evaluate-answers.js";
+export { readAnswers } from "./evaluate/read-answers.js";
 export type { EvaluateOptions, Evaluation, MetricName, Scores } from "./evaluate/evaluate.js";
 export { averagePrecision, ndcg, recall, reciprocalRank } from "./evaluate/metrics.js";
 export type { Judgements } from "./evaluate/metrics.js";

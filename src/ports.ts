@@ -56,6 +56,11 @@ export interface Embedder<Space extends string = string> {
   /** Most tokens in one call, all texts together. Default: no limit. */
   readonly maxBatchTokens?: number;
   readonly tokens: TokenCounter;
+  /**
+   * Tokens that the service was seen to count for one of `tokens`, at least 1. Rises as calls are answered: chunks made
+   * from then on have `maxInputTokens` over this at most. Default: 1.
+   */
+  readonly tokenMargin?: number;
   readonly embed: (texts: readonly string[], call?: EmbedCall) => Promise<Embeddings>;
 }
 

@@ -7,6 +7,7 @@ import type { EmbedCall, Embedder, Embeddings, TokenCounter } from "../ports.js"
 import { defaultTokens } from "../text/tokens.js";
 import type { Transport } from "../transport/transport.js";
 import { Counter } from "./counter.js";
+import { raisedMargin } from "../text/token-margin.js";
 
 export const EmbedderOptions = z.strictObject({
   /** Id of the model; names the vector space. */
@@ -23,8 +24,15 @@ export const EmbedderOptions = z.strictObject({
   queryPrefix: z.string().default(""),
   /** Put before passages. Changing it makes vectors that do not compare with the old ones. Default: nothing. */
   documentPrefix: z.string().default(""),
-  /** Default: the exact counter of the library's own vocabulary. */
+  /** Default: the exact counter of the library's own vocabulary, which is watched: see `tokenMargin`. */
   tokens: Counter.optional(),
+  /**
+   * Tokens that the service counts for one of ours, 1 to 4: what an earlier run learned. Raised to the next twentieth when
+   * a reply says more, unless `tokens` is given. Default: 1.
+   */
+  tokenMargin: z.number().min(1).max(4).default(1),
+  /** Called with each new margin, so that the next run can begin with it. */
+  onTokenMargin: z.custom<(margin: number) => void>((value) => typeof value === "function").optional(),
 });
 export type EmbedderOptions<Model extends string = string> = Omit<z.input<typeof EmbedderOptions>, "model"> & {
   readonly model: Model;
@@ -46,6 +54,18 @@ export function embedder<const Model extends string>(
   const tokens = settings.tokens ?? defaultTokens;
   const dimension = settings.dimension ?? info.dimension;
 
+  let tokenMargin = settings.tokenMargin;
+
+  /** Questions are short and would load the vocabulary for nothing. */
+  function watch(input: readonly string[], used: number, { purpose }: EmbedCall): void {
+    if (settings.tokens || purpose === "query" || used === 0) return;
+    const counted = input.reduce((sum, text) => sum + tokens.count(text), 0);
+    const raised = raisedMargin(tokenMargin, { texts: input.length, counted, used });
+    if (raised === tokenMargin) return;
+    tokenMargin = raised;
+    settings.onTokenMargin?.(raised);
+  }
+
   async function request(input: readonly string[], call: EmbedCall): Promise<Embeddings> {
     const { vectors, usage } = await transport.embeddings(
       { model, input: [...input], encoding_format: encoding },
@@ -56,6 +76,7 @@ export function embedder<const Model extends string>(
       const message = `${model} answered with vectors of ${length} dimensions, ${dimension} were expected: set dimension of embedder() to ${length}`;
       throw new TransportError("reply", message, { operation: "embeddings" });
     }
+    watch(input, usage.inputTokens, call);
     return { vectors, tokens: usage.inputTokens };
   }
 
@@ -69,6 +90,9 @@ export function embedder<const Model extends string>(
     ),
     maxBatchTexts: batchSize,
     tokens,
+    get tokenMargin() {
+      return tokenMargin;
+    },
     embed: async (texts, call = {}) => {
       const prefix = call.purpose === "query" ? queryPrefix : documentPrefix;
       const inputs = prefix === "" ? texts : texts.map((text) => prefix + text);

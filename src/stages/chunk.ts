@@ -10,6 +10,7 @@ import { measureText } from "../text/measure-text.js";
 import { type EmbedTexts, findTurns, SemanticCuts } from "../text/semantic-cuts.js";
 import { splitBy, splitInSteps } from "../text/split.js";
 import { defaultTokens } from "../text/tokens.js";
+import { withinMargin } from "../text/token-margin.js";
 import type { Chunk, Document, DocumentChunk } from "../types.js";
 
 /** What chunks are made for: any embedder is one. */
@@ -17,6 +18,8 @@ export interface ChunkTarget {
   /** Most tokens of one text. */
   readonly maxInputTokens: number;
   readonly tokens: TokenCounter;
+  /** Tokens that the model counts for one of `tokens`; see `Embedder`. Default: 1. */
+  readonly tokenMargin?: number;
 }
 
 export const ChunkOptions = z.strictObject({
@@ -73,10 +76,14 @@ export function chunk(options: ChunkOptions = {}): Stage<Document, DocumentChunk
       "chunk: the strategy semantic compares sentences. Pass an embedder: chunk({ embedder })",
     );
   }
-  const chunksOf = (document: Document, signal: AbortSignal): Source<Chunk | undefined> =>
-    strategy === "semantic"
-      ? semanticChunks(document, splitting, comparing!, signal)
-      : splitInSteps(document, splitting, strategy);
+  const chunksOf = (document: Document, signal: AbortSignal): Source<Chunk | undefined> => {
+    // Anew for each document: what the service counts is learned while documents come.
+    const fitting = Math.max(16, Math.min(maxTokens, withinMargin(limit, target?.tokenMargin ?? 1)));
+    const within = { ...splitting, maxTokens: fitting };
+    return strategy === "semantic"
+      ? semanticChunks(document, within, comparing!, signal)
+      : splitInSteps(document, within, strategy);
+  };
 
   return stage(
     "chunk",

@@ -192,13 +192,14 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
   const upstream = await connectUpstream(options.transport, options.models);
   const { transport, rerankModel } = upstream;
   try {
-    const embed = embedder(transport, { model: upstream.model("embedding") });
-    const kb = await openStore(path, embed, {
+    const model = upstream.model("embedding");
+    const kb = await openStore(path, embedder(transport, { model }), {
       create,
       requireScope: options.requireScope,
       onWarning,
       ...(options.metadata && { metadata: options.metadata }),
     });
+    const embed = embedder(transport, { model, tokenMargin: kb.tokenMargin ?? 1 });
 
     const chunking = (into: Parameters<typeof storeBlank>[0]) =>
       Pipeline.from<Document>()
@@ -296,6 +297,8 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
           .pipe(embedChunks(embed, { concurrency, maxTokens: budget.maxTokens }))
           .pipe(store(kb));
         const report = await runIngest(source, flow, kb, run);
+        const { tokenMargin = 1 } = embed;
+        if (tokenMargin > (kb.tokenMargin ?? 1)) await kb.write({ tokenMargin });
         return { ...report, ...budget.costOf(report.tokens) };
       },
 

@@ -171,6 +171,8 @@ export interface StoreWrite {
   readonly vectors?: ReadonlyMap<string, Float32Array>;
   /** Each replaces all that was stored of its document. */
   readonly documents?: readonly DocumentWrite[];
+  /** What `Embedder.tokenMargin` has come to; a lower one than is stored changes nothing. */
+  readonly tokenMargin?: number;
 }
 
 export interface WrittenDocument {
@@ -238,6 +240,8 @@ export interface Searchable<Space extends string = string, Fields extends object
   readonly space: Space;
   /** Length of the vectors; undefined until the first was written. */
   readonly dimension: number | undefined;
+  /** The highest `tokenMargin` that was written, for the embedder to begin with. Default: 1. */
+  readonly tokenMargin?: number;
   /** For messages: where it is. */
   readonly location: string;
   /** What metadata every document has, where that was settled when the store was opened. */

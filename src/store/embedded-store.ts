@@ -97,6 +97,10 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
     this.#followAhead();
   }
 
+  get tokenMargin(): number {
+    return this.#closed ? 1 : Number(readMeta(this.#options.database, "token-margin") ?? 1);
+  }
+
   get dimension(): number | undefined {
     if (this.#dimension === undefined && !this.#closed) {
       const stored = readMeta(this.#options.database, "dimension");

@@ -146,7 +146,7 @@ function upgrade(database: Database): void {
   database.pragma(`user_version = ${schemaVersion}`);
 }
 
-export type MetaName = "store" | "space" | "dimension";
+export type MetaName = "store" | "space" | "dimension" | "token-margin";
 
 export function readMeta(database: Database, name: MetaName): string | undefined {
   return database.prepare<[string], { value: string }>("SELECT value FROM meta WHERE name = ?").get(name)?.value;

@@ -73,13 +73,16 @@ export class StoreWriter {
   }
 
   /** All of it, or nothing. Everything is checked before anything is written. */
-  write({ vectors = new Map(), documents = [] }: StoreWrite): WrittenDocument[] {
+  write({ vectors = new Map(), documents = [], tokenMargin = 1 }: StoreWrite): WrittenDocument[] {
     checkSpace(readMeta(this.#database, "space"), this.#options.space, this.#options.path);
     const dimension = this.#checkVectors(vectors);
     const checked = documents.map((write) => this.#checkDocument(write, vectors));
     return this.#transaction(() => {
       writeMeta(this.#database, "space", this.#options.space);
       if (dimension !== undefined) writeMeta(this.#database, "dimension", String(dimension));
+      if (tokenMargin > Number(readMeta(this.#database, "token-margin") ?? 1)) {
+        writeMeta(this.#database, "token-margin", String(tokenMargin));
+      }
       for (const [key, vector] of vectors) this.#insertVector.run(key, encodeVector(vector));
       return checked.map((write) => this.#replace(write));
     });

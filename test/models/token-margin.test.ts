@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
+import { openKnowledgeBase } from "../../src/knowledge-base.js";
 import { embedder } from "../../src/models/embedder.js";
 import { Pipeline } from "../../src/pipeline.js";
 import { chunk } from "../../src/stages/chunk.js";
@@ -9,6 +10,7 @@ import { embeddingText } from "../../src/text/chunk-identity.js";
 import { raisedMargin, withinMargin } from "../../src/text/token-margin.js";
 import { defaultTokens } from "../../src/text/tokens.js";
 import type { Document } from "../../src/types.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 import { transportFor } from "../support/transport-for.js";
 
 test.each([
@@ -93,4 +95,23 @@ test("questions and the counts of a counter of one's own raise no margin", async
   const own = embedder(transport, { model: "test/embed", tokens: { name: "own", count: defaultTokens.count } });
   await own.embed([text]);
   expect(own.tokenMargin).toBe(1);
+});
+
+test("the store keeps what was learned, so that the next run begins with it, and cuts nothing anew for less", async () => {
+  const path = await temporaryFolder();
+  const { transport } = await transportFor(dearService);
+  const open = () =>
+    openKnowledgeBase({ path, transport, models: { embedding: "test/embed" }, chunk: { maxTokens: 512 } });
+  const first = await open();
+  await first.ingest([{ uri: "memo:short", text: long("memo:short").text.slice(0, 900) }]);
+  expect(first.store.tokenMargin).toBeCloseTo(1.35, 10);
+  await first.store.write({ tokenMargin: 1.1 });
+  await first.close();
+
+  const second = await open();
+  expect(second.store.tokenMargin).toBeCloseTo(1.35, 10);
+  const report = await second.ingest([long("memo:1")]);
+  expect(report.documents).toMatchObject({ added: 1, failed: 0 });
+  expect((await second.ingest([long("memo:1")])).documents).toMatchObject({ unchanged: 1 });
+  await second.close();
 });

@@ -11,6 +11,7 @@ export interface SentWrite {
   readonly vectors: Float32Array<ArrayBuffer>;
   readonly dimension: number | undefined;
   readonly documents: readonly SentDocument[];
+  readonly tokenMargin: number | undefined;
 }
 
 interface SentDocument {
@@ -52,14 +53,15 @@ export async function sentWrite(write: StoreWrite, dimension: number | undefined
     end += dimension;
     if (slice.over) await slice.next();
   }
-  return { vectorKeys, vectors, dimension, documents };
+  return { vectorKeys, vectors, dimension, documents, tokenMargin: write.tokenMargin };
 }
 
 /** The write that was sent. */
-export function receivedWrite({ vectorKeys, vectors, dimension = 0, documents }: SentWrite): StoreWrite {
+export function receivedWrite({ vectorKeys, vectors, dimension = 0, documents, tokenMargin }: SentWrite): StoreWrite {
   return {
     vectors: new Map(vectorKeys.map((key, at) => [key, vectors.subarray(at * dimension, (at + 1) * dimension)])),
     documents: documents.map(receivedDocument),
+    ...(tokenMargin !== undefined && { tokenMargin }),
   };
 }
 

@@ -275,9 +275,10 @@ describe("with the local service, a knowledge base", () => {
     const last = (await collect(kb.ask({ question, history }))).at(-1);
     expect(last).toMatchObject({
       type: "finish",
-      answer: { question, answered: true, citations: [{ uri: "batch" }] },
+      answer: { question, answered: true },
     });
-    const { trace, usage, hits } = (last as { answer: Answer }).answer;
+    const { trace, usage, hits, citations } = (last as { answer: Answer }).answer;
+    expect(new Set(citations.map(({ uri }) => uri))).toEqual(new Set(["batch"]));
     expect(hits[0]!.uri).toBe("batch");
     expect(trace[0]).toMatchObject({ step: "condense", note: expect.stringContaining("batch processor") });
     const alone = (await collect(kb.ask({ question, history }, { condense: false }))).at(-1) as { answer: Answer };

@@ -7,6 +7,7 @@ import { embeddingText } from "../text/chunk-identity.js";
 import type { Hit, Retrieved, TraceStep } from "../types.js";
 import { isPassing } from "./passing-failure.js";
 import { remainingTime } from "./remaining-time.js";
+import { unlessAborted } from "./until-aborted.js";
 
 export const RerankOptions = z.strictObject({
   /** Most hits that stay. 1 to 1000; default 6. */
@@ -68,21 +69,18 @@ export function rerank(reranker: Reranker, options: RerankOptions = {}): Stage<R
       return { ranked: sent, note };
     };
     const reservedMs = onFailure === "keep-order" ? reserveMs : 0;
-    if (onFailure === "keep-order" && (context.deadlineAt ?? Infinity) - performance.now() <= reservedMs) {
-      return keepOrder("no time left to rerank");
-    }
+    const leftMs = Math.floor((context.deadlineAt ?? Infinity) - performance.now() - reservedMs);
+    if (onFailure === "keep-order" && leftMs < 1) return keepOrder("no time left to rerank");
+    // A reranker that does not look at its deadline must not use up what is reserved for the stages behind.
+    const late = onFailure === "keep-order" && leftMs < Infinity ? AbortSignal.timeout(leftMs) : undefined;
+    const signal = late ? AbortSignal.any([context.signal, late]) : context.signal;
     try {
-      const reranking = await reranker.rerank(
-        question,
-        sent.map(({ chunk }) => embeddingText(chunk)),
-        {
-          ...remainingTime(context, reservedMs),
-          signal: context.signal,
-        },
-      );
-      return { ranked: inOrderOf(reranking, sent) };
+      const texts = sent.map(({ chunk }) => embeddingText(chunk));
+      const call = { ...remainingTime(context, reservedMs), signal };
+      return { ranked: inOrderOf(await unlessAborted(reranker.rerank(question, texts, call), signal), sent) };
     } catch (error) {
       context.signal.throwIfAborted();
+      if (late?.aborted) return keepOrder(`${reranker.model} took more than the ${leftMs} ms it had`);
       if (onFailure === "throw" || !isPassing(error)) throw error;
       return keepOrder(`${reranker.model} failed (${error.code}: ${error.message})`);
     }

@@ -132,6 +132,15 @@ describe("rerank", () => {
     expect(step.note).toBe("no time left to rerank: order left as it was");
   });
 
+  test("a reranker that never answers is left behind with the reserved time still there", async () => {
+    const silent: Reranker = { model: "silent", rerank: () => new Promise(() => {}) };
+    const startedAt = performance.now();
+    const { texts, step } = await run(silent, question(), { topN: 1, reserveMs: 60_000 }, 60_030);
+    expect(performance.now() - startedAt).toBeLessThan(30_000);
+    expect(texts).toEqual(["sky"]);
+    expect(step.note).toMatch(/^silent took more than the \d+ ms it had: order left as it was$/);
+  });
+
   test.each<[string, Reranking["results"]]>([
     ["a document that was not sent", [{ index: 9, score: 1 }]],
     ["one document twice", [0, 0].map((index) => ({ index, score: 1 }))],

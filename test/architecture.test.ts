@@ -77,6 +77,7 @@ const oneImporter = [
   "csv-parse",
   "fflate",
   "robots-parser",
+  "sharp",
 ];
 
 interface Import {

@@ -1,6 +1,8 @@
 import { deflateSync } from "node:zlib";
 import fc from "fast-check";
+import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { coloursOf } from "../../src/local/chat/vision-engine.js";
 import { dominantColours } from "../../src/local/image/dominant-colours.js";
 import { pngPixels } from "../../src/local/image/png-pixels.js";
 import { startLocalService, type LocalService } from "../../src/local/service.js";
@@ -98,16 +100,43 @@ describe("a vision model", () => {
   });
   afterAll(() => service.close());
 
+  async function said(mediaType: string, file: Buffer): Promise<string> {
+    const url = `data:${mediaType};base64,${file.toString("base64")}`;
+    const messages = [{ role: "user", content: [{ type: "image_url", image_url: { url } }] }];
+    const { body } = await post(service, paths.chat, { model: "citewell/local-look", messages });
+    const { choices } = body as { readonly choices: readonly { readonly message: { readonly content: string } }[] };
+    return choices[0]?.message.content ?? "";
+  }
+
   test("tells format, size and colours of a PNG", async () => {
     const red = encode(
       4,
       Uint8Array.from({ length: 48 }, (_, at) => (at % 3 === 0 ? 230 : 20)),
       1,
     );
-    const url = `data:image/png;base64,${red.toString("base64")}`;
-    const messages = [{ role: "user", content: [{ type: "image_url", image_url: { url } }] }];
-    const { body } = await post(service, paths.chat, { model: "citewell/local-look", messages });
-    const { choices } = body as { readonly choices: readonly { readonly message: { readonly content: string } }[] };
-    expect(choices[0]?.message.content).toMatch(/PNG file of 4 by 4 pixels.*mostly red/);
+    expect(await said("image/png", red)).toMatch(/PNG file of 4 by 4 pixels.*mostly red/);
+  });
+
+  const picture = (background: string) => sharp({ create: { width: 640, height: 480, channels: 3, background } });
+
+  test.each([
+    ["JPEG", "image/jpeg", "blue", (colour: string) => picture(colour).jpeg()],
+    ["GIF", "image/gif", "yellow", (colour: string) => picture(colour).gif()],
+    ["WebP", "image/webp", "orange", (colour: string) => picture(colour).webp()],
+    ["PNG", "image/png", "cyan", (colour: string) => picture(colour).toColourspace("rgb16").png()],
+  ])("tells format, size and colours of a %s with sharp, %s in %s", async (format, mediaType, colour, encoded) => {
+    const answer = await said(mediaType, await encoded(colour).toBuffer());
+    expect(answer).toMatch(new RegExp(`${format} file of 640 by 480 pixels.*mostly ${colour}`));
+  });
+
+  test("tells what it can of a JPEG that is damaged", async () => {
+    const whole = await picture("red").jpeg().toBuffer();
+    const damaged = Buffer.concat([whole.subarray(0, whole.length - 200), Buffer.alloc(200, 0xff)]);
+    expect(await said("image/jpeg", damaged)).toMatch(/JPEG file of 640 by 480 pixels/);
+  });
+
+  test("names the package that reads colours where it is missing", () => {
+    expect(coloursOf("missing")).toContain("npm install sharp");
+    expect(coloursOf(undefined)).toBe("");
   });
 });

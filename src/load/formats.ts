@@ -34,6 +34,7 @@ interface KnownFormat {
 }
 
 const docxType = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
+const pptxType = "application/vnd.openxmlformats-officedocument.presentationml.presentation";
 
 const known: readonly KnownFormat[] = [
   {
@@ -49,6 +50,8 @@ const known: readonly KnownFormat[] = [
   },
   { format: { apart: "pdf", fromBytes: 0 }, endings: [".pdf"], mediaTypes: ["application/pdf"] },
   { format: { apart: "docx", fromBytes: 0 }, endings: [".docx", ".docm"], mediaTypes: [docxType] },
+  { format: { apart: "pptx", fromBytes: 0 }, endings: [".pptx", ".pptm"], mediaTypes: [pptxType] },
+  { format: { apart: "epub", fromBytes: 0 }, endings: [".epub"], mediaTypes: ["application/epub+zip"] },
   {
     format: { load: loadPlainText },
     endings: [".txt", ".text", ".rst", ".adoc", ".asciidoc", ".org", ".tex", ".log"],

@@ -1,9 +1,17 @@
 import { loadDocx } from "../docx.js";
+import { loadEpub } from "../epub.js";
 import { loadHtml } from "../html.js";
 import type { Loader } from "../loader.js";
 import { loadPdf } from "../pdf.js";
+import { loadPptx } from "../pptx.js";
 
 /** Loaders that may take long or much memory, whatever they are given: they run where they can be stopped. */
-export const heavyLoaders = { pdf: loadPdf, docx: loadDocx, html: loadHtml } satisfies Record<string, Loader>;
+export const heavyLoaders = {
+  pdf: loadPdf,
+  docx: loadDocx,
+  pptx: loadPptx,
+  epub: loadEpub,
+  html: loadHtml,
+} satisfies Record<string, Loader>;
 
 export type HeavyFormat = keyof typeof heavyLoaders;

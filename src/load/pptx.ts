@@ -1,0 +1,89 @@
+import { posix } from "node:path";
+import { LoadError } from "../errors.js";
+import type { Anchor } from "../types.js";
+import { find } from "./html-content.js";
+import { isText, type HtmlElement } from "./html-tree.js";
+import type { Loader } from "./loader.js";
+import { documentProperties } from "./office/document-properties.js";
+import { unpack, type Package } from "./office/package.js";
+
+/**
+ * Slides of a PowerPoint file as Markdown: titles are headings, tables are tables, speaker's notes stand behind their
+ * slide. Each slide has an anchor, as a page.
+ *
+ * @throws LoadError (`unreadable`) when it is damaged, encrypted, or of the format before 2007.
+ */
+export const loadPptx: Loader = (file) => {
+  const parts = unpack(file, (path) => /\.(?:xml|rels)$/.test(path));
+  const slides = related(parts, "ppt/presentation.xml", "slide");
+  const { uri } = file;
+  if (slides.length === 0) throw new LoadError("unreadable", uri, `${uri} is no PowerPoint file with slides`);
+  const anchors: Anchor[] = [];
+  let text = "";
+  for (const [index, path] of slides.entries()) {
+    const notes = related(parts, path, "notesSlide").flatMap((each) => blocksOf(parts.xml(each), "body"));
+    const blocks = [...blocksOf(parts.xml(path)), ...notes];
+    if (blocks.length === 0) continue;
+    if (text !== "") text += "\n\n";
+    anchors.push({ start: text.length, page: index + 1 });
+    text += blocks.join("\n\n");
+  }
+  return { text, anchors, mediaType: "text/markdown", ...documentProperties(parts) };
+};
+
+/** Paths of the parts that a part names as related, of one kind, in the order in which it names them. */
+function related(parts: Package, path: string, kind: string): string[] {
+  const folder = posix.dirname(path);
+  const relations = parts.xml(`${folder}/_rels/${posix.basename(path)}.rels`);
+  const content = parts.text(path) ?? "";
+  return (relations ? find(relations, ({ name }) => name === "Relationship") : [])
+    .filter(({ attributes }) => attributes["Type"]?.endsWith(`/${kind}`))
+    .map(({ attributes }) => ({
+      target: posix.join(folder, attributes["Target"] ?? ""),
+      // The list of slides is in the part itself; the relations are in no order.
+      place: content.indexOf(`r:id="${attributes["Id"]}"`),
+    }))
+    .toSorted((a, b) => a.place - b.place)
+    .map(({ target }) => target);
+}
+
+/** @param only of notes, the kind of shape that holds the words: others repeat the slide and its number */
+function blocksOf(slide: HtmlElement | undefined, only?: string): string[] {
+  if (!slide) return [];
+  const shapes = find(slide, ({ name }) => name === "p:sp" || name === "a:tbl");
+  return shapes.flatMap((shape) => {
+    if (shape.name === "a:tbl") return only === undefined ? [tableOf(shape)] : [];
+    const kind = find(shape, ({ name }) => name === "p:ph")[0]?.attributes["type"] ?? "";
+    if (only !== undefined ? kind !== only : kind === "sldNum") return [];
+    const lines = find(shape, ({ name }) => name === "a:p")
+      .map(paragraphOf)
+      .filter((line) => line !== "");
+    if (lines.length === 0) return [];
+    return /title$/i.test(kind) ? [`# ${lines.join(" ")}`] : [lines.join("\n")];
+  });
+}
+
+function paragraphOf(paragraph: HtmlElement): string {
+  return find(paragraph, ({ name }) => name === "a:t" || name === "a:br")
+    .map(({ name, children }) =>
+      name === "a:br" ? " " : children.map((child) => (isText(child) ? child.text : "")).join(""),
+    )
+    .join("")
+    .replace(/\s+/gu, " ")
+    .trim();
+}
+
+function tableOf(table: HtmlElement): string {
+  const rows = find(table, ({ name }) => name === "a:tr").map((row) =>
+    find(row, ({ name }) => name === "a:tc").map((cell) =>
+      find(cell, ({ name }) => name === "a:p")
+        .map(paragraphOf)
+        .join(" ")
+        .trim()
+        .replaceAll("|", "\\|"),
+    ),
+  );
+  const asRow = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  const [head = [], ...body] = rows;
+  return [asRow(head), asRow(head.map(() => "---")), ...body.map(asRow)].join("\n");
+}

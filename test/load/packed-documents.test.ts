@@ -1,0 +1,87 @@
+import { strToU8, zipSync } from "fflate";
+import { describe, expect, test } from "vitest";
+import { loadEpub } from "../../src/load/epub.js";
+import type { Loader } from "../../src/load/loader.js";
+import { loadPptx } from "../../src/load/pptx.js";
+
+const { signal } = new AbortController();
+
+const load = async (loader: Loader, parts: Readonly<Record<string, string>>) => {
+  const bytes = zipSync(Object.fromEntries(Object.entries(parts).map(([path, text]) => [path, strToU8(text)])));
+  return loader({ path: "/x", uri: "file:///x", bytes }, signal);
+};
+
+describe("EPUB", () => {
+  const container = `<container><rootfiles><rootfile full-path="OPS/book.opf"/></rootfiles></container>`;
+  const book = `<package xmlns:dc="d"><metadata><dc:title>A Book</dc:title><dc:creator>A. Author</dc:creator></metadata>
+    <manifest><item id="b" href="two.xhtml"/><item id="a" href="one%20a.xhtml"/></manifest>
+    <spine><itemref idref="a"/><itemref idref="b"/><itemref idref="gone"/></spine></package>`;
+  const parts = {
+    "META-INF/container.xml": container,
+    "OPS/book.opf": book,
+    "OPS/one a.xhtml": "<html><head><title>x</title></head><body><h1>One</h1><p>First.</p></body></html>",
+    "OPS/two.xhtml": "<html><body><h1>Two</h1><p>Second.</p></body></html>",
+  };
+
+  test("chapters stand in the order of reading, under the book's title", async () => {
+    expect(await load(loadEpub, parts)).toEqual({
+      text: "# One\n\nFirst.\n\n# Two\n\nSecond.",
+      anchors: [],
+      mediaType: "text/markdown",
+      title: "A Book",
+      metadata: { author: "A. Author" },
+    });
+  });
+
+  test("one that is locked, and what is no book, say so", async () => {
+    const locked = `<encryption><CipherReference URI="OPS/two.xhtml"/></encryption>`;
+    await expect(async () => load(loadEpub, { ...parts, "META-INF/encryption.xml": locked })).rejects.toThrow(
+      "is locked by its publisher",
+    );
+    await expect(async () => load(loadEpub, { "a.xml": "<a/>" })).rejects.toThrow("is no EPUB book");
+    await expect(async () =>
+      loadEpub({ path: "/x", uri: "file:///x", bytes: new Uint8Array() }, signal),
+    ).rejects.toThrow("file:///x is empty (0 bytes)");
+  });
+});
+
+describe("PowerPoint", () => {
+  const relations = (...targets: readonly (readonly [id: string, kind: string, target: string])[]) =>
+    `<Relationships>${targets.map(([id, kind, target]) => `<Relationship Id="${id}" Type="http://x/${kind}" Target="${target}"/>`).join("")}</Relationships>`;
+  const paragraph = (text: string) => `<a:p><a:r><a:t>${text}</a:t></a:r></a:p>`;
+  const shape = (kind: string, ...lines: readonly string[]) =>
+    `<p:sp><p:nvPr><p:ph type="${kind}"/></p:nvPr><p:txBody>${lines.map(paragraph).join("")}</p:txBody></p:sp>`;
+
+  test("slides stand in the order of the show, each a page, with tables and notes", async () => {
+    const cell = (text: string) => `<a:tc>${paragraph(text)}</a:tc>`;
+    const table = `<a:tbl><a:tr>${cell("a")}${cell("b")}</a:tr><a:tr>${cell("1|2")}${cell("3")}</a:tr></a:tbl>`;
+    const { text, anchors } = await load(loadPptx, {
+      "ppt/presentation.xml": `<p:presentation><p:sldId r:id="r2"/><p:sldId r:id="r3"/><p:sldId r:id="r1"/></p:presentation>`,
+      "ppt/_rels/presentation.xml.rels": relations(
+        ["r1", "slide", "slides/slide1.xml"],
+        ["r2", "slide", "slides/slide2.xml"],
+        ["r3", "slide", "slides/slide3.xml"],
+        ["r4", "theme", "theme/theme1.xml"],
+      ),
+      "ppt/slides/slide1.xml": `<p:sld>${shape("body", "Last words.")}${table}</p:sld>`,
+      "ppt/slides/slide2.xml": `<p:sld>${shape("ctrTitle", "Hello &amp; welcome")}${shape("body", "One", "Two")}${shape("sldNum", "1")}</p:sld>`,
+      "ppt/slides/slide3.xml": "<p:sld/>",
+      "ppt/slides/_rels/slide2.xml.rels": relations(["n", "notesSlide", "../notesSlides/n1.xml"]),
+      "ppt/notesSlides/n1.xml": `<p:notes>${shape("sldImg", "no")}${shape("body", "Say this.")}</p:notes>`,
+    });
+    expect(text).toBe(
+      "# Hello & welcome\n\nOne\nTwo\n\nSay this.\n\nLast words.\n\n| a | b |\n| --- | --- |\n| 1\\|2 | 3 |",
+    );
+    expect(anchors).toEqual([
+      { start: 0, page: 1 },
+      { start: text.indexOf("Last"), page: 3 },
+    ]);
+  });
+
+  test("an old or encrypted file says what to do", async () => {
+    const old = Buffer.from("d0cf11e0a1b11ae1", "hex");
+    await expect(async () => loadPptx({ path: "/x", uri: "file:///x", bytes: old }, signal)).rejects.toThrow(
+      "is encrypted, or in the format of Office 97: open it and save it",
+    );
+  });
+});

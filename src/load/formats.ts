@@ -34,6 +34,7 @@ interface KnownFormat {
 }
 
 const docxType = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
+const xlsxType = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
 const pptxType = "application/vnd.openxmlformats-officedocument.presentationml.presentation";
 
 const known: readonly KnownFormat[] = [
@@ -51,6 +52,7 @@ const known: readonly KnownFormat[] = [
   { format: { apart: "pdf", fromBytes: 0 }, endings: [".pdf"], mediaTypes: ["application/pdf"] },
   { format: { apart: "docx", fromBytes: 0 }, endings: [".docx", ".docm"], mediaTypes: [docxType] },
   { format: { apart: "pptx", fromBytes: 0 }, endings: [".pptx", ".pptm"], mediaTypes: [pptxType] },
+  { format: { apart: "xlsx", fromBytes: 0 }, endings: [".xlsx", ".xlsm"], mediaTypes: [xlsxType] },
   { format: { apart: "epub", fromBytes: 0 }, endings: [".epub"], mediaTypes: ["application/epub+zip"] },
   {
     format: { load: loadPlainText },

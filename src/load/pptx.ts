@@ -1,11 +1,11 @@
-import { posix } from "node:path";
 import { LoadError } from "../errors.js";
 import type { Anchor } from "../types.js";
 import { find } from "./html-content.js";
 import { isText, type HtmlElement } from "./html-tree.js";
 import type { Loader } from "./loader.js";
 import { documentProperties } from "./office/document-properties.js";
-import { unpack, type Package } from "./office/package.js";
+import { unpack } from "./office/package.js";
+import { related } from "./office/related-parts.js";
 
 /**
  * Slides of a PowerPoint file as Markdown: titles are headings, tables are tables, speaker's notes stand behind their
@@ -30,22 +30,6 @@ export const loadPptx: Loader = (file) => {
   }
   return { text, anchors, mediaType: "text/markdown", ...documentProperties(parts) };
 };
-
-/** Paths of the parts that a part names as related, of one kind, in the order in which it names them. */
-function related(parts: Package, path: string, kind: string): string[] {
-  const folder = posix.dirname(path);
-  const relations = parts.xml(`${folder}/_rels/${posix.basename(path)}.rels`);
-  const content = parts.text(path) ?? "";
-  return (relations ? find(relations, ({ name }) => name === "Relationship") : [])
-    .filter(({ attributes }) => attributes["Type"]?.endsWith(`/${kind}`))
-    .map(({ attributes }) => ({
-      target: posix.join(folder, attributes["Target"] ?? ""),
-      // The list of slides is in the part itself; the relations are in no order.
-      place: content.indexOf(`r:id="${attributes["Id"]}"`),
-    }))
-    .toSorted((a, b) => a.place - b.place)
-    .map(({ target }) => target);
-}
 
 /** @param only of notes, the kind of shape that holds the words: others repeat the slide and its number */
 function blocksOf(slide: HtmlElement | undefined, only?: string): string[] {

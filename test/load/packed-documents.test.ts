@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { loadEpub } from "../../src/load/epub.js";
 import type { Loader } from "../../src/load/loader.js";
 import { loadPptx } from "../../src/load/pptx.js";
+import { loadXlsx } from "../../src/load/xlsx.js";
 
 const { signal } = new AbortController();
 
@@ -84,4 +85,20 @@ describe("PowerPoint", () => {
       "is encrypted, or in the format of Office 97: open it and save it",
     );
   });
+});
+
+test("sheets of an Excel file are tables under their names, in their order, cells in their columns", async () => {
+  const sheet = (rows: string) => `<worksheet><sheetData>${rows}</sheetData></worksheet>`;
+  const { text, anchors } = await load(loadXlsx, {
+    "xl/workbook.xml": `<workbook><sheets><sheet name="Prices &amp; more" r:id="b"/><sheet name="Empty" r:id="a"/></sheets></workbook>`,
+    "xl/_rels/workbook.xml.rels": `<Relationships><Relationship Id="a" Type="x/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="b" Type="x/worksheet" Target="/xl/worksheets/sheet2.xml"/></Relationships>`,
+    "xl/sharedStrings.xml": `<sst><si><t>Part</t></si><si><r><t>N</t></r><r><t>ut</t></r><rPh><t>no</t></rPh></si></sst>`,
+    "xl/worksheets/sheet1.xml": sheet(""),
+    "xl/worksheets/sheet2.xml": sheet(`
+      <row><c r="A1" t="s"><v>0</v></c><c r="C1" t="inlineStr"><is><t>Price|€</t></is></c></row>
+      <row><c r="A2" t="s"><v>1</v></c><c r="B2" t="b"><v>1</v></c><c r="C2"><f>1+1</f><v>2.5</v></c><c r="XFD2"><v>9</v></c></row>
+      <row><c r="A3"/></row>`),
+  });
+  expect(text).toBe("# Prices & more\n\n| Part |  | Price\\|€ |\n| --- | --- | --- |\n| Nut | TRUE | 2.5 |");
+  expect(anchors).toEqual([]);
 });

@@ -4,12 +4,14 @@ import { loadHtml } from "../html.js";
 import type { Loader } from "../loader.js";
 import { loadPdf } from "../pdf.js";
 import { loadPptx } from "../pptx.js";
+import { loadXlsx } from "../xlsx.js";
 
 /** Loaders that may take long or much memory, whatever they are given: they run where they can be stopped. */
 export const heavyLoaders = {
   pdf: loadPdf,
   docx: loadDocx,
   pptx: loadPptx,
+  xlsx: loadXlsx,
   epub: loadEpub,
   html: loadHtml,
 } satisfies Record<string, Loader>;

@@ -1,0 +1,84 @@
+import { posix } from "node:path";
+import { LoadError } from "../errors.js";
+import { find, textOf } from "./html-content.js";
+import type { HtmlElement } from "./html-tree.js";
+import type { Loader } from "./loader.js";
+import { documentProperties } from "./office/document-properties.js";
+import { related } from "./office/related-parts.js";
+import { unpack, type Package } from "./office/package.js";
+
+/** More columns than a table in a text can have; what lies farther out is mostly a stray mark. */
+const mostColumns = 200;
+
+/**
+ * Sheets of an Excel file as Markdown tables, each under its name, the first row as the head. Values are as they are
+ * stored: dates are numbers of days, formulas their last result.
+ *
+ * @throws LoadError (`unreadable`) when it is damaged, encrypted, or of the format before 2007.
+ */
+export const loadXlsx: Loader = (file) => {
+  const parts = unpack(file, (path) => /\.(?:xml|rels)$/.test(path));
+  const workbook = parts.xml("xl/workbook.xml");
+  const { uri } = file;
+  if (!workbook) throw new LoadError("unreadable", uri, `${uri} is no Excel file: it has no workbook`);
+  const shared = sharedTexts(parts);
+  const names = find(workbook, ({ name }) => name === "sheet").map(({ attributes }) => attributes["name"] ?? "");
+  const blocks = related(parts, "xl/workbook.xml", "worksheet").flatMap((path, index) => {
+    const table = tableOf(parts.xml(path), shared);
+    return table === "" ? [] : [`# ${names[index] ?? posix.basename(path, ".xml")}\n\n${table}`];
+  });
+  return { text: blocks.join("\n\n"), anchors: [], mediaType: "text/markdown", ...documentProperties(parts) };
+};
+
+/** Texts that cells name by their number. */
+function sharedTexts(parts: Package): string[] {
+  const table = parts.xml("xl/sharedStrings.xml");
+  return table ? find(table, ({ name }) => name === "si").map(textIn) : [];
+}
+
+/** What a reader sees of a text: not how it is pronounced. */
+function textIn(element: HtmlElement): string {
+  return find(element, ({ name }) => name === "t" || name === "rPh")
+    .filter(({ name }) => name === "t")
+    .map(textOf)
+    .join("");
+}
+
+function tableOf(sheet: HtmlElement | undefined, shared: readonly string[]): string {
+  const rows = (sheet ? find(sheet, ({ name }) => name === "row") : [])
+    .map((row) => cellsOf(row, shared))
+    .filter((cells) => cells.some((cell) => cell !== ""));
+  const columns = Math.max(0, ...rows.map((cells) => cells.length));
+  const asRow = (cells: readonly string[]) =>
+    `| ${Array.from({ length: columns }, (_, column) => cells[column] ?? "").join(" | ")} |`;
+  const [head, ...body] = rows;
+  if (!head) return "";
+  return [asRow(head), asRow(Array.from({ length: columns }, () => "---")), ...body.map(asRow)].join("\n");
+}
+
+function cellsOf(row: HtmlElement, shared: readonly string[]): string[] {
+  const cells: string[] = [];
+  for (const cell of find(row, ({ name }) => name === "c")) {
+    const column = columnOf(cell.attributes["r"]) ?? cells.length;
+    if (column >= mostColumns) continue;
+    while (cells.length < column) cells.push("");
+    cells[column] = valueOf(cell, shared).replace(/\s+/gu, " ").trim().replaceAll("|", "\\|");
+  }
+  while (cells.at(-1) === "") cells.pop();
+  return cells;
+}
+
+/** The number of a column, from 0, by its letters: `C7` is 2. */
+function columnOf(reference = ""): number | undefined {
+  const letters = /^[A-Z]{1,3}/.exec(reference)?.[0];
+  if (letters === undefined) return undefined;
+  return Array.from(letters).reduce((number, letter) => number * 26 + letter.charCodeAt(0) - 64, 0) - 1;
+}
+
+function valueOf(cell: HtmlElement, shared: readonly string[]): string {
+  if (cell.attributes["t"] === "inlineStr") return textIn(cell);
+  const [value] = find(cell, ({ name }) => name === "v");
+  const said = value ? textOf(value) : "";
+  if (cell.attributes["t"] === "s") return shared[Number(said)] ?? "";
+  return cell.attributes["t"] === "b" ? (said === "1" ? "TRUE" : "FALSE") : said;
+}

@@ -213,6 +213,8 @@ export { placeInDocument, placeInHit } from "./text/places.js";
 export { why } from "./text/why.js";
 export { defaultTokens } from "./text/tokens.js";
 
+export type { Conversation } from "./conversation.js";
+export type { StoredExchange } from "./store/conversations.js";
 export { openKnowledgeBase } from "./knowledge-base.js";
 export type {
   AskOptions,

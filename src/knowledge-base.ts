@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { conversation, type Conversation } from "./conversation.js";
 import type { DocumentSource } from "./load/source.js";
 import { bothFilters, type Filter } from "./filter.js";
 import { chatModel } from "./models/chat-model.js";
@@ -29,6 +30,7 @@ import { spending, type SpendingOptions } from "./stages/spending.js";
 import { storeBlank } from "./stages/store-blank.js";
 import { store } from "./stages/store.js";
 import { widen } from "./stages/widen.js";
+import { openConversations, type Conversations } from "./store/conversations.js";
 import { openStore } from "./store/open-store.js";
 import { collect, type Source } from "./stream.js";
 import { askableTrace } from "./text/why.js";
@@ -167,6 +169,8 @@ export interface KnowledgeBase {
   readonly scoped: (filter: Filter) => ScopedKnowledgeBase;
   /** Whether everything is as it was written, and how near search comes to the exact answer; see `Store.verify`. */
   readonly verify: Store["verify"];
+  /** A conversation that is kept beside the documents, new or gone on with. */
+  readonly conversation: (options: { readonly id: string }) => Conversation<AskOptions>;
   readonly close: () => Promise<void>;
 }
 
@@ -288,6 +292,9 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
       scoped: (filter) => searching(within.scoped(filter)),
     });
 
+    const wholeStore = searching(kb);
+    let conversations: Conversations | undefined;
+
     return {
       store: kb,
 
@@ -322,8 +329,15 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
 
       ...searching(kb),
       verify: (checks) => kb.verify(checks),
+      ...wholeStore,
+
+      conversation({ id }) {
+        conversations ??= openConversations(path);
+        return conversation(id, conversations, wholeStore.ask);
+      },
 
       async close() {
+        conversations?.close();
         await kb.close();
         await upstream.close();
       },

@@ -23,9 +23,11 @@ const mayImport: Record<string, readonly string[]> = {
   local: ["contract", "text"],
   evaluate: ["text", "stages"],
   upstream: ["contract", "transport", "local"],
-  "knowledge-base": ["upstream", "transport", "models", "stages", "store", "load", "text"],
+  conversation: ["store"],
+  "knowledge-base": ["conversation", "upstream", "transport", "models", "stages", "store", "load", "text"],
   migrate: ["upstream", "models", "stages", "store", "knowledge-base"],
   index: [
+    "conversation",
     "contract",
     "transport",
     "models",
@@ -39,6 +41,7 @@ const mayImport: Record<string, readonly string[]> = {
     "evaluate",
   ],
   cli: [
+    "conversation",
     "contract",
     "transport",
     "models",

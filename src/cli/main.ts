@@ -16,6 +16,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 
 process.exitCode = await run(
   {
+    stdin: process.stdin,
     stdout: process.stdout,
     stderr: process.stderr,
     environment: process.env,

@@ -118,6 +118,22 @@ Examples:
       exit(await askCommand(world, question, flags));
     });
 
+  withStore(program.command("chat"))
+    .description("a conversation over the indexed documents, one question a line; it is kept in the store")
+    .option("--conversation <id>", "go on with this one, or begin it under this name (default: a new one)")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ citewell chat
+  $ citewell chat --conversation keys
+  $ printf 'How long does a key last?\\nWho may rotate it?\\n' | citewell chat --json`,
+    )
+    .action(async (flags) => {
+      const { chatCommand } = await import("./chat-command.js");
+      exit(await chatCommand(world, flags));
+    });
+
   program
     .command("chunk")
     .description("show the chunks that a file becomes")

@@ -113,12 +113,16 @@ describe("citewell eval --answers", () => {
   });
 
   const squad = "../shared/data/squad";
-  // All 500 questions: top citation 0.754, abstained 0.722. With 60, chance alone moves either by 0.11 (95 %).
-  test.skipIf(!existsSync(squad))("answers and abstains on SQuAD, with every supported citation literal", async () => {
-    const run = await citewellJson<AnswersJson>(["eval", squad, "--answers", "--limit-queries", "60"], {});
-    expect(run.metrics.topCitation).toBeGreaterThanOrEqual(0.64);
-    expect(run.unanswerable.abstained / run.unanswerable.questions).toBeGreaterThanOrEqual(0.6);
-    expect(run.citations.literal).toBe(run.citations.supported);
-    expect(run.citations.total).toBeGreaterThan(50);
-  });
+  // All 500 questions: top citation 0.754, abstained 0.722. With 30, chance alone moves either by 0.16 (95 %).
+  test.skipIf(!existsSync(squad))(
+    "answers and abstains on SQuAD, with every supported citation literal",
+    async () => {
+      const run = await citewellJson<AnswersJson>(["eval", squad, "--answers", "--limit-queries", "30"], {});
+      expect(run.metrics.topCitation).toBeGreaterThanOrEqual(0.59);
+      expect(run.unanswerable.abstained / run.unanswerable.questions).toBeGreaterThanOrEqual(0.56);
+      expect(run.citations.literal).toBe(run.citations.supported);
+      expect(run.citations.total).toBeGreaterThan(20);
+    },
+    120_000,
+  );
 });

@@ -10,6 +10,8 @@ export interface RunProcessOptions {
   readonly cwd?: string;
   /** Added to the environment, without the settings of whoever runs the tests. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** Piped in. Default: nothing. */
+  readonly input?: string;
 }
 
 /** Runs `node file ...words` to its end. */
@@ -18,8 +20,9 @@ export function runNode(file: string, words: readonly string[], options: RunProc
   const child = spawn(process.execPath, [file, ...words], {
     cwd: options.cwd,
     env: { ...Object.fromEntries(inherited), ...options.environment },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["pipe", "pipe", "pipe"],
   });
+  child.stdin.on("error", () => {}).end(options.input ?? "");
   let stdout = "";
   let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));

@@ -1,0 +1,79 @@
+import { OptionsError } from "./errors.js";
+import type { Conversations, StoredExchange } from "./store/conversations.js";
+import type { AnswerEvent, Question, Turn } from "./types.js";
+
+/** Answers a question in the light of its history. */
+export type AskInTurn<Options> = (question: Question, options?: Options) => AsyncIterable<AnswerEvent>;
+
+/**
+ * A conversation that is kept in the store. A question is kept before it is answered, and its answer when it is whole:
+ * whatever happens in between leaves a question without an answer, which the model is not told of later.
+ */
+export interface Conversation<Options> {
+  readonly id: string;
+  /** Asks with all earlier turns as history; ends with exactly one `finish` or `error`. */
+  readonly ask: (question: string, options?: Options) => AsyncIterable<AnswerEvent>;
+  /**
+   * Answers the last question anew, in place of its answer. The old answer is gone once the new one begins.
+   *
+   * @throws OptionsError when nothing was asked yet.
+   */
+  readonly regenerate: (options?: Options) => AsyncIterable<AnswerEvent>;
+  /** Questions in order, each with its answer if it has one. */
+  readonly exchanges: () => readonly StoredExchange[];
+  /** What a model is told of it: questions that were answered, with their answers, oldest first. */
+  readonly turns: () => readonly Turn[];
+  /**
+   * A new conversation that begins with the first `exchanges` of this one; default: all.
+   *
+   * @throws OptionsError when there is one of that id.
+   */
+  readonly branch: (id: string, exchanges?: number) => Conversation<Options>;
+  /** Forgets it. */
+  readonly delete: () => void;
+}
+
+/** @throws OptionsError when the id is blank. */
+export function conversation<Options>(id: string, kept: Conversations, ask: AskInTurn<Options>): Conversation<Options> {
+  if (id.trim() === "") throw new OptionsError("options", "conversation: id is blank");
+
+  async function* answered(question: string, history: readonly Turn[], options?: Options): AsyncGenerator<AnswerEvent> {
+    const position = kept.ask(id, question);
+    for await (const event of ask({ question, history }, options)) {
+      // Kept before it is told: who has seen the end finds it again.
+      if (event.type === "finish" && event.answer.turn.role === "assistant") {
+        kept.answer(id, position, event.answer.turn);
+      }
+      yield event;
+    }
+  }
+
+  return {
+    id,
+    ask: (question, options) => answered(question, turnsOf(kept.exchanges(id)), options),
+    regenerate: (options) => {
+      const exchanges = kept.exchanges(id);
+      const last = exchanges.at(-1);
+      if (!last) throw new OptionsError("options", `conversation ${id}: nothing was asked yet`);
+      kept.truncate(id, last.position);
+      return answered(last.question, turnsOf(exchanges.slice(0, -1)), options);
+    },
+    exchanges: () => kept.exchanges(id),
+    turns: () => turnsOf(kept.exchanges(id)),
+    branch: (newId, count = Infinity) => {
+      const positions = kept.exchanges(id).slice(0, count);
+      const branched = conversation(newId, kept, ask);
+      kept.branch(id, newId, positions.at(-1)?.position ?? 0);
+      return branched;
+    },
+    delete: () => {
+      kept.delete(id);
+    },
+  };
+}
+
+function turnsOf(exchanges: readonly StoredExchange[]): readonly Turn[] {
+  return exchanges.flatMap(({ question, answer }): Turn[] =>
+    answer === undefined ? [] : [{ role: "user", text: question }, answer],
+  );
+}

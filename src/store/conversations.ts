@@ -1,0 +1,172 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { OptionsError, StoreError } from "../errors.js";
+import type { Turn } from "../types.js";
+import { guarded, openDatabase, type Database } from "./database.js";
+
+/** A question of a conversation with its answer, if there is one. */
+export interface StoredExchange {
+  /** 1 is the first. */
+  readonly position: number;
+  readonly question: string;
+  /** What was answered and done. Absent when the answer failed, was stopped, or is still being made. */
+  readonly answer?: Extract<Turn, { readonly role: "assistant" }>;
+  /** When it was asked, in milliseconds since 1970. */
+  readonly askedAtMs: number;
+}
+
+export interface ConversationInfo {
+  readonly id: string;
+  /** Its first question; empty while nothing was asked. */
+  readonly title: string;
+  readonly exchanges: number;
+}
+
+/** Conversations of a store, in a file of their own: writing them never waits for an ingest, nor an ingest for them. */
+export interface Conversations {
+  readonly list: () => readonly ConversationInfo[];
+  readonly exchanges: (id: string) => readonly StoredExchange[];
+  /** Keeps a question at the end of a conversation, which begins with it if it is new; returns its position. */
+  readonly ask: (id: string, question: string) => number;
+  /** Keeps the answer of a question; one that was deleted meanwhile stays deleted. */
+  readonly answer: (id: string, position: number, answer: Extract<Turn, { readonly role: "assistant" }>) => void;
+  /** Takes away the question at a position and all behind it. */
+  readonly truncate: (id: string, position: number) => void;
+  /**
+   * Begins a conversation with the first `count` exchanges of another.
+   *
+   * @throws OptionsError when there is one of that id.
+   */
+  readonly branch: (from: string, id: string, count: number) => void;
+  /** Whether there was one. */
+  readonly delete: (id: string) => boolean;
+  readonly close: () => void;
+}
+
+const tables = `
+  CREATE TABLE IF NOT EXISTS exchanges (
+    conversation TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    asked_at INTEGER NOT NULL,
+    question TEXT NOT NULL,
+    answer TEXT,
+    PRIMARY KEY (conversation, position)
+  ) WITHOUT ROWID;
+`;
+
+const schemaVersion = 1;
+const cacheBytes = 1_000_000;
+
+const Exchange = z.object({
+  id: z.string(),
+  name: z.string(),
+  arguments: z.string(),
+  result: z.union([z.object({ content: z.string() }), z.object({ error: z.string() })]),
+});
+const StoredAnswer = z.object({
+  role: z.literal("assistant"),
+  text: z.string(),
+  tools: z.array(Exchange).exactOptional(),
+});
+
+interface Row {
+  readonly position: number;
+  readonly asked_at: number;
+  readonly question: string;
+  readonly answer: string | null;
+}
+
+/**
+ * Opens `conversations.sqlite` in a store's folder.
+ *
+ * @throws StoreError `damaged`, `locked`, or `version` when a newer release wrote it.
+ */
+export function openConversations(folder: string): Conversations {
+  mkdirSync(folder, { recursive: true });
+  const path = join(folder, "conversations.sqlite");
+  const database = openDatabase(path, cacheBytes);
+  try {
+    guarded(path, () => prepare(database, path));
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  const reading = database.prepare<[string], Row>(
+    "SELECT position, asked_at, question, answer FROM exchanges WHERE conversation = ? ORDER BY position",
+  );
+  const last = database.prepare<[string], { readonly position: number | null }>(
+    "SELECT MAX(position) AS position FROM exchanges WHERE conversation = ?",
+  );
+  const inserting = database.prepare<[string, number, number, string]>(
+    "INSERT INTO exchanges (conversation, position, asked_at, question) VALUES (?, ?, ?, ?)",
+  );
+  const answering = database.prepare<[string, string, number]>(
+    "UPDATE exchanges SET answer = ? WHERE conversation = ? AND position = ?",
+  );
+  const cutting = database.prepare<[string, number]>("DELETE FROM exchanges WHERE conversation = ? AND position >= ?");
+  const copying = database.prepare<[string, string, number]>(
+    `INSERT INTO exchanges (conversation, position, asked_at, question, answer)
+     SELECT ?, position, asked_at, question, answer FROM exchanges WHERE conversation = ? AND position <= ?`,
+  );
+  const listing = database.prepare<[], { readonly id: string; readonly exchanges: number; readonly title: string }>(
+    `SELECT conversation AS id, COUNT(*) AS exchanges,
+       (SELECT question FROM exchanges AS first WHERE first.conversation = exchanges.conversation
+        ORDER BY position LIMIT 1) AS title
+     FROM exchanges GROUP BY conversation ORDER BY MAX(asked_at) DESC, conversation`,
+  );
+  const append = database.transaction((id: string, question: string): number => {
+    const position = (last.get(id)?.position ?? 0) + 1;
+    inserting.run(id, position, Date.now(), question);
+    return position;
+  });
+  const copy = database.transaction((from: string, id: string, count: number) => {
+    if (typeof last.get(id)?.position === "number") {
+      throw new OptionsError("options", `There is a conversation ${JSON.stringify(id)} already; name another`);
+    }
+    copying.run(id, from, count);
+  });
+  return {
+    list: () => guarded(path, () => listing.all()),
+    exchanges: (id) => guarded(path, () => reading.all(id).map((row) => exchangeOf(row, path))),
+    ask: (id, question) => guarded(path, () => append.immediate(id, question)),
+    answer: (id, position, turn) =>
+      guarded(path, () => {
+        answering.run(JSON.stringify(turn), id, position);
+      }),
+    truncate: (id, position) =>
+      guarded(path, () => {
+        cutting.run(id, position);
+      }),
+    branch: (from, id, count) => guarded(path, () => copy.immediate(from, id, count)),
+    delete: (id) => guarded(path, () => cutting.run(id, 0).changes > 0),
+    close: () => {
+      database.close();
+    },
+  };
+}
+
+function prepare(database: Database, path: string): void {
+  const version = Number(database.pragma("user_version", { simple: true }));
+  if (version > schemaVersion) {
+    throw new StoreError(
+      "version",
+      `${path} has version ${version}, this release writes ${schemaVersion}: use the release that wrote it, or a newer one`,
+      { path },
+    );
+  }
+  database.exec(tables);
+  if (version === 0) database.pragma(`user_version = ${schemaVersion}`);
+}
+
+function exchangeOf({ position, asked_at: askedAtMs, question, answer }: Row, path: string): StoredExchange {
+  if (answer === null) return { position, question, askedAtMs };
+  const parsed = StoredAnswer.safeParse(JSON.parse(answer));
+  if (!parsed.success) {
+    throw new StoreError("damaged", `${path} holds an answer that is none: ${parsed.error.message}`, {
+      path,
+      cause: parsed.error,
+    });
+  }
+  return { position, question, askedAtMs, answer: parsed.data };
+}

@@ -1,0 +1,162 @@
+import { describe, expect, test } from "vitest";
+import { conversation } from "../src/conversation.js";
+import { openConversations, type Conversations } from "../src/store/conversations.js";
+import type { AnswerEvent, Question } from "../src/types.js";
+import { citewell } from "./support/citewell.js";
+import { temporaryFolder } from "./support/temporary-folder.js";
+
+/** Answers by saying what was asked again, and keeps what it was asked with; fails or never ends where it is told to. */
+function echo() {
+  const asked: Question[] = [];
+  const ask = async function* (question: Question): AsyncGenerator<AnswerEvent> {
+    asked.push(question);
+    yield { type: "text-delta", text: "You asked " };
+    if (question.question === "fail") {
+      yield { type: "error", error: new Error("down") };
+      return;
+    }
+    const turn = { role: "assistant", text: `You asked ${question.question} (${asked.length})` } as const;
+    yield { type: "finish", answer: { turn } } as AnswerEvent;
+  };
+  return { asked, ask };
+}
+
+async function drain(events: AsyncIterable<AnswerEvent>): Promise<void> {
+  for await (const _ of events);
+}
+
+async function opened(use: (kept: Conversations, folder: string) => Promise<void>): Promise<void> {
+  const folder = await temporaryFolder();
+  const kept = openConversations(folder);
+  try {
+    await use(kept, folder);
+  } finally {
+    kept.close();
+  }
+}
+
+describe("a conversation", () => {
+  test("is asked with its earlier turns, and is there again when the file is opened anew", async () => {
+    await opened(async (kept, folder) => {
+      const { ask, asked } = echo();
+      const talk = conversation("a", kept, ask);
+      await drain(talk.ask("one"));
+      const again = openConversations(folder);
+      const same = conversation("a", again, ask);
+      await drain(same.ask("two"));
+      again.close();
+      expect(asked[1]).toEqual({
+        question: "two",
+        history: [
+          { role: "user", text: "one" },
+          { role: "assistant", text: "You asked one (1)" },
+        ],
+      });
+      expect(talk.turns()).toHaveLength(4);
+      expect(kept.list()).toEqual([{ id: "a", exchanges: 2, title: "one" }]);
+    });
+  });
+
+  test("keeps a question whose answer failed or was left, and tells no model of it", async () => {
+    await opened(async (kept) => {
+      const { ask, asked } = echo();
+      const talk = conversation("a", kept, ask);
+      await drain(talk.ask("fail"));
+      for await (const _ of talk.ask("left")) break;
+      await drain(talk.ask("well"));
+      expect(asked.at(-1)?.history).toEqual([]);
+      expect(talk.exchanges().map(({ question, answer }) => [question, answer?.text])).toEqual([
+        ["fail", undefined],
+        ["left", undefined],
+        ["well", "You asked well (3)"],
+      ]);
+    });
+  });
+
+  test("answers its last question anew, without the old answer", async () => {
+    await opened(async (kept) => {
+      const { ask, asked } = echo();
+      const talk = conversation("a", kept, ask);
+      expect(() => talk.regenerate()).toThrow(/nothing was asked yet/);
+      await drain(talk.ask("one"));
+      await drain(talk.ask("two"));
+      await drain(talk.regenerate());
+      expect(asked.at(-1)?.history?.map(({ text }) => text)).toEqual(["one", "You asked one (1)"]);
+      expect(talk.turns().map(({ text }) => text)).toEqual(["one", "You asked one (1)", "two", "You asked two (3)"]);
+    });
+  });
+
+  test("branches into one that goes its own way, under a name that is free", async () => {
+    await opened(async (kept) => {
+      const { ask } = echo();
+      const talk = conversation("a", kept, ask);
+      for (const question of ["one", "two", "three"]) await drain(talk.ask(question));
+      const branched = talk.branch("b", 2);
+      await drain(branched.ask("other"));
+      const questions = (of: typeof talk) => of.exchanges().map(({ question }) => question);
+      expect(questions(branched)).toEqual(["one", "two", "other"]);
+      expect(questions(talk)).toEqual(["one", "two", "three"]);
+      expect(() => talk.branch("b")).toThrow(/is a conversation "b" already/);
+      talk.delete();
+      expect(questions(talk)).toEqual([]);
+      expect(questions(branched)).toHaveLength(3);
+    });
+  });
+
+  test("of 200 turns keeps every one, in order", async () => {
+    await opened(async (kept) => {
+      const { ask, asked } = echo();
+      const talk = conversation("a", kept, ask);
+      for (let turn = 0; turn < 100; turn++) await drain(talk.ask(`${turn}`));
+      expect(talk.turns()).toHaveLength(200);
+      expect(talk.exchanges().map(({ question }) => Number(question))).toEqual(
+        Array.from({ length: 100 }, (_, i) => i),
+      );
+      expect(asked.at(-1)?.history).toHaveLength(198);
+    });
+  });
+
+  test("written by two connections at once loses nothing", async () => {
+    await opened(async (kept, folder) => {
+      const other = openConversations(folder);
+      for (let turn = 0; turn < 20; turn++) (turn % 2 ? kept : other).ask("a", `${turn}`);
+      other.close();
+      expect(kept.exchanges("a").map(({ position }) => position)).toEqual(Array.from({ length: 20 }, (_, i) => i + 1));
+    });
+  });
+});
+
+test("a file of a newer release is refused with both versions", async () => {
+  const folder = await temporaryFolder();
+  openConversations(folder).close();
+  const { openDatabase } = await import("../src/store/database.js");
+  const database = openDatabase(`${folder}/conversations.sqlite`);
+  database.pragma("user_version = 7");
+  database.close();
+  expect(() => openConversations(folder)).toThrow(/has version 7, this release writes 1/);
+});
+
+test("citewell chat answers piped lines as one conversation, which a later run goes on with", async () => {
+  const cwd = await temporaryFolder({
+    "docs/keys.md": "# Keys\n\nThe API key lasts 90 days. Only admins rotate it.\n",
+  });
+  await citewell(["index", "docs"], { cwd });
+  const words = ["chat", "--conversation", "keys", "--json"];
+  const first = await citewell(words, { cwd, input: "How long does the API key last?\n/nonsense\n" });
+  expect(first.stderr).toContain("/nonsense is no command");
+  expect(first.exitCode).toBe(0);
+  const events = first.stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as AnswerEvent);
+  expect(events[0]?.type).toBe("retrieved");
+  expect(events.at(-1)).toMatchObject({ type: "finish", answer: { answered: true } });
+  const second = await citewell(words.slice(0, 3), { cwd, input: "Who rotates the API key?\n/sources\n/quit\n" });
+  expect(second.stdout.match(/Sources/g)).toHaveLength(2);
+  const kept = openConversations(`${cwd}/.citewell`);
+  expect(kept.exchanges("keys").map(({ question }) => question)).toEqual([
+    "How long does the API key last?",
+    "Who rotates the API key?",
+  ]);
+  kept.close();
+});

@@ -327,7 +327,6 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
         };
       },
 
-      ...searching(kb),
       verify: (checks) => kb.verify(checks),
       ...wholeStore,
 

@@ -255,6 +255,14 @@ export type AnswerEvent =
   | { readonly type: "reasoning-delta"; readonly text: string }
   | { readonly type: "text-delta"; readonly text: string }
   | { readonly type: "tool-call"; readonly id: string; readonly name: string; readonly input: unknown }
+  /** What was decided on a call of a tool that writes; it comes before the call's result. */
+  | {
+      readonly type: "approval";
+      readonly id: string;
+      readonly name: string;
+      readonly input: unknown;
+      readonly approved: boolean;
+    }
   | {
       readonly type: "tool-result";
       readonly id: string;

@@ -6,7 +6,7 @@ export interface ApprovalRequest {
   readonly name: string;
   /** Arguments, as the tool's schema returned them. */
   readonly input: unknown;
-  /** Ends when the answer is aborted. */
+  /** Ends when the answer is aborted or the time for the approval is up. */
   readonly signal: AbortSignal;
 }
 
@@ -42,6 +42,8 @@ export const AnswerOptions = z.strictObject({
    * untrusted text: sources, or results of tools.
    */
   approve: z.custom<Approve>((value) => typeof value === "function", "must be a function").optional(),
+  /** Most time for one approval, in milliseconds; none in time is a no. 1 to 86,400,000; default 300,000, five minutes. */
+  approvalTimeoutMs: z.int().min(1).max(86_400_000).default(300_000),
 });
 export type AnswerOptions = z.input<typeof AnswerOptions>;
 export type ResolvedAnswerOptions = z.output<typeof AnswerOptions>;

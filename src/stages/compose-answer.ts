@@ -77,6 +77,7 @@ export async function* composeAnswer(
       tools,
       untrusted,
       approve: settings.approve,
+      approvalTimeoutMs: settings.approvalTimeoutMs,
       concurrency: settings.toolConcurrency,
       roundTokens: budget.results,
       resultTokens: settings.toolResultTokens,

@@ -13,6 +13,7 @@ export interface ToolRoundOptions {
   /** Whether the conversation so far holds text from untrusted sources. */
   readonly untrusted: boolean;
   readonly approve: Approve | undefined;
+  readonly approvalTimeoutMs: number;
   /** Most tools that run at once. */
   readonly concurrency: number;
   /** Most tokens of all results together, and of one. */
@@ -22,12 +23,22 @@ export interface ToolRoundOptions {
   readonly context: RunContext;
 }
 
-type Told = Extract<AnswerEvent, { readonly type: "tool-call" | "tool-result" }>;
+type Told = Extract<AnswerEvent, { readonly type: "tool-call" | "approval" | "tool-result" }>;
 
 /** Runs the calls of one reply side by side, as many at once as allowed; tells of calls and results in the order of the calls. */
 export async function* runToolRound(
   modelCalls: readonly ModelCall[],
-  { tools, untrusted, approve, concurrency, roundTokens, resultTokens, tokens, context }: ToolRoundOptions,
+  {
+    tools,
+    untrusted,
+    approve,
+    approvalTimeoutMs,
+    concurrency,
+    roundTokens,
+    resultTokens,
+    tokens,
+    context,
+  }: ToolRoundOptions,
 ): AsyncGenerator<Told, ToolExchange[]> {
   const leaving = new AbortController();
   const maxResultTokens = Math.min(resultTokens, Math.floor(roundTokens / modelCalls.length));
@@ -35,6 +46,7 @@ export async function* runToolRound(
     signal: AbortSignal.any([context.signal, leaving.signal]),
     ...remainingTime(context),
     approve,
+    approvalTimeoutMs,
     maxResultTokens,
     tokens,
   };
@@ -46,10 +58,11 @@ export async function* runToolRound(
     // One that an abort rejects while an earlier one is awaited is no unhandled rejection.
     for (const each of running) each.catch(() => {});
     const exchanges: ToolExchange[] = [];
-    for (const each of running) {
-      const { exchange, output, error } = await each;
+    for (const [index, each] of running.entries()) {
+      const { exchange, output, error, approved } = await each;
       const { id, name } = exchange;
       exchanges.push(exchange);
+      if (approved !== undefined) yield { type: "approval", id, name, input: calls[index]?.input, approved };
       yield { type: "tool-result", id, name, ...(error === undefined ? { output } : { error }) };
     }
     return exchanges;

@@ -23,6 +23,8 @@ export interface RanCall {
   readonly exchange: ToolExchange;
   readonly output?: unknown;
   readonly error?: string;
+  /** What was decided, where it was asked. */
+  readonly approved?: boolean;
 }
 
 /** Checks a call against the tools on offer and the tool's schema. What is wrong becomes a refusal that the model reads. */
@@ -51,6 +53,7 @@ export interface RunCallOptions {
   /** Time that the run has left, if it has a deadline. */
   readonly deadlineMs?: number;
   readonly approve?: Approve | undefined;
+  readonly approvalTimeoutMs: number;
   readonly maxResultTokens: number;
   readonly tokens: TokenCounter;
 }
@@ -67,20 +70,40 @@ export async function runCall(call: ReadCall, options: RunCallOptions): Promise<
   };
   if ("refusal" in call) return fail(call.refusal);
   const { tool, input } = call;
+  let decided: Pick<RanCall, "approved"> = {};
   try {
     if (tool.writes && options.approve) {
-      const approved: unknown = await unlessAborted(
-        Promise.resolve(options.approve({ name, input, signal: options.signal })),
-        options.signal,
-      );
-      if (approved !== true) return fail("The call was not approved; it was not carried out");
+      const approved = await isApproved(options.approve, { name, input }, options);
+      if (!approved) return { ...fail("The call was not approved; it was not carried out"), approved };
+      decided = { approved };
     }
     const output = await runInTime(tool, input, options);
     const content = typeof output === "string" ? output : (JSON.stringify(output) ?? "done");
-    return { exchange: { id, name, arguments: written, result: { content: cut(content, options) } }, output };
+    const exchange = { id, name, arguments: written, result: { content: cut(content, options) } };
+    return { exchange, output, ...decided };
   } catch (error) {
     options.signal.throwIfAborted();
-    return fail(asError(error).message);
+    return { ...fail(asError(error).message), ...decided };
+  }
+}
+
+/** Whether the answer is `true`: an error, another value, and none in time are a no. Rejects only with an abort's reason. */
+async function isApproved(
+  approve: Approve,
+  asked: { readonly name: string; readonly input: unknown },
+  { signal, deadlineMs, approvalTimeoutMs }: RunCallOptions,
+): Promise<boolean> {
+  const overdue = new AbortController();
+  const timer = setTimeout(() => overdue.abort(), Math.min(approvalTimeoutMs, deadlineMs ?? Infinity));
+  const either = AbortSignal.any([signal, overdue.signal]);
+  try {
+    const decision: unknown = await unlessAborted((async () => approve({ ...asked, signal: either }))(), either);
+    return decision === true;
+  } catch {
+    signal.throwIfAborted();
+    return false;
+  } finally {
+    clearTimeout(timer);
   }
 }
 

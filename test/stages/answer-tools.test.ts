@@ -247,6 +247,17 @@ describe("a tool that writes", () => {
     expect(deleted).toEqual([]);
   });
 
+  test("is not run when nobody decides in time, and the decision comes before the result", async () => {
+    const approve = () => new Promise<boolean>(() => {});
+    const options = { tools: [deleteFile], approve, approvalTimeoutMs: 5 };
+    const events = await eventsOf(answer(obedient(), options), retrieved([hostile]));
+    const told = events.filter(({ type }) => ["tool-call", "approval", "tool-result"].includes(type));
+    expect(told.map(({ type }) => type)).toEqual(["tool-call", "approval", "tool-result"]);
+    expect(told[1]).toMatchObject({ name: "delete_file", input: { path: "/" }, approved: false });
+    expect(told[2]).toMatchObject({ error: expect.stringContaining("not approved") as string });
+    expect(deleted).toEqual([]);
+  });
+
   test("is run when approve says true of that very call", async () => {
     const asked: unknown[] = [];
     const approve = ({ name, input }: { readonly name: string; readonly input: unknown }) => {
@@ -255,6 +266,7 @@ describe("a tool that writes", () => {
     };
     const events = await eventsOf(answer(obedient(), { tools: [deleteFile], approve }), retrieved([hostile]));
     expect(asked).toEqual([{ name: "delete_file", input: { path: "/" } }]);
+    expect(events).toContainEqual(expect.objectContaining({ type: "approval", approved: true }));
     expect(results(events)).toEqual(["deleted"]);
     expect(deleted).toEqual(["/"]);
   });

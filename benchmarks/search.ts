@@ -7,10 +7,12 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { cpus, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Filter } from "../src/filter.js";
 import type { DocumentWrite } from "../src/ports.js";
 import type { openStore as OpenStore } from "../src/store/open-store.js";
 import type { vectorKey as VectorKey } from "../src/text/chunk-identity.js";
 import type { Chunk, Document } from "../src/types.js";
+import { peerIndexes } from "./search-peers.js";
 import { EventLoopDelay } from "./event-loop-delay.js";
 
 // What is measured is the build, as it is shipped.
@@ -55,7 +57,9 @@ const words = (count: number) => Array.from({ length: count }, word).join(" ");
 function documentOf(number: number, count: number): DocumentWrite {
   const texts = Array.from({ length: count }, () => `${words(150)}\n\n`);
   const uri = `file:///made/${number}.md`;
-  const document: Document = { uri, text: texts.join("") };
+  // One document each for the rarer ones: a filter lets through whole documents of 50 chunks.
+  const metadata = { half: number % 2, hundredth: number % 100, number };
+  const document: Document = { uri, text: texts.join(""), metadata };
   let start = 0;
   const chunks = texts.map((text, index): Chunk => {
     const chunk = {
@@ -137,6 +141,20 @@ async function measure(index: Index, path: string, queries: readonly Query[]): P
     await store.hits([...left, ...right]);
   });
   say(`both, 40 each, with hits read ${both}`);
+  const documentCount = Math.ceil(chunkCount / chunksPerDocument);
+  const filters: readonly (readonly [string, Filter])[] = [
+    ["50 %", { metadata: { half: 1 } }],
+    ["1 %", { metadata: { hundredth: 1 } }],
+    [`one document, ${(100 / documentCount).toFixed(2)} %`, { metadata: { number: Math.min(7, documentCount - 1) } }],
+  ];
+  for (const [share, filter] of filters) {
+    const call = { count: k, filter };
+    // The first search with a filter looks up what it lets through; it is kept until something is written.
+    const looked = await time(1, () => store.dense.retrieve(queries[0]!, call));
+    say(`filtered at ${share}: first ${looked}`);
+    say(`  dense ${await time(queryCount, (at) => store.dense.retrieve(queries[at]!, call))}`);
+    say(`  lexical ${await time(queryCount, (at) => store.lexical.retrieve(queries[at]!, call))}`);
+  }
   const { rss, heapTotal, arrayBuffers } = process.memoryUsage();
   const ratio = (rss / raw).toFixed(2);
   say(
@@ -144,6 +162,36 @@ async function measure(index: Index, path: string, queries: readonly Query[]): P
   );
   await store.close();
   return found;
+}
+
+/** The same texts and vectors in each peer, and the same questions. */
+async function measurePeers(exact: readonly string[][] | undefined): Promise<void> {
+  for (const { name, kind, add, find } of await peerIndexes(dimension)) {
+    console.log(`\n${name}`);
+    next = seededRandom(2);
+    let addingMs = 0;
+    const delay = new EventLoopDelay();
+    for (let done = 0, number = 0; done < chunkCount; number++) {
+      const { chunks } = documentOf(number, Math.min(chunksPerDocument, chunkCount - done));
+      const passages = chunks.map(({ id, text }) => ({ id, text, vector: vector() }));
+      done += chunks.length;
+      const start = performance.now();
+      await delay.during(() => add(passages));
+      addingMs += performance.now() - start;
+    }
+    say(`built at ${(chunkCount / (addingMs / 1000)).toFixed(0)} chunks a second`);
+    say(String(delay));
+    const found: (readonly string[])[] = [];
+    const times = await time(queryCount, async (at) => void found.push(await find(queries[at]!, k)));
+    say(`${kind} ${times}`);
+    if (kind === "dense" && exact) say(`recall@${k} against flat ${recallOf(found, exact)}`);
+    say(`memory of the process ${megabytes(process.memoryUsage().rss)}`);
+  }
+}
+
+function recallOf(found: readonly (readonly string[])[], exact: readonly (readonly string[])[]): string {
+  const shared = found.map((ids, at) => ids.filter((id) => exact[at]!.includes(id)).length);
+  return (shared.reduce((sum, count) => sum + count, 0) / (k * queryCount)).toFixed(4);
 }
 
 interface Query {
@@ -175,12 +223,9 @@ if (measuredFolder !== undefined) {
       const [found] = (await once(child, "message")) as [string[][]];
       await once(child, "exit");
       if (index === "flat") exact = found;
-      else if (exact) {
-        const shared = found.map((ids, at) => ids.filter((id) => exact![at]!.includes(id)).length);
-        const recall = shared.reduce((sum, count) => sum + count, 0) / (k * queryCount);
-        say(`recall@${k} against flat ${recall.toFixed(4)}`);
-      }
+      else if (exact) say(`recall@${k} against flat ${recallOf(found, exact)}`);
     }
+    await measurePeers(exact);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -14,7 +14,8 @@ export interface Conversation<Options> {
   /** Asks with all earlier turns as history; ends with exactly one `finish` or `error`. */
   readonly ask: (question: string, options?: Options) => AsyncIterable<AnswerEvent>;
   /**
-   * Answers the last question anew, in place of its answer. The old answer is gone once the new one begins.
+   * Answers the last question anew. The old answer stays until the new one is whole, so that a stop or a failure in
+   * between loses nothing.
    *
    * @throws OptionsError when nothing was asked yet.
    */
@@ -37,8 +38,11 @@ export interface Conversation<Options> {
 export function conversation<Options>(id: string, kept: Conversations, ask: AskInTurn<Options>): Conversation<Options> {
   if (id.trim() === "") throw new OptionsError("options", "conversation: id is blank");
 
-  async function* answered(question: string, history: readonly Turn[], options?: Options): AsyncGenerator<AnswerEvent> {
-    const position = kept.ask(id, question);
+  async function* answered(
+    { question, position = kept.ask(id, question) }: { readonly question: string; readonly position?: number },
+    history: readonly Turn[],
+    options?: Options,
+  ): AsyncGenerator<AnswerEvent> {
     for await (const event of ask({ question, history }, options)) {
       // Kept before it is told: who has seen the end finds it again.
       if (event.type === "finish" && event.answer.turn.role === "assistant") {
@@ -50,13 +54,12 @@ export function conversation<Options>(id: string, kept: Conversations, ask: AskI
 
   return {
     id,
-    ask: (question, options) => answered(question, turnsOf(kept.exchanges(id)), options),
+    ask: (question, options) => answered({ question }, turnsOf(kept.exchanges(id)), options),
     regenerate: (options) => {
       const exchanges = kept.exchanges(id);
       const last = exchanges.at(-1);
       if (!last) throw new OptionsError("options", `conversation ${id}: nothing was asked yet`);
-      kept.truncate(id, last.position);
-      return answered(last.question, turnsOf(exchanges.slice(0, -1)), options);
+      return answered(last, turnsOf(exchanges.slice(0, -1)), options);
     },
     exchanges: () => kept.exchanges(id),
     turns: () => turnsOf(kept.exchanges(id)),

@@ -86,6 +86,16 @@ describe("a conversation", () => {
     });
   });
 
+  test("keeps the old answer when the new one is left before its end", async () => {
+    await opened(async (kept) => {
+      const { ask } = echo();
+      const talk = conversation("a", kept, ask);
+      await drain(talk.ask("one"));
+      for await (const _ of talk.regenerate()) break;
+      expect(talk.turns().map(({ text }) => text)).toEqual(["one", "You asked one (1)"]);
+    });
+  });
+
   test("branches into one that goes its own way, under a name that is free", async () => {
     await opened(async (kept) => {
       const { ask } = echo();

@@ -31,8 +31,6 @@ export interface Conversations {
   readonly ask: (id: string, question: string) => number;
   /** Keeps the answer of a question; one that was deleted meanwhile stays deleted. */
   readonly answer: (id: string, position: number, answer: Extract<Turn, { readonly role: "assistant" }>) => void;
-  /** Takes away the question at a position and all behind it. */
-  readonly truncate: (id: string, position: number) => void;
   /**
    * Begins a conversation with the first `count` exchanges of another.
    *
@@ -104,7 +102,7 @@ export function openConversations(folder: string): Conversations {
   const answering = database.prepare<[string, string, number]>(
     "UPDATE exchanges SET answer = ? WHERE conversation = ? AND position = ?",
   );
-  const cutting = database.prepare<[string, number]>("DELETE FROM exchanges WHERE conversation = ? AND position >= ?");
+  const deleting = database.prepare<[string]>("DELETE FROM exchanges WHERE conversation = ?");
   const copying = database.prepare<[string, string, number]>(
     `INSERT INTO exchanges (conversation, position, asked_at, question, answer)
      SELECT ?, position, asked_at, question, answer FROM exchanges WHERE conversation = ? AND position <= ?`,
@@ -134,12 +132,8 @@ export function openConversations(folder: string): Conversations {
       guarded(path, () => {
         answering.run(JSON.stringify(turn), id, position);
       }),
-    truncate: (id, position) =>
-      guarded(path, () => {
-        cutting.run(id, position);
-      }),
     branch: (from, id, count) => guarded(path, () => copy.immediate(from, id, count)),
-    delete: (id) => guarded(path, () => cutting.run(id, 0).changes > 0),
+    delete: (id) => guarded(path, () => deleting.run(id).changes > 0),
     close: () => {
       database.close();
     },

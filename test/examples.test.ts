@@ -17,6 +17,9 @@ const shows: Record<string, readonly RegExp[]> = {
   "ask-a-folder": [/27 days/, /\[1\] file:.*leave\.md:7 “.*27 days/],
   "own-stage": [/^note:1 added$/m, /^note:1: The release is on Friday\.$/m],
   "own-embedder": [/^How long do apples keep\? fruit:apple$/m],
+  conversation: [/^Employees get 27 days/m, /at least two weeks ahead/, /^kept: 2 exchanges$/m],
+  tenants: [/^note:4 failed: .*metadata\.tenant/m, /^note:1: The gate code is 4711\.$/m, /scoped\(filter\)$/m],
+  "rows-and-budget": [/^planned: 60 chunks/m, /^stopped: The budget is/m, /^in the store: 60 documents/m],
   tools: [/^calls order_status with \{"orderNumber":"A-1042"\}$/m, /arrives on Friday/],
 };
 
@@ -31,6 +34,15 @@ describe("examples", () => {
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
     for (const pattern of patterns) expect(stdout).toMatch(pattern);
   });
+
+  test(
+    "one tenant's notes are not found for another, nor what the filter leaves out",
+    { timeout: 60_000 },
+    async () => {
+      const { stdout } = await runNode(join(root, "build/examples/tenants.js"), [], { cwd: root });
+      expect(stdout).not.toMatch(/9902|1234/);
+    },
+  );
 
   test("what stays out of a store stays out of what is found", { timeout: 60_000 }, async () => {
     const { stdout } = await runNode(join(root, "build/examples/own-stage.js"), [], { cwd: root });

@@ -3,6 +3,7 @@ import type { Dispatcher } from "undici";
 import { asError } from "../errors.js";
 import type { CallScope } from "./call-scope.js";
 import { Stopped } from "./call-scope.js";
+import type { Connecting } from "./connecting.js";
 import { connectionFailure } from "./connection-failure.js";
 import { FailedAttempt } from "./failure.js";
 import { utf8 } from "./reply-json.js";
@@ -11,6 +12,7 @@ import { type Headers, header } from "./wait-headers.js";
 /** One HTTP exchange to be. */
 export interface Sending {
   readonly dispatcher: Dispatcher;
+  readonly connecting: Connecting;
   readonly origin: string;
   readonly path: string;
   readonly method: Dispatcher.HttpMethod;
@@ -100,15 +102,15 @@ export class Exchange {
     this.#body.destroy();
   }
 
-  #send({ timeoutMs, dispatcher, ...request }: Sending): Promise<void> {
+  #send({ timeoutMs, dispatcher, connecting, ...request }: Sending): Promise<void> {
     const signal = this.#signal;
     return new Promise((resolve, reject) => {
       // The client hears of an abort only once it is connected.
       signal.once("abort", () => reject(signal.reason!));
       this.#scope.listen((stopped) => this.cut(stopped));
       this.#timer = setTimeout(() => this.cut(tooSlow(timeoutMs)), timeoutMs);
-      dispatcher
-        .request({ ...request, signal, headersTimeout: 0, bodyTimeout: 0 })
+      connecting
+        .during(signal, () => dispatcher.request({ ...request, signal, headersTimeout: 0, bodyTimeout: 0 }))
         .then((reply) => resolve(this.#take(reply)), reject);
     });
   }

@@ -9,6 +9,7 @@ import type { Outcome } from "./adaptive-limit.js";
 import { Admission, type Leave } from "./admission.js";
 import { CallJournal, type Learned } from "./call-journal.js";
 import { CallScope, Stopped } from "./call-scope.js";
+import { Connecting } from "./connecting.js";
 import { openDispatcher } from "./dispatcher.js";
 import { estimatedTokens } from "./estimated-tokens.js";
 import { Exchange, type Sending } from "./exchange.js";
@@ -55,6 +56,7 @@ export class Upstream {
   /** How each embedding model's vectors travel, once the service has answered so. */
   readonly encodings = new Map<string, "base64" | "float">();
   readonly #dispatcher: Dispatcher;
+  readonly #connecting = new Connecting();
   readonly #admission: Admission;
   readonly #scopes = new Set<CallScope>();
   readonly #closing = new AbortController();
@@ -68,7 +70,7 @@ export class Upstream {
   constructor(settings: TransportSettings) {
     this.settings = settings;
     this.models = [...settings.models, ...videoModels, ...localModels];
-    this.#dispatcher = settings.dispatcher ?? openDispatcher(settings);
+    this.#dispatcher = settings.dispatcher ?? openDispatcher(settings, this.#connecting);
     this.#admission = new Admission(settings);
     this.#totals = new Totals(settings.prices);
     this.#secrecy = keepSecret(settings.apiKey);
@@ -205,6 +207,7 @@ export class Upstream {
     this.#closed = true;
     this.#closing.abort();
     for (const scope of this.#scopes) scope.stop({ kind: "closed" });
+    this.#connecting.close();
     if (this.settings.dispatcher === undefined) await this.#dispatcher.destroy();
   }
 
@@ -258,6 +261,7 @@ export class Upstream {
     const { apiKey, paths, readTimeoutMs } = this.settings;
     return {
       dispatcher: this.#dispatcher,
+      connecting: this.#connecting,
       origin: this.#origin,
       path: this.#basePath + fillPath(paths[operation.name] ?? operation.path, parameters),
       method: operation.method,

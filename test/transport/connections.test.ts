@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { createSecureServer } from "node:http2";
-import { type AddressInfo, type Socket, connect } from "node:net";
+import { type AddressInfo, type Socket, connect, createServer as createTcpServer } from "node:net";
 import { Agent } from "undici";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { proxySettings } from "../../src/cli/proxy-settings.js";
 import { collect } from "../../src/stream.js";
 import type { TransportOptions } from "../../src/transport/options.js";
@@ -60,6 +60,31 @@ async function secureUpstream() {
   return { baseUrl: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, cert, versions };
 }
 
+/** Takes every connection, and never says a word on it. */
+async function silentHost() {
+  const open = new Set<Socket>();
+  let accepted = 0;
+  const server = createTcpServer((socket) => {
+    accepted++;
+    open.add(socket.resume().on("error", () => {}));
+    socket.on("close", () => open.delete(socket));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(async () => {
+    for (const socket of open) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    host,
+    open,
+    get accepted() {
+      return accepted;
+    },
+  };
+}
+
 function transportTo(baseUrl: string, options: Partial<TransportOptions>) {
   const transport = createTransport({ baseUrl, maxRetries: 0, ...options });
   onTestFinished(() => transport.close());
@@ -71,6 +96,31 @@ test("connections are used again", async () => {
   for (let call = 0; call < 20; call++) await transport.embeddings(one);
   // A call may be made before the client has put the connection of the last one back.
   expect(upstream.connections).toBeLessThanOrEqual(2);
+});
+
+describe.each(["http", "https"])("beside a host that takes connections over %s and stays silent", (scheme) => {
+  const impatient = { readTimeoutMs: 20, maxRetries: 2, backoffMs: 1, maxBackoffMs: 2, concurrency: 64 };
+  const calls = Array.from({ length: 64 });
+
+  test("a call that is given up takes its connection along", async () => {
+    const silent = await silentHost();
+    const transport = transportTo(`${scheme}://${silent.host}`, impatient);
+    const errors = await Promise.all(calls.map(() => failure(transport.embeddings(one))));
+    expect(new Set(errors.map((error) => (error as { code: string }).code))).toEqual(new Set(["timeout"]));
+    // Connections that stood already when their call was given up may be kept for the next; no more than there is room.
+    await vi.waitFor(() => expect(silent.open.size).toBeLessThanOrEqual(64), 2000);
+    expect(silent.accepted).toBeGreaterThan(0);
+  });
+
+  test("closing ends every connection, those on their way too", async () => {
+    const silent = await silentHost();
+    const transport = transportTo(`${scheme}://${silent.host}`, { ...impatient, readTimeoutMs: 60_000 });
+    const pending = Promise.all(calls.map(() => failure(transport.embeddings(one))));
+    await vi.waitFor(() => expect(silent.open.size).toBe(64), 5000);
+    await transport.close();
+    await pending;
+    await vi.waitFor(() => expect(silent.open.size).toBe(0), 2000);
+  });
 });
 
 describe("a proxy", () => {

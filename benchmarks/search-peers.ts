@@ -1,12 +1,8 @@
 import { loadPeer } from "./peers.js";
+import type { Asked } from "./search-corpus.js";
 
 interface Passage {
   readonly id: string;
-  readonly text: string;
-  readonly vector: Float32Array;
-}
-
-interface Asked {
   readonly text: string;
   readonly vector: Float32Array;
 }
@@ -17,6 +13,8 @@ export interface PeerIndex {
   readonly kind: "dense" | "lexical";
   readonly add: (passages: readonly Passage[]) => Promise<void>;
   readonly find: (query: Asked, count: number) => Promise<readonly string[]>;
+  /** Candidates that its graph looks at: the wrapper leaves them at the library's 10. */
+  readonly setEf?: (ef: number) => void;
 }
 
 interface LangChainStores {
@@ -24,6 +22,7 @@ interface LangChainStores {
     embeddings: object,
     options: { readonly space: "cosine"; readonly numDimensions: number },
   ) => {
+    readonly index: { setEf(ef: number): void };
     addVectors(
       vectors: number[][],
       documents: { pageContent: string; metadata: { readonly id: string } }[],
@@ -60,6 +59,7 @@ export async function peerIndexes(dimension: number): Promise<readonly PeerIndex
         const nearest = await store.similaritySearchVectorWithScore(Array.from(vector), count);
         return nearest.map(([{ metadata }]) => metadata.id);
       },
+      setEf: (ef) => store.index.setEf(ef),
     });
   }
   const miniSearch = await loadPeer<MiniSearchModule>("minisearch");

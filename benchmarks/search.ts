@@ -1,113 +1,84 @@
-// How fast the embedded store builds, opens and searches, and what it costs in memory and on disk.
-// Run: npm run build && npm run build:examples && node build/benchmarks/search.js [chunks] [dimension] [flat|hnsw|both]
-import { seededRandom } from "../test/support/seeded-random.js";
+/**
+ * How fast the embedded store builds, opens and searches, how well, and what it costs in memory and on disk; then the
+ * peers that are installed with the same texts, vectors and questions. Each part runs in a process of its own, so that
+ * its memory is its own.
+ *
+ *     npm run build && npm run build:examples && node build/benchmarks/search.js [chunks] [dimension] [--parts hnsw,flat,…]
+ *
+ * `--store DIR` keeps the store there, and finds it again at the next run with the same numbers.
+ */
+import {
+  type Embedder,
+  type Filter,
+  openStore,
+  Pipeline,
+  type Question,
+  type Retriever,
+  search,
+  type Store,
+} from "citewell";
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { cpSync, constants, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync, statSync } from "node:fs";
 import { cpus, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import type { Filter } from "../src/filter.js";
-import type { DocumentWrite } from "../src/ports.js";
-import type { openStore as OpenStore } from "../src/store/open-store.js";
-import type { vectorKey as VectorKey } from "../src/text/chunk-identity.js";
-import type { Chunk, Document } from "../src/types.js";
-import { peerIndexes } from "./search-peers.js";
+import { parseArgs } from "node:util";
 import { EventLoopDelay } from "./event-loop-delay.js";
+import { madeCorpus } from "./search-corpus.js";
+import { peerIndexes } from "./search-peers.js";
 
-// What is measured is the build, as it is shipped.
-const built = new URL("../../dist/", import.meta.url);
-const { openStore } = (await import(new URL("store/open-store.js", built).href)) as { openStore: typeof OpenStore };
-const { vectorKey } = (await import(new URL("text/chunk-identity.js", built).href)) as { vectorKey: typeof VectorKey };
-
-type Index = "flat" | "hnsw";
-const [chunkCount, dimension] = [Number(process.argv[2] ?? 10_000), Number(process.argv[3] ?? 1024)];
-const wanted = process.argv[4] ?? "both";
-const kinds: readonly Index[] = wanted === "both" ? ["flat", "hnsw"] : [wanted as Index];
-/** Set in the process that opens and searches: the folder of the store that another process made. */
-const measuredFolder = process.argv[5];
-const chunksPerDocument = 50;
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { store: { type: "string" }, parts: { type: "string" }, part: { type: "string" } },
+});
+const [chunkCount, dimension] = [Number(positionals[0] ?? 10_000), Number(positionals[1] ?? 1024)];
+const parts = ["flat", "hnsw", "together", "peers"] as const;
+type Part = (typeof parts)[number];
+const wanted = (values.parts?.split(",") ?? parts) as readonly Part[];
 const queryCount = 200;
 const k = 10;
+const raw = chunkCount * dimension * 4;
+const corpus = madeCorpus(chunkCount, dimension, queryCount);
+const { queries } = corpus;
+const embedder = { space: "benchmark", dimension } satisfies Pick<Embedder, "space" | "dimension">;
 
-// Vectors lie around centres that span 40 directions, as embeddings of texts with topics do: evenly spread vectors of
-// 1,024 dimensions are all about equally far from each other, and no index can rank them.
-let next = seededRandom(1);
-const normal = () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next());
-const latent = 40;
-const directions = Array.from({ length: latent }, () => Float32Array.from({ length: dimension }, normal));
-const centres = Array.from({ length: Math.ceil(chunkCount / 100) }, () => Array.from({ length: latent }, normal));
-function vector(): Float32Array {
-  const centre = centres[Math.floor(next() * centres.length)]!;
-  const made = new Float32Array(dimension);
-  for (let direction = 0; direction < latent; direction++) {
-    const weight = centre[direction]! + 0.6 * normal();
-    const along = directions[direction]!;
-    for (let at = 0; at < dimension; at++) made[at]! += weight * along[at]!;
-  }
-  for (let at = 0; at < dimension; at++) made[at]! += 0.3 * normal();
-  return made;
-}
-
-// Words by Zipf's law, 150 a chunk, as in real text.
-const vocabulary = Array.from({ length: 50_000 }, (_, index) => `w${index.toString(36)}x`);
-const word = () => vocabulary[Math.floor(vocabulary.length ** next()) - 1]!;
-const words = (count: number) => Array.from({ length: count }, word).join(" ");
-
-function documentOf(number: number, count: number): DocumentWrite {
-  const texts = Array.from({ length: count }, () => `${words(150)}\n\n`);
-  const uri = `file:///made/${number}.md`;
-  // One document each for the rarer ones: a filter lets through whole documents of 50 chunks.
-  const metadata = { half: number % 2, hundredth: number % 100, number };
-  const document: Document = { uri, text: texts.join(""), metadata };
-  let start = 0;
-  const chunks = texts.map((text, index): Chunk => {
-    const chunk = {
-      id: `${number}-${index}`,
-      documentId: uri,
-      start,
-      end: start + text.length,
-      text,
-      context: "",
-      tokens: 200,
-    };
-    start = chunk.end;
-    return chunk;
-  });
-  return { document, chunks };
-}
-
-function percentile(values: readonly number[], share: number): string {
-  return values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))]!.toFixed(2);
-}
-
-async function time(runs: number, run: (index: number) => Promise<unknown>): Promise<string> {
-  const times: number[] = [];
-  for (let index = 0; index < runs; index++) {
-    const began = performance.now();
-    await run(index);
-    times.push(performance.now() - began);
-  }
-  return `p50 ${percentile(times, 0.5)} ms, p95 ${percentile(times, 0.95)} ms`;
-}
-
+const say = (line: string) => console.log(`  ${line}`);
 const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(0)} MB`;
 const seconds = (since: number) => ((performance.now() - since) / 1000).toFixed(2);
-const raw = chunkCount * dimension * 4;
-const embedder = { space: "benchmark", dimension };
-const say = (line: string) => console.log(`  ${line}`);
 
-async function build(index: Index, path: string): Promise<void> {
+function percentile(times: readonly number[], share: number): string {
+  return times.toSorted((a, b) => a - b)[Math.min(times.length - 1, Math.floor(times.length * share))]!.toFixed(2);
+}
+
+const described = (times: readonly number[]) => `p50 ${percentile(times, 0.5)} ms, p95 ${percentile(times, 0.95)} ms`;
+
+/** Milliseconds that each query took. */
+async function times(run: (at: number) => Promise<unknown>): Promise<number[]> {
+  const taken: number[] = [];
+  for (let at = 0; at < queryCount; at++) {
+    const began = performance.now();
+    await run(at);
+    taken.push(performance.now() - began);
+  }
+  return taken;
+}
+
+function sayMemory(): void {
+  const { rss, heapTotal, arrayBuffers } = process.memoryUsage();
+  const inMain = `main thread's heap ${megabytes(heapTotal)}, buffers ${megabytes(arrayBuffers)}`;
+  say(`memory of the process ${megabytes(rss)}, ${(rss / raw).toFixed(2)} of the raw vectors; ${inMain}`);
+}
+
+async function build(path: string): Promise<void> {
   const delay = new EventLoopDelay();
-  const store = await openStore(path, embedder, { index, onWarning: say });
+  const store = await openStore(path, embedder, { index: "hnsw", onWarning: say });
   let writingMs = 0;
   const began = performance.now();
-  for (let done = 0, number = 0; done < chunkCount; number++) {
-    const write = documentOf(number, Math.min(chunksPerDocument, chunkCount - done));
-    const vectors = new Map(write.chunks.map((chunk) => [vectorKey(chunk), vector()]));
-    done += write.chunks.length;
+  for (const write of corpus.writes(chunkCount)) {
     const start = performance.now();
-    await delay.during(() => store.write({ vectors, documents: [write] }));
+    await delay.during(() => store.write(write));
     writingMs += performance.now() - start;
   }
   const closing = performance.now();
@@ -119,114 +90,193 @@ async function build(index: Index, path: string): Promise<void> {
   for (const file of readdirSync(path)) say(`${file}: ${megabytes(statSync(join(path, file)).size)}`);
 }
 
+/** The search stage on its own: what it takes beyond the upstream's time for the question's vector. */
+function stageOf(store: Store, mode: "hybrid" | "dense" | "lexical", filter?: Filter) {
+  const flow = Pipeline.from<Question & { readonly vector: Float32Array; readonly space: string }>().pipe(
+    search(store, { mode, count: 40, ...(filter && { filter }) }),
+  );
+  return async (at: number) => {
+    const { text, vector } = queries[at]!;
+    for await (const { hits } of flow.stream([{ question: text, vector, space: embedder.space }])) return hits;
+    throw new Error("The search stage answered nothing");
+  };
+}
+
+const idsFound = async (retriever: Retriever, at: number) =>
+  (await retriever.retrieve(queries[at]!, { count: k })).map(({ chunkId }) => chunkId);
+
 /** Ids found for each query. */
-async function measure(index: Index, path: string, queries: readonly Query[]): Promise<string[][]> {
+async function measure(index: "flat" | "hnsw", path: string): Promise<readonly string[][]> {
   const opening = performance.now();
   const store = await openStore(path, embedder, { index, create: false, onWarning: say });
-  const first = queries[0]!;
-  await Promise.all([store.dense.retrieve(first, { count: k }), store.lexical.retrieve(first, { count: k })]);
+  await Promise.all([idsFound(store.dense, 0), idsFound(store.lexical, 0)]);
   say(`opened and first question answered in ${seconds(opening)} s`);
   const found: string[][] = [];
-  const dense = await time(queryCount, async (at) => {
-    found.push((await store.dense.retrieve(queries[at]!, { count: k })).map(({ chunkId }) => chunkId));
-  });
-  say(`dense ${dense}`);
-  say(`lexical ${await time(queryCount, (at) => store.lexical.retrieve(queries[at]!, { count: k }))}`);
-  const both = await time(queryCount, async (at) => {
-    const call = { count: 40 };
-    const [left, right] = await Promise.all([
-      store.dense.retrieve(queries[at]!, call),
-      store.lexical.retrieve(queries[at]!, call),
-    ]);
-    await store.hits([...left, ...right]);
-  });
-  say(`both, 40 each, with hits read ${both}`);
-  const documentCount = Math.ceil(chunkCount / chunksPerDocument);
-  const filters: readonly (readonly [string, Filter])[] = [
-    ["50 %", { metadata: { half: 1 } }],
-    ["1 %", { metadata: { hundredth: 1 } }],
-    [`one document, ${(100 / documentCount).toFixed(2)} %`, { metadata: { number: Math.min(7, documentCount - 1) } }],
-  ];
-  for (const [share, filter] of filters) {
-    const call = { count: k, filter };
-    // The first search with a filter looks up what it lets through; it is kept until something is written.
-    const looked = await time(1, () => store.dense.retrieve(queries[0]!, call));
-    say(`filtered at ${share}: first ${looked}`);
-    say(`  dense ${await time(queryCount, (at) => store.dense.retrieve(queries[at]!, call))}`);
-    say(`  lexical ${await time(queryCount, (at) => store.lexical.retrieve(queries[at]!, call))}`);
+  say(`dense, ${k}: ${described(await times(async (at) => found.push(await idsFound(store.dense, at))))}`);
+  say(`lexical, ${k}: ${described(await times((at) => idsFound(store.lexical, at)))}`);
+  for (const mode of ["dense", "lexical", "hybrid"] as const) {
+    say(`search stage, ${mode}, 40 hits: ${described(await times(stageOf(store, mode)))}`);
   }
-  const { rss, heapTotal, arrayBuffers } = process.memoryUsage();
-  const ratio = (rss / raw).toFixed(2);
-  say(
-    `memory of the process ${megabytes(rss)}, ${ratio} of the raw vectors; main thread's heap ${megabytes(heapTotal)}, buffers ${megabytes(arrayBuffers)}`,
-  );
+  const filters = { "50 %": { half: 1 }, "1 %": { hundredth: 1 }, "0.01 %": { tenThousandth: 1 } };
+  for (const [share, metadata] of Object.entries(filters)) {
+    const call = { count: k, filter: { metadata } };
+    // The first search with a filter looks up what it lets through; it is kept until something is written.
+    const began = performance.now();
+    await store.dense.retrieve(queries[0]!, call);
+    say(`filtered at ${share}: first ${(performance.now() - began).toFixed(2)} ms`);
+    for (const side of ["dense", "lexical"] as const) {
+      say(`  ${side}, ${k}: ${described(await times((at) => store[side].retrieve(queries[at]!, call)))}`);
+    }
+    say(`  search stage, hybrid, 40 hits: ${described(await times(stageOf(store, "hybrid", { metadata })))}`);
+  }
+  sayMemory();
   await store.close();
   return found;
 }
 
-/** The same texts and vectors in each peer, and the same questions. */
-async function measurePeers(exact: readonly string[][] | undefined): Promise<void> {
-  for (const { name, kind, add, find } of await peerIndexes(dimension)) {
-    console.log(`\n${name}`);
-    next = seededRandom(2);
-    let addingMs = 0;
-    const delay = new EventLoopDelay();
-    for (let done = 0, number = 0; done < chunkCount; number++) {
-      const { chunks } = documentOf(number, Math.min(chunksPerDocument, chunkCount - done));
-      const passages = chunks.map(({ id, text }) => ({ id, text, vector: vector() }));
-      done += chunks.length;
-      const start = performance.now();
-      await delay.during(() => add(passages));
-      addingMs += performance.now() - start;
+/** Questions one after the other, every 20 ms, while documents are written as fast as they are taken. */
+async function searchWhileWriting(path: string): Promise<void> {
+  const delay = new EventLoopDelay();
+  const store = await openStore(path, embedder, { index: "hnsw", create: false, onWarning: say });
+  const ask = stageOf(store, "hybrid");
+  await ask(0);
+  const taken: number[] = [];
+  let writing = true;
+  const asking = (async () => {
+    for (let at = 0; writing; at = (at + 1) % queryCount) {
+      const began = performance.now();
+      await ask(at);
+      taken.push(performance.now() - began);
+      await sleep(20);
     }
-    say(`built at ${(chunkCount / (addingMs / 1000)).toFixed(0)} chunks a second`);
-    say(String(delay));
+  })();
+  const added = Math.min(5000, chunkCount);
+  // Made beforehand: what is measured is not the making of them.
+  const writes = Array.from(corpus.writes(added, "added"));
+  const began = performance.now();
+  await delay.during(async () => {
+    for (const write of writes) await store.write(write);
+    writing = false;
+    await asking;
+  });
+  say(`${added} chunks written in ${seconds(began)} s with ${taken.length} questions meanwhile`);
+  say(`search stage, hybrid, 40 hits: ${described(taken)}`);
+  say(String(delay));
+  await store.close();
+}
+
+async function measurePeer(name: string, exact: readonly string[][] | undefined, ours: number | undefined) {
+  const peer = (await peerIndexes(dimension)).find((one) => one.name === name)!;
+  const delay = new EventLoopDelay();
+  let addingMs = 0;
+  for (const { documents, vectors } of corpus.writes(chunkCount)) {
+    const made = vectors.values();
+    const passages = documents.flatMap(({ chunks }) =>
+      chunks.map(({ id, text }) => ({ id, text, vector: made.next().value! })),
+    );
+    const start = performance.now();
+    await delay.during(() => peer.add(passages));
+    addingMs += performance.now() - start;
+  }
+  say(`built at ${(chunkCount / (addingMs / 1000)).toFixed(0)} chunks a second`);
+  say(String(delay));
+  const measured = async (setting: string) => {
     const found: (readonly string[])[] = [];
-    const times = await time(queryCount, async (at) => void found.push(await find(queries[at]!, k)));
-    say(`${kind} ${times}`);
-    if (kind === "dense" && exact) say(`recall@${k} against flat ${recallOf(found, exact)}`);
-    say(`memory of the process ${megabytes(process.memoryUsage().rss)}`);
+    const taken = await times(async (at) => found.push(await peer.find(queries[at]!, k)));
+    const recall = peer.kind === "dense" && exact ? recallOf(found, exact) : undefined;
+    say(`${peer.kind}, ${k}${setting}: ${described(taken)}${recall === undefined ? "" : `, recall ${recall}`}`);
+    return recall;
+  };
+  let recall = await measured(", as it is");
+  if (peer.setEf && ours !== undefined) {
+    for (let ef = 20; recall !== undefined && recall < ours && ef <= 1280; ef *= 2) {
+      peer.setEf(ef);
+      recall = await measured(`, ef ${ef}`);
+    }
+  }
+  sayMemory();
+}
+
+function recallOf(found: readonly (readonly string[])[], exact: readonly (readonly string[])[]): number {
+  const shared = found.map((ids, at) => ids.filter((id) => exact[at]!.includes(id)).length);
+  return shared.reduce((sum, count) => sum + count, 0) / (k * queryCount);
+}
+
+/** Runs a part in a process of its own; resolves with what it answers. */
+async function apart<Answer>(part: string, argument: object): Promise<Answer> {
+  const child = fork(fileURLToPath(import.meta.url), [String(chunkCount), String(dimension), "--part", part]);
+  child.send(argument);
+  const [[answer]] = (await Promise.all([once(child, "message"), once(child, "exit")])) as [[Answer], unknown];
+  return answer;
+}
+
+interface PartArgument {
+  readonly path: string;
+  readonly exact?: readonly string[][];
+  readonly ours?: number;
+}
+
+async function runPart(part: string): Promise<void> {
+  const [{ path, exact, ours }] = (await once(process, "message")) as [PartArgument];
+  if (part === "build") process.send!((await build(path)) ?? {});
+  else if (part === "flat" || part === "hnsw") process.send!(await measure(part, path));
+  else if (part === "together") process.send!((await searchWhileWriting(path)) ?? {});
+  else process.send!((await measurePeer(part, exact, ours)) ?? {});
+  process.disconnect();
+}
+
+/** Refuses to begin what will not fit, before hours are spent on it. */
+function checkRoom(folder: string): void {
+  // A chunk's text stands in its document, in itself and in the lexical index; each vector in SQLite and in the graph,
+  // which is there twice while it is saved; and searching while writing has a copy of all.
+  const textBytes = chunkCount * 4000;
+  const copies = wanted.includes("together") ? 2 : 1;
+  const disk = copies * (2.1 * raw + textBytes) + 1.1 * raw;
+  const memory = 1.6 * raw + textBytes / 2 + (wanted.includes("peers") ? textBytes : 0) + 300e6;
+  const { bavail, bsize } = statfsSync(folder);
+  say(`needs about ${megabytes(disk)} on disk (${megabytes(bavail * bsize)} are free), ${megabytes(memory)} of memory`);
+  if (disk > bavail * bsize || memory > totalmem()) {
+    throw new Error("That is more than there is here: take fewer chunks, or leave out parts with --parts");
   }
 }
 
-function recallOf(found: readonly (readonly string[])[], exact: readonly (readonly string[])[]): string {
-  const shared = found.map((ids, at) => ids.filter((id) => exact[at]!.includes(id)).length);
-  return (shared.reduce((sum, count) => sum + count, 0) / (k * queryCount)).toFixed(4);
-}
-
-interface Query {
-  readonly text: string;
-  readonly vector: Float32Array;
-}
-const queries: readonly Query[] = Array.from({ length: queryCount }, () => ({ text: words(5), vector: vector() }));
-
-if (measuredFolder !== undefined) {
-  process.send!(await measure(kinds[0]!, measuredFolder, queries));
-  process.disconnect();
-} else {
+async function run(): Promise<void> {
   console.log(`node build/benchmarks/search.js ${process.argv.slice(2).join(" ")}`);
   const machine = `${cpus().length} x ${cpus()[0]?.model}, ${megabytes(totalmem())}, ${process.platform} ${process.arch}`;
   console.log(`Node ${process.version}, ${machine}`);
-  console.log(
-    `${chunkCount} chunks of ${dimension} dimensions, raw vectors ${megabytes(raw)}, ${queryCount} queries, k ${k}`,
-  );
-  const folder = mkdtempSync(join(tmpdir(), "citewell-benchmark-"));
+  console.log(`${chunkCount} chunks of ${dimension} dimensions, raw ${megabytes(raw)}, ${queryCount} queries, k ${k}`);
+  const temporary = mkdtempSync(join(tmpdir(), "citewell-benchmark-"));
+  checkRoom(temporary);
+  const path = values.store === undefined ? join(temporary, "store") : join(values.store, `${chunkCount}x${dimension}`);
   try {
-    let exact: readonly string[][] | undefined;
-    for (const index of kinds) {
-      console.log(`\n${index}`);
-      next = seededRandom(2);
-      const path = join(folder, index);
-      await build(index, path);
-      // In a process of its own: what is measured is opening and searching, not what building left behind.
-      const child = fork(fileURLToPath(import.meta.url), [String(chunkCount), String(dimension), index, path]);
-      const [found] = (await once(child, "message")) as [string[][]];
-      await once(child, "exit");
-      if (index === "flat") exact = found;
-      else if (exact) say(`recall@${k} against flat ${recallOf(found, exact)}`);
+    if (!existsSync(path)) {
+      console.log("\nbuild");
+      await apart("build", { path });
     }
-    await measurePeers(exact);
+    let exact: readonly string[][] | undefined;
+    let ours: number | undefined;
+    for (const index of ["flat", "hnsw"] as const) {
+      if (!wanted.includes(index)) continue;
+      console.log(`\n${index}`);
+      const found = await apart<string[][]>(index, { path });
+      if (index === "flat") exact = found;
+      else if (exact) say(`recall@${k} against flat ${(ours = recallOf(found, exact)).toFixed(4)}`);
+    }
+    if (wanted.includes("together")) {
+      console.log("\nhnsw, searching while writing");
+      const copy = join(temporary, "copy");
+      cpSync(path, copy, { recursive: true, mode: constants.COPYFILE_FICLONE });
+      await apart("together", { path: copy });
+      rmSync(copy, { recursive: true });
+    }
+    for (const { name } of wanted.includes("peers") ? await peerIndexes(dimension) : []) {
+      console.log(`\n${name}`);
+      await apart(name, { path, ...(exact && { exact }), ...(ours !== undefined && { ours }) });
+    }
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(temporary, { recursive: true, force: true });
   }
 }
+
+if (values.part === undefined) await run();
+else await runPart(values.part);

@@ -48,18 +48,18 @@ const say = (line: string) => console.log(`  ${line}`);
 const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(0)} MB`;
 const seconds = (since: number) => ((performance.now() - since) / 1000).toFixed(2);
 
-function percentile(times: readonly number[], share: number): string {
-  return times.toSorted((a, b) => a - b)[Math.min(times.length - 1, Math.floor(times.length * share))]!.toFixed(2);
+function percentile(taken: readonly number[], share: number): string {
+  return taken.toSorted((a, b) => a - b)[Math.min(taken.length - 1, Math.floor(taken.length * share))]!.toFixed(2);
 }
 
-const described = (times: readonly number[]) => `p50 ${percentile(times, 0.5)} ms, p95 ${percentile(times, 0.95)} ms`;
+const described = (taken: readonly number[]) => `p50 ${percentile(taken, 0.5)} ms, p95 ${percentile(taken, 0.95)} ms`;
 
 /** Milliseconds that each query took. */
-async function times(run: (at: number) => Promise<unknown>): Promise<number[]> {
+async function timed(ask: (at: number) => Promise<unknown>): Promise<number[]> {
   const taken: number[] = [];
   for (let at = 0; at < queryCount; at++) {
     const began = performance.now();
-    await run(at);
+    await ask(at);
     taken.push(performance.now() - began);
   }
   return taken;
@@ -112,10 +112,10 @@ async function measure(index: "flat" | "hnsw", path: string): Promise<readonly s
   await Promise.all([idsFound(store.dense, 0), idsFound(store.lexical, 0)]);
   say(`opened and first question answered in ${seconds(opening)} s`);
   const found: string[][] = [];
-  say(`dense, ${k}: ${described(await times(async (at) => found.push(await idsFound(store.dense, at))))}`);
-  say(`lexical, ${k}: ${described(await times((at) => idsFound(store.lexical, at)))}`);
+  say(`dense, ${k}: ${described(await timed(async (at) => found.push(await idsFound(store.dense, at))))}`);
+  say(`lexical, ${k}: ${described(await timed((at) => idsFound(store.lexical, at)))}`);
   for (const mode of ["dense", "lexical", "hybrid"] as const) {
-    say(`search stage, ${mode}, 40 hits: ${described(await times(stageOf(store, mode)))}`);
+    say(`search stage, ${mode}, 40 hits: ${described(await timed(stageOf(store, mode)))}`);
   }
   const filters = { "50 %": { half: 1 }, "1 %": { hundredth: 1 }, "0.01 %": { tenThousandth: 1 } };
   for (const [share, metadata] of Object.entries(filters)) {
@@ -125,9 +125,9 @@ async function measure(index: "flat" | "hnsw", path: string): Promise<readonly s
     await store.dense.retrieve(queries[0]!, call);
     say(`filtered at ${share}: first ${(performance.now() - began).toFixed(2)} ms`);
     for (const side of ["dense", "lexical"] as const) {
-      say(`  ${side}, ${k}: ${described(await times((at) => store[side].retrieve(queries[at]!, call)))}`);
+      say(`  ${side}, ${k}: ${described(await timed((at) => store[side].retrieve(queries[at]!, call)))}`);
     }
-    say(`  search stage, hybrid, 40 hits: ${described(await times(stageOf(store, "hybrid", { metadata })))}`);
+    say(`  search stage, hybrid, 40 hits: ${described(await timed(stageOf(store, "hybrid", { metadata })))}`);
   }
   sayMemory();
   await store.close();
@@ -141,9 +141,9 @@ async function searchWhileWriting(path: string): Promise<void> {
   const ask = stageOf(store, "hybrid");
   await ask(0);
   const taken: number[] = [];
-  let writing = true;
+  const enough = new AbortController();
   const asking = (async () => {
-    for (let at = 0; writing; at = (at + 1) % queryCount) {
+    for (let at = 0; !enough.signal.aborted; at = (at + 1) % queryCount) {
       const began = performance.now();
       await ask(at);
       taken.push(performance.now() - began);
@@ -156,7 +156,7 @@ async function searchWhileWriting(path: string): Promise<void> {
   const began = performance.now();
   await delay.during(async () => {
     for (const write of writes) await store.write(write);
-    writing = false;
+    enough.abort();
     await asking;
   });
   say(`${added} chunks written in ${seconds(began)} s with ${taken.length} questions meanwhile`);
@@ -182,7 +182,7 @@ async function measurePeer(name: string, exact: readonly string[][] | undefined,
   say(String(delay));
   const measured = async (setting: string) => {
     const found: (readonly string[])[] = [];
-    const taken = await times(async (at) => found.push(await peer.find(queries[at]!, k)));
+    const taken = await timed(async (at) => found.push(await peer.find(queries[at]!, k)));
     const recall = peer.kind === "dense" && exact ? recallOf(found, exact) : undefined;
     say(`${peer.kind}, ${k}${setting}: ${described(taken)}${recall === undefined ? "" : `, recall ${recall}`}`);
     return recall;

@@ -20,7 +20,7 @@ const mayImport: Record<string, readonly string[]> = {
   stages: ["text"],
   store: ["text"],
   load: ["text", "network"],
-  local: ["contract", "text"],
+  local: ["contract", "text", "network"],
   evaluate: ["text", "stages"],
   upstream: ["contract", "transport", "local"],
   conversation: ["store"],

@@ -1,4 +1,4 @@
-import { seededRandom } from "./random.js";
+import { seededRandom } from "../text/random.js";
 
 /** Low and high end. */
 export type Interval = readonly [low: number, high: number];

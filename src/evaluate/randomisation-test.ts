@@ -1,4 +1,4 @@
-import { seededRandom } from "./random.js";
+import { seededRandom } from "../text/random.js";
 
 export interface RandomisationOptions {
   /** Default: 10,000. */

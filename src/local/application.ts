@@ -11,6 +11,7 @@ import { failureResponse, type FailureShape } from "./failure/failure-shapes.js"
 import { Refusal } from "./failure/refusal.js";
 import { streamFrames, type StreamConnection } from "./faults/disturbed-stream.js";
 import type { Faults } from "./faults/faults.js";
+import { halved } from "./faults/halved-response.js";
 import { scriptedResponse } from "./faults/scripted-response.js";
 import type { Admission, RateLimits } from "./limits/rate-limits.js";
 import { queryFields } from "./query-fields.js";
@@ -116,7 +117,8 @@ async function answer(c: Request, route: Route, parts: ApplicationParts): Promis
       return disconnect(c);
     }
     const cut = () => c.env.incoming.socket.destroy();
-    const response = respond(reply, parts, { signal, cut }, release);
+    const whole = respond(reply, parts, { signal, cut }, release);
+    const response = scripted?.disconnect === "within" ? await halved(whole, cut) : whole;
     for (const [name, value] of Object.entries(admission?.headers ?? {})) response.headers.set(name, value);
     return response;
   } catch (error) {

@@ -37,7 +37,10 @@ export async function serveEmbeddings(
   const dimension = model.dimension ?? defaultDimension;
   const vectors = await engines.embedding.embed(texts, { model, dimension, signal });
   const encode = request.encoding_format === "base64" && !disturbed.alwaysFloat ? base64 : numbers;
-  const data = vectors.map((vector, index) => ({ object: "embedding", embedding: encode(vector), index }));
+  const data = vectors
+    .slice(0, Math.max(0, vectors.length - disturbed.missingVectors))
+    .map((vector) => vector.subarray(0, Math.max(0, vector.length - disturbed.missingNumbers)))
+    .map((vector, index) => ({ object: "embedding", embedding: encode(vector), index }));
   return {
     json: {
       object: "list",

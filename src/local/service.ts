@@ -9,6 +9,7 @@ import { Faults } from "./faults/faults.js";
 import { RateLimits } from "./limits/rate-limits.js";
 import { LocalServiceOptions } from "./options.js";
 import { serviceClock } from "./service-clock.js";
+import { callbackReach } from "./video/callback-reach.js";
 import { VideoTasks } from "./video/video-tasks.js";
 
 export { LocalServiceOptions } from "./options.js";
@@ -45,7 +46,13 @@ export async function startLocalService(options: LocalServiceOptions = {}): Prom
   const clock = serviceClock(timeScale);
   const faults = new Faults(faultOptions ?? {});
   let url = "";
-  const tasks = new VideoTasks({ settings: settings.video, clock, faults, baseUrl: () => url });
+  const tasks = new VideoTasks({
+    settings: settings.video,
+    clock,
+    faults,
+    mayCall: callbackReach(settings.video, host),
+    baseUrl: () => url,
+  });
   const application = new Hono<{ Bindings: { incoming: import("node:http").IncomingMessage } }>();
   mount(application, {
     ...settings,

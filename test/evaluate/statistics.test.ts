@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { bootstrapInterval, quantile } from "../../src/evaluate/bootstrap.js";
-import { seededRandom } from "../../src/evaluate/random.js";
+import { seededRandom } from "../../src/text/random.js";
 import { randomisationTest } from "../../src/evaluate/randomisation-test.js";
 
 describe("seededRandom", () => {

@@ -123,7 +123,57 @@ describe("scripted answers", () => {
   });
 });
 
+describe("chance", () => {
+  const statuses = async (seed: number) => {
+    await set({ seed, next: [{ status: 503, probability: 0.4, times: 1_000_000 }] });
+    const seen: number[] = [];
+    while (seen.length < 30) seen.push((await embeddings()).status);
+    return seen;
+  };
+
+  test("a fault may happen to some requests only, and the seed decides to which", async () => {
+    const first = await statuses(7);
+    const failed = first.filter((status) => status === 503).length;
+    expect(failed).toBeGreaterThan(5);
+    expect(failed).toBeLessThan(20);
+    expect(await statuses(7)).toEqual(first);
+    expect(await statuses(8)).not.toEqual(first);
+  });
+
+  test("a probability of 0 is refused: it would never be used up", async () => {
+    expect((await call(service, "PUT", faultsPath, { next: [{ probability: 0 }] })).status).toBe(400);
+  });
+});
+
 describe("replies", () => {
+  test("one can break off in its middle", async () => {
+    const whole = (await chat({ stream: false })).text;
+    await set({ next: [{ disconnect: "within" }] });
+    const response = await fetch(service.url + paths.chat, {
+      method: "POST",
+      headers: { authorization: `Bearer ${service.apiKey}` },
+      body: JSON.stringify({
+        model: "citewell/local-extractive",
+        messages: [{ role: "user", content: context }],
+        stream: false,
+      }),
+    });
+    expect(response.status).toBe(200);
+    let bytes = 0;
+    const read = async () => {
+      for await (const part of response.body as AsyncIterable<Uint8Array>) bytes += part.length;
+    };
+    await expect(read()).rejects.toThrow("terminated");
+    expect(bytes).toBe(Math.ceil(Buffer.byteLength(whole) / 2));
+  });
+
+  test("vectors, and numbers of them, can be missing", async () => {
+    await set({ embeddings: { missingVectors: 1, missingNumbers: 12 } });
+    const { body } = await embeddings(["a", "b", "c"]);
+    const { data } = body as { readonly data: readonly { readonly embedding: readonly number[] }[] };
+    expect(data.map(({ embedding }) => embedding.length)).toEqual([500, 500]);
+  });
+
   test("errors of an operation take the shape that is set for it", async () => {
     await set({ errorShapes: { embeddings: "nested", createVideoTask: "flat" } });
     expect((await embeddings("")).body).toMatchObject({ error: { code: "InvalidParameter", param: "input" } });

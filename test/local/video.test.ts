@@ -271,15 +271,78 @@ describe("callbacks", () => {
     await eventually(() => expect(received.filter(({ status }) => status === "succeeded")).toHaveLength(2));
   });
 
-  test("a service can be kept from calling other machines", async () => {
-    const target = await start({ video: { remoteCallbacks: false } });
-    const request = (callback_url: string) => call(target, "POST", tasksPath, { model, content, callback_url });
-    expect(await request("http://example.com/hook")).toMatchObject({
-      status: 400,
-      body: { error: { param: "callback_url" } },
-    });
-    expect((await request("http://127.0.0.1:9/hook")).status).toBe(200);
+  test.each([
+    [1, ["running", "queued", "succeeded"]],
+    [4, ["succeeded", "running", "queued"]],
+  ])("they can come in another order, which the seed %i draws", async (seed, order) => {
+    const { url, received } = await receive();
+    const faults = { seed, video: { callbacks: "reordered" } } as const;
+    const target = await start({ video: { queueSeconds: 0, runSeconds: 0 }, faults });
+    await create(target, { callback_url: url });
+    await eventually(() => expect(received.map(({ status }) => status)).toEqual(order));
   });
+
+  test("they can be late", async () => {
+    const { url, received } = await receive();
+    const video = { queueSeconds: 0, runSeconds: 0 };
+    const target = await start({ video, faults: { video: { callbackDelayMs: 300 } } });
+    await create(target, { callback_url: url });
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    expect(received).toEqual([]);
+    await eventually(() => expect(received).toHaveLength(3));
+  });
+
+  test.each([
+    ["127.0.0.1", {}, ["http://127.0.0.1:9/hook", "http://[::1]:9/hook", "https://example.com/", "http://8.8.8.8/"]],
+    ["127.0.0.1", { privateCallbacks: true }, ["http://10.0.0.1/", "http://169.254.169.254/latest"]],
+    ["127.0.0.1", { remoteCallbacks: false }, ["http://127.0.0.1:9/hook"]],
+    ["0.0.0.0", { privateCallbacks: true }, ["http://127.0.0.1:9/hook"]],
+  ])("a service on %s with %j takes the addresses %j", async (host, video, addresses) => {
+    const target = await start({ host, video });
+    for (const callback_url of addresses) {
+      const { status } = await call(target, "POST", tasksPath, { model, content, callback_url });
+      expect({ callback_url, status }).toEqual({ callback_url, status: 200 });
+    }
+  });
+
+  test.each([
+    [
+      "127.0.0.1",
+      {},
+      ["http://10.0.0.1/", "http://169.254.169.254/latest", "http://[fd00::1]/", "http://0/", "http://"],
+    ],
+    ["127.0.0.1", { remoteCallbacks: false }, ["http://8.8.8.8/", "http://10.0.0.1/"]],
+    ["0.0.0.0", {}, ["http://127.0.0.1:9/hook", "http://[::1]:9/hook", "http://2130706433/"]],
+  ])("a service on %s with %j refuses the addresses %j", async (host, video, addresses) => {
+    const target = await start({ host, video });
+    for (const callback_url of addresses) {
+      const answer = await call(target, "POST", tasksPath, { model, content, callback_url });
+      const body = { error: { param: "callback_url" } };
+      expect({ callback_url, ...answer }).toMatchObject({ callback_url, status: 400, body });
+    }
+  });
+
+  test("a name that leads where callbacks may not go is not called", async () => {
+    const { url, received } = await receive();
+    const target = await start({ host: "0.0.0.0", video: { queueSeconds: 0, runSeconds: 0 } });
+    const named = url.replace("127.0.0.1", "localhost");
+    const id = await create(target, { callback_url: named });
+    await eventually(async () => expect((await query(target, id)).body).toMatchObject({ status: "succeeded" }));
+    // Where it is allowed all three come, and none of those that were not.
+    await target.close();
+    const open = await start({ video: { queueSeconds: 0, runSeconds: 0 } });
+    await create(open, { callback_url: named });
+    await eventually(() => expect(received).toHaveLength(3));
+  });
+});
+
+test("as many tasks as may be are remembered, and one more is refused until one is deleted", async () => {
+  const target = await start({ video: { maxTasks: 2, queueSeconds: 60 } });
+  const [first] = [await create(target), await create(target)];
+  const refused = await call(target, "POST", tasksPath, { model, content });
+  expect(refused).toMatchObject({ status: 429, body: { error: { code: "QuotaExceeded", type: "TooManyRequests" } } });
+  await call(target, "DELETE", `${tasksPath}/${first}`);
+  expect((await call(target, "POST", tasksPath, { model, content })).status).toBe(429);
 });
 
 describe("files", () => {

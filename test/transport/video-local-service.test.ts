@@ -3,9 +3,10 @@ import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { videoModels } from "../../src/contract/catalogue.js";
-import { startLocalService } from "../../src/local/service.js";
+import { startLocalService, type LocalServiceOptions } from "../../src/local/service.js";
 import { createTransport } from "../../src/transport/transport.js";
 import { videoCallbacks } from "../../src/transport/video-callbacks.js";
 import { headerProbe } from "../../src/transport/media/header-probe.js";
@@ -19,8 +20,8 @@ import { catVideo } from "../support/video-task.js";
 const quick = { poll: { firstMs: 20, maxMs: 50 } };
 
 /** A transport before the local service, whose seconds pass this much faster. */
-async function local(timeScale: number) {
-  const service = await startLocalService({ timeScale });
+async function local(timeScale: number, options: LocalServiceOptions = {}) {
+  const service = await startLocalService({ timeScale, ...options });
   const transport = createTransport({ baseUrl: service.url, apiKey: service.apiKey });
   onTestFinished(async () => {
     await transport.close();
@@ -67,21 +68,45 @@ test("tasks are listed and cancelled, and models published", async () => {
   expect(ids).toEqual(videoModels.map((model) => model.id));
 });
 
-test("callbacks tell each status once, as far as the service still knows it, and end with the last", async () => {
-  const transport = await local(200);
+/** A receiver that notes what it is told of; `arrived` has what came, also where it told nothing. */
+async function receiver(transport: Awaited<ReturnType<typeof local>>) {
   const seen: string[] = [];
+  const arrived: string[] = [];
   const callbacks = videoCallbacks({
     transport,
     token: "0123456789abcdef",
     onTask: ({ status }) => void seen.push(status),
   });
-  const server = createServer(callbacks.handle).listen(0, "127.0.0.1");
+  const hear = async (path: string, body: string) => {
+    arrived.push((JSON.parse(body) as { readonly status: string }).status);
+    return callbacks.fetch(new Request(`http://receiver${path}`, { method: "POST", body }));
+  };
+  const server = createServer((request, response) => {
+    void text(request)
+      .then((body) => hear(request.url ?? "", body))
+      .then(({ status }) => response.writeHead(status).end());
+  }).listen(0, "127.0.0.1");
   onTestFinished(() => void server.close());
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  const callback_url = `http://127.0.0.1:${port}/hook?token=0123456789abcdef`;
+  return { seen, arrived, callbacks, callback_url: `http://127.0.0.1:${port}/hook?token=0123456789abcdef` };
+}
+
+test("callbacks tell each status once, as far as the service still knows it, and end with the last", async () => {
+  const transport = await local(200);
+  const { seen, callback_url } = await receiver(transport);
   const { id } = await transport.createVideoTask({ ...catVideo, callback_url });
   await transport.waitForVideo(id, quick);
   await expect.poll(() => seen.at(-1), { timeout: 10_000 }).toBe("succeeded");
   expect(new Set(seen).size).toBe(seen.length);
+});
+
+test("callbacks of a service that sends them backwards tell only how the task ended", async () => {
+  const faults = { seed: 4, video: { callbacks: "reordered" } } as const;
+  const transport = await local(1000, { faults });
+  const { seen, arrived, callbacks, callback_url } = await receiver(transport);
+  await transport.createVideoTask({ ...catVideo, callback_url });
+  await expect.poll(() => arrived, { timeout: 10_000 }).toEqual(["succeeded", "running", "queued"]);
+  await callbacks.idle();
+  expect(seen).toEqual(["succeeded"]);
 });

@@ -31,6 +31,7 @@ export const failureKinds = {
   },
   "tokens-per-minute": { status: 429, code: serviceCodes.tokensPerMinute, name: "ModelAccountTpmRateLimitExceeded" },
   concurrency: { status: 429, code: serviceCodes.overloaded, name: "InflightBatchsizeExceeded" },
+  "too-many-tasks": { status: 429, code: serviceCodes.overloaded, name: "QuotaExceeded" },
   internal: { status: 500, code: 50_500, name: "InternalServiceError" },
   upstream: { status: 502, code: 50_507, name: "InternalServiceError" },
   busy: { status: 503, code: serviceCodes.busy, name: "ServerOverloaded" },

@@ -4,6 +4,7 @@ import { OperationNames, perOperation } from "../operation-record.js";
 
 const count = z.int().min(0).max(1_000_000);
 const milliseconds = z.number().min(0).max(3_600_000);
+const probability = z.number().min(0).max(1);
 const Shape = z.enum(failureShapes);
 
 /** An answer given in the place of the real one. */
@@ -12,6 +13,8 @@ export const ScriptedAnswer = z.strictObject({
   operation: OperationNames.optional(),
   /** How many requests get it. 1 to 1,000,000, default 1. */
   times: z.int().min(1).max(1_000_000).default(1),
+  /** How likely a request is to get it rather than what stands next in line. Above 0 to 1, default 1: every one is. */
+  probability: probability.gt(0).default(1),
   /** 200 to 599, default 500. With 200 the body is still that of an error. */
   status: z.int().min(200).max(599).default(500),
   /** Default: the operation's own shape of errors. */
@@ -26,8 +29,11 @@ export const ScriptedAnswer = z.strictObject({
   /** A body in the place of the error: any JSON value, or with `text` any text. */
   json: z.json().optional(),
   text: z.string().optional(),
-  /** Closes the connection in the place of an answer: before the request was read, or after it was carried out. */
-  disconnect: z.enum(["before", "after"]).optional(),
+  /**
+   * Closes the connection: before the request was read, after it was carried out, or within the real answer, of which
+   * half is sent.
+   */
+  disconnect: z.enum(["before", "after", "within"]).optional(),
   /** Waits this long first. 0 to 3,600,000, default 0. */
   delayMs: milliseconds.default(0),
 });
@@ -60,6 +66,8 @@ const StreamFaults = z.strictObject({
 });
 
 export const FaultOptions = z.strictObject({
+  /** Decides all that is left to chance: the same requests in the same order meet the same faults. Default: 1. */
+  seed: z.int().default(1),
   /** Answers in the place of the real ones, in this order. Default: none. */
   next: z.array(ScriptedAnswer).max(1000).default([]),
   /** Shape of errors. Default: `flat`, and `nested` for the operations of video tasks. */
@@ -84,6 +92,10 @@ export const FaultOptions = z.strictObject({
       shuffle: z.boolean().default(false),
       /** Answers with numbers though base64 was asked for. Default: false. */
       alwaysFloat: z.boolean().default(false),
+      /** Leaves out this many vectors at the end. 0 or more, default 0. */
+      missingVectors: count.default(0),
+      /** Leaves out this many numbers at the end of every vector. 0 or more, default 0. */
+      missingNumbers: count.default(0),
       /** Most texts in one request, in the place of the service's own. Default: none. */
       maxBatchTexts: z.int().min(1).optional(),
     })
@@ -97,8 +109,15 @@ export const FaultOptions = z.strictObject({
       errorMessage: z
         .string()
         .default("The request failed because the output video may contain sensitive information."),
-      /** What happens to callbacks. Default: `sent`. */
-      callbacks: z.enum(["sent", "lost", "duplicated"]).default("sent"),
+      /**
+       * What happens to callbacks. `reordered` ones are held back until the task has ended, and then sent one after the
+       * other in an order that the seed draws. Default: `sent`.
+       */
+      callbacks: z.enum(["sent", "lost", "duplicated", "reordered"]).default("sent"),
+      /** To how many of them it happens: to each callback, or with `reordered` to each task. 0 to 1, default 1. */
+      callbackProbability: probability.default(1),
+      /** Wait before every callback, on the wall clock. 0 to 3,600,000, default 0. */
+      callbackDelayMs: milliseconds.default(0),
     })
     .prefault({}),
 });

@@ -10,5 +10,12 @@ export const VideoOptions = z.strictObject({
    * nothing but the task.
    */
   remoteCallbacks: z.boolean().default(true),
+  /**
+   * Whether they go to addresses that are not public: of the local network, and of this machine where the service
+   * listens to others too. A service that listens on loopback calls loopback in any case. Default: false.
+   */
+  privateCallbacks: z.boolean().default(false),
+  /** Most tasks that are remembered; one more is refused with 429. 1 to 1,000,000, default 10,000. */
+  maxTasks: z.int().min(1).max(1_000_000).default(10_000),
 });
 export type VideoSettings = z.output<typeof VideoOptions>;

@@ -1,7 +1,9 @@
 import { randomBytes } from "node:crypto";
+import type { MayReach } from "../../network/guarded-lookup.js";
+import { Refusal } from "../failure/refusal.js";
 import type { Faults } from "../faults/faults.js";
 import type { ServiceClock } from "../service-clock.js";
-import { callbackAttempts, postCallback } from "./callback.js";
+import { CallbackSender } from "./callback-sender.js";
 import { taskView } from "./task-view.js";
 import type { VideoSettings } from "./video-options.js";
 import type { VideoPlan } from "./video-plan.js";
@@ -11,6 +13,7 @@ export interface VideoTasksParts {
   readonly settings: VideoSettings;
   readonly clock: ServiceClock;
   readonly faults: Faults;
+  readonly mayCall: MayReach;
   /** Address of the service, known once it listens. */
   readonly baseUrl: () => string;
 }
@@ -25,17 +28,26 @@ export class VideoTasks {
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #closing = new AbortController();
 
+  readonly #callbacks: CallbackSender;
+
   constructor(parts: VideoTasksParts) {
+    const { mayCall: mayReach, faults } = parts;
     this.#parts = parts;
+    this.#callbacks = new CallbackSender(faults, { mayReach, signal: this.#closing.signal });
   }
 
-  get settings(): VideoSettings {
-    return this.#parts.settings;
+  /** Whether callbacks may go to an address. */
+  get mayCall(): MayReach {
+    return this.#parts.mayCall;
   }
 
+  /** @throws {Refusal} when as many are remembered as may be. */
   create(plan: VideoPlan, callbackUrl?: string): VideoTask {
     this.#forget();
     const { settings, clock, faults } = this.#parts;
+    if (this.#tasks.size >= settings.maxTasks) {
+      throw new Refusal("too-many-tasks", `The service keeps at most ${settings.maxTasks} tasks: delete some first`);
+    }
     const { outcome, errorCode, errorMessage } = faults.settings.video;
     const createdSeconds = clock.nowSeconds();
     const task: VideoTask = {
@@ -69,11 +81,13 @@ export class VideoTasks {
   }
 
   cancel(task: VideoTask): void {
+    this.#callbacks.drop(task.id);
     this.#tasks.set(task.id, { ...task, cancelledSeconds: this.#parts.clock.nowSeconds() });
   }
 
   remove(task: VideoTask): void {
     this.#tasks.delete(task.id);
+    this.#callbacks.drop(task.id);
   }
 
   view(task: VideoTask): Readonly<Record<string, unknown>> {
@@ -111,12 +125,8 @@ export class VideoTasks {
     const task = this.get(id);
     // A task that was cancelled since never comes to this state.
     if (task?.callbackUrl === undefined || task.cancelledSeconds !== undefined) return;
-    const { callbacks } = this.#parts.faults.settings.video;
-    const copies = { sent: 1, lost: 0, duplicated: 2 }[callbacks];
     const body = taskView(task, state, this.#parts.baseUrl());
-    for (let copy = 0; copy < copies; copy++) {
-      void postCallback(task.callbackUrl, body, callbackAttempts(state.status), this.#closing.signal);
-    }
+    this.#callbacks.send({ taskId: id, status: state.status, url: task.callbackUrl, body });
   }
 }
 

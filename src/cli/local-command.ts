@@ -12,6 +12,7 @@ export interface LocalFlags {
   readonly models?: string;
   readonly timeScale?: number;
   readonly faults?: string | true;
+  readonly log?: boolean;
   readonly json?: boolean;
 }
 
@@ -24,6 +25,7 @@ export async function localCommand(world: World, flags: LocalFlags): Promise<num
     ...(flags.apiKey !== undefined && { apiKey: flags.apiKey }),
     ...(folder !== undefined && { modelsFolder: resolve(world.directory, folder) }),
     ...(timeScale !== undefined && { timeScale }),
+    ...(flags.log && { log: (entry) => void world.stderr.write(`${JSON.stringify(entry)}\n`) }),
     ...(flags.faults !== undefined && { faults: readFaults(world, flags.faults) }),
   });
   const { url, models, apiKey } = service;

@@ -205,6 +205,7 @@ Examples:
     .option("--models <folder>", "real models to publish too; needs the package @huggingface/transformers")
     .option("--time-scale <factor>", "its seconds in one of the clock's: video tasks, expiry (default: 1)", positive)
     .option("--faults [file]", "JSON of what is to go wrong; without a file, set it at /local/faults")
+    .option("--log", "write one JSON line on stderr for every request")
     .option("--json", "print {url, apiKey} as the first line")
     .addHelpText("after", "\nExample:\n  $ citewell local --port 8787 --api-key secret --time-scale 60")
     .action(async (flags) => {

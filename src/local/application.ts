@@ -24,6 +24,9 @@ export interface ApplicationParts extends ServiceParts {
   /** What callers may send as their key. */
   readonly apiKeys: readonly string[];
   readonly limits: RateLimits;
+  readonly maxConcurrentRequests: number;
+  /** Requests that are being answered, with the one that asks. */
+  readonly activeRequests: () => number;
   readonly keepAliveMs: number;
   /** Whether the faults may be changed over HTTP. */
   readonly faultControl: boolean;
@@ -41,6 +44,12 @@ const faultsPath = "/local/faults";
 
 /** Puts everything that the service answers on an empty application. */
 export function mount(application: Application, parts: ApplicationParts): void {
+  application.use(async (_, next) => {
+    if (parts.activeRequests() > parts.maxConcurrentRequests) {
+      throw new Refusal("busy", `More than ${parts.maxConcurrentRequests} requests at the same time`);
+    }
+    await next();
+  });
   application.get("/openapi.json", async (c) => {
     const { openApiDocument } = await import("./openapi.js");
     return c.json(openApiDocument());

@@ -5,6 +5,7 @@ import type { Engines } from "./engines.js";
 import { FaultOptions } from "./faults/fault-options.js";
 import { Forwarding } from "./forward.js";
 import { RateLimitOptions } from "./limits/rate-limits.js";
+import type { RequestLog } from "./request-log.js";
 import { VideoOptions } from "./video/video-options.js";
 
 const ApiKey = z.string().regex(/^\S+$/, "must be one word");
@@ -38,6 +39,16 @@ export const LocalServiceOptions = z.strictObject({
   faults: FaultOptions.optional(),
   /** Life of video tasks. */
   video: VideoOptions.prefault({}),
+  /** Most requests at the same time, of all keys; one more is answered 503. 1 or more, default 256. */
+  maxConcurrentRequests: z.int().min(1).default(256),
+  /** How long a caller may take to send a request's headers, in milliseconds. 1 to 600,000, default 15,000. */
+  headersTimeoutMs: z.int().min(1).max(600_000).default(15_000),
+  /** How long a caller may take to send a whole request, in milliseconds. 1 to 3,600,000, default 300,000. */
+  requestTimeoutMs: z.int().min(1).max(3_600_000).default(300_000),
+  /** How long `close` lets requests that are under way go on, in milliseconds. 0 to 600,000, default 1,000. */
+  closeGraceMs: z.int().min(0).max(600_000).default(1000),
+  /** Hears of every request when its answer is over. Default: nobody. */
+  log: z.custom<(entry: RequestLog) => void>((value) => typeof value === "function", "must be a function").optional(),
   /** Services of the same shape that carry out operations in the place of the built-in engines. Default: none. */
   forward: Forwarding.default({}),
   /**

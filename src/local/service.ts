@@ -5,6 +5,7 @@ import type { ModelInfo } from "../contract/catalogue.js";
 import { resolve } from "../options.js";
 import { mount } from "./application.js";
 import { builtInEngines } from "./built-in-engines.js";
+import { Connections } from "./connections.js";
 import { Faults } from "./faults/faults.js";
 import { RateLimits } from "./limits/rate-limits.js";
 import { LocalServiceOptions } from "./options.js";
@@ -13,6 +14,7 @@ import { callbackReach } from "./video/callback-reach.js";
 import { VideoTasks } from "./video/video-tasks.js";
 
 export { LocalServiceOptions } from "./options.js";
+export type { RequestLog } from "./request-log.js";
 
 /** A running service. */
 export interface LocalService {
@@ -20,7 +22,12 @@ export interface LocalService {
   readonly url: string;
   readonly apiKey: string;
   readonly models: readonly ModelInfo[];
-  /** Ends open requests and frees the port. Calling it again does nothing more. */
+  /** Requests that are being answered now. */
+  readonly openRequests: number;
+  /**
+   * Takes no more requests, lets those that are under way go on for `closeGraceMs`, ends what is left and frees the port.
+   * Calling it again does nothing more.
+   */
   readonly close: () => Promise<void>;
 }
 
@@ -63,19 +70,33 @@ export async function startLocalService(options: LocalServiceOptions = {}): Prom
     faults,
     faultControl: faultOptions !== undefined,
     limits: new RateLimits(settings.rateLimits, clock),
+    activeRequests: () => connections.active,
     tasks,
   });
   // The adaptor would put its own Request and Response in the place of the process's.
-  const server = createAdaptorServer({ fetch: application.fetch, overrideGlobalObjects: false }) as Server;
+  const server = createAdaptorServer({
+    fetch: application.fetch,
+    overrideGlobalObjects: false,
+    serverOptions: {
+      headersTimeout: settings.headersTimeoutMs,
+      requestTimeout: settings.requestTimeoutMs,
+      // How often the two are looked after; the default of 30 s would let short ones pass unseen.
+      connectionsCheckingInterval: Math.min(settings.headersTimeoutMs, 5000),
+    },
+  }) as Server;
+  const connections = new Connections(server, settings.log);
   await listen(server, port, host);
   url = `http://${host.includes(":") ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`;
   return {
     url,
     apiKey,
     models,
+    get openRequests() {
+      return connections.active;
+    },
     close: async () => {
       tasks.close();
-      await shut(server);
+      await connections.close(settings.closeGraceMs);
     },
   };
 }
@@ -92,13 +113,5 @@ function listen(server: Server, port: number, host: string): Promise<void> {
       server.off("error", failed);
       listening();
     });
-  });
-}
-
-function shut(server: Server): Promise<void> {
-  return new Promise((closed) => {
-    // The callback's error says only that it was closed before.
-    server.close(() => closed());
-    server.closeAllConnections();
   });
 }

@@ -33,6 +33,28 @@ test("the first line says where it is and with which key, and Ctrl-C ends it wel
   expect(await once(child!, "exit")).toEqual([0, null]);
 });
 
+test("every request is logged on stderr when that is asked for, without a key or a link's secret", async () => {
+  const running = spawn(process.execPath, [commandFile, "local", "--json", "--log", "--api-key", "secret-key"], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  child = running;
+  let log = "";
+  running.stderr.on("data", (part: Buffer) => (log += part.toString()));
+  const [line] = (await once(createInterface(running.stdout), "line")) as [string];
+  const target = JSON.parse(line) as Target;
+  await post(target, paths.embeddings, { model: "citewell/local-lexical", input: "a" });
+  await call(target, "GET", "/files/cgt-1/video.mp4?link=secret-link");
+  await eventually(() => expect(log.trim().split("\n")).toHaveLength(2));
+  const [good, bad] = log
+    .trim()
+    .split("\n")
+    .map((one) => JSON.parse(one) as unknown);
+  const common = { time: expect.any(String), milliseconds: expect.any(Number), aborted: false };
+  expect(good).toEqual({ ...common, method: "POST", path: paths.embeddings, status: 200 });
+  expect(bad).toEqual({ ...common, method: "GET", path: "/files/cgt-1/video.mp4", status: 404 });
+  expect(log).not.toContain("secret");
+});
+
 test("faults are read from a file, and its time runs as fast as it is told to", async () => {
   const cwd = await temporaryFolder({
     "faults.json": JSON.stringify({ next: [{ operation: "rerank", status: 503 }] }),

@@ -137,7 +137,7 @@ export type { ChatModelOptions } from "./models/chat-model.js";
 export { allSources } from "./load/all-sources.js";
 export type { FileToLoad, LoadedText, Loader } from "./load/loader.js";
 export { readFile, readPath } from "./load/read-file.js";
-export type { ReadFileOptions } from "./load/read-file.js";
+export type { ReadFileOptions, ReadPathOptions } from "./load/read-file.js";
 export { readFolder } from "./load/read-folder.js";
 export type { ReadFolderOptions } from "./load/read-folder.js";
 export { readSitemap } from "./load/web/read-sitemap.js";

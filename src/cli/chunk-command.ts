@@ -38,15 +38,17 @@ export async function chunkCommand(world: World, path: string, flags: ChunkFlags
   return exitCodes.done;
 }
 
-function asJson({ text }: Document, chunks: readonly DocumentChunk[]): string {
-  const spans = chunks.map(({ start, end, tokens, context }) => ({ start, end, tokens, context }));
-  return `${JSON.stringify({ text, chunks: spans })}\n`;
+function asJson(document: Document, chunks: readonly DocumentChunk[]): string {
+  const spans = chunks.map(({ start, end, tokens, context }) => {
+    return { start, end, tokens, context, ...placeInDocument(document, start) };
+  });
+  return `${JSON.stringify({ text: document.text, chunks: spans })}\n`;
 }
 
 function describe(document: Document, chunks: readonly DocumentChunk[]): string {
   const blocks = chunks.map(({ start, end, tokens, context, text }, index) => {
-    const line = placeInDocument(document, start).line;
-    const place = line === undefined ? "" : `  line ${line}`;
+    const { line, page } = placeInDocument(document, start);
+    const place = (page === undefined ? "" : `  page ${page}`) + (line === undefined ? "" : `  line ${line}`);
     const head = `── ${index + 1}/${chunks.length}  ${start}–${end}  ${tokens} tokens${place}  ${oneLine(context, 80)}`;
     return `${head.trimEnd()}\n${safeForTerminal(text.trimEnd())}\n`;
   });

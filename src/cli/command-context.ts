@@ -24,9 +24,9 @@ export interface StoreFlags extends Configuration {
 
 /** What flags, variables and configuration file say. */
 export function settingsOf(world: World, flags: StoreFlags): Configuration {
-  const { config, baseUrl, apiKey, embeddingModel, rerankModel, chatModel, price, store } = flags;
+  const { config, baseUrl, apiKey, embeddingModel, rerankModel, chatModel, price, store, rows } = flags;
   return readConfiguration({
-    flags: { config, baseUrl, apiKey, embeddingModel, rerankModel, chatModel, price, store },
+    flags: { config, baseUrl, apiKey, embeddingModel, rerankModel, chatModel, price, store, rows },
     environment: world.environment,
     directory: world.directory,
   });

@@ -1,11 +1,11 @@
 import type { IngestProgress, IngestReport } from "../stages/ingest-ledger.js";
-import { withKnowledgeBase, type StoreFlags, type World } from "./command-context.js";
+import { withKnowledgeBase, type World } from "./command-context.js";
 import { exitCodes } from "./failure.js";
 import { count, describeProgress, duration, progressLine } from "./progress-line.js";
 import { describeCost, describeOutcomes, failuresAsJson, listLeftOut } from "./show-outcomes.js";
 import { sourceOf, type SourceFlags } from "./source-flags.js";
 
-export interface IndexFlags extends StoreFlags, SourceFlags {
+export interface IndexFlags extends SourceFlags {
   readonly maxTokens?: number;
   readonly maxCost?: number;
   readonly watch?: boolean;

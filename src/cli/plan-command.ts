@@ -1,11 +1,11 @@
 import type { IngestPlan } from "../knowledge-base.js";
-import { withKnowledgeBase, type StoreFlags, type World } from "./command-context.js";
+import { withKnowledgeBase, type World } from "./command-context.js";
 import { exitCodes } from "./failure.js";
 import { count, progressLine } from "./progress-line.js";
 import { describeCost, describeOutcomes, failuresAsJson, listLeftOut } from "./show-outcomes.js";
 import { sourceOf, type SourceFlags } from "./source-flags.js";
 
-export interface PlanFlags extends StoreFlags, SourceFlags {}
+export interface PlanFlags extends SourceFlags {}
 
 export async function planCommand(world: World, paths: readonly string[], flags: PlanFlags): Promise<number> {
   const source = sourceOf(world, paths, flags);

@@ -3,6 +3,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import type { World } from "./command-context.js";
 import { filterOption } from "./filter-option.js";
 import { between, positive } from "./number-option.js";
+import { rowsOption } from "./rows-option.js";
 import { addVideoCommands } from "./video-program.js";
 
 const aboutFilter = "only documents whose metadata fits, like product=auth, year>=2024, uri^=file:///docs; repeatable";
@@ -51,6 +52,9 @@ Examples:
   $ citewell index ./docs --watch
   $ citewell index ./docs ./notes.md --exclude "drafts/**"
   $ citewell index ./docs --price 0.02 --max-cost 1.50
+  $ citewell index ./tickets.csv --rows id=key,title=subject,text=body
+  $ citewell index https://docs.example.com/guide https://docs.example.com/sitemap.xml
+  $ citewell index https://docs.example.com/ --sitemap --requests-per-second 2
   $ citewell index ./docs --json | jq .documents`,
     )
     .action(async (paths: string[], flags) => {
@@ -218,9 +222,17 @@ Examples:
 
 function withSource(command: Command): Command {
   return withStore(command)
-    .argument("<path...>", "files or folders")
+    .argument("<path...>", "files, folders, and addresses of pages and sitemaps")
     .option("--include <glob...>", "only files that match, relative to the folder")
     .option("--exclude <glob...>", "not the files that match")
+    .option(
+      "--rows <part=column,...>",
+      "which columns of CSV, TSV, JSON and JSON lines are text, title, id, uri or metadata; one part may have several",
+      rowsOption,
+    )
+    .option("--sitemap", "read all pages that the sites of the addresses list")
+    .option("--requests-per-second <rate>", "most requests to one host (default: 1)", requestRate)
+    .option("--allow-private", "fetch from addresses of this machine and its network too")
     .option("--price <amount>", "of a million tokens of the embedding model, in your currency", positive);
 }
 
@@ -234,6 +246,12 @@ function withStore(command: Command, about = "where the store is (default: ./.ci
     .option("--rerank-model <id>", "CITEWELL_RERANK_MODEL")
     .option("--chat-model <id>", "CITEWELL_CHAT_MODEL")
     .option("--config <file>", "settings file (default: ./citewell.config.json)");
+}
+
+function requestRate(text: string): number {
+  const rate = positive(text);
+  if (rate < 0.01 || rate > 100) throw new InvalidArgumentError("It must be a number from 0.01 to 100.");
+  return rate;
 }
 
 /** `--mode hybrid dense`, `--mode hybrid,dense` and `--mode hybrid --mode dense` are the same. */

@@ -11,7 +11,7 @@ import { mustBe, realPath } from "./real-path.js";
 import { RowsSeen, isRow } from "./rows-seen.js";
 import { documentSource, type DocumentSource, type ReadContext } from "./source.js";
 import { readSitemap } from "./web/read-sitemap.js";
-import { readUrl } from "./web/read-url.js";
+import { readUrl, type ReadUrlOptions } from "./web/read-url.js";
 import { isSitemapAddress, isWebAddress } from "./web/web-address.js";
 
 export type ReadFileOptions = z.input<typeof LoadOptions>;
@@ -63,14 +63,24 @@ export function readFile(path: string, options: ReadFileOptions = {}): DocumentS
   });
 }
 
+export interface ReadPathOptions extends ReadFolderOptions {
+  /** How pages are fetched. Default: slowly, as `readUrl` says. */
+  readonly web?: Omit<ReadUrlOptions, keyof ReadFileOptions>;
+  /** Read the whole site of an address, whatever its last part: all pages that its sitemaps list. Default: false. */
+  readonly sitemap?: boolean;
+}
+
 /**
  * A folder, a file or, of an address that starts with http, a page or a site, whichever it leads to: a site where its last
  * part is a sitemap's (`sitemap.xml`, `sitemap_index.xml.gz`). Globs hold for folders alone.
  */
-export function readPath(path: string, options: ReadFolderOptions = {}): DocumentSource {
+export function readPath(path: string, { web, sitemap = false, ...options }: ReadPathOptions = {}): DocumentSource {
   const { loaders, rows, maxFileBytes, timeoutMs } = options;
   const loading = { loaders, rows, maxFileBytes, timeoutMs };
-  if (isWebAddress(path)) return isSitemapAddress(path) ? readSitemap(path, loading) : readUrl(path, loading);
+  if (isWebAddress(path)) {
+    const read = sitemap || isSitemapAddress(path) ? readSitemap : readUrl;
+    return read(path, { ...web, ...loading });
+  }
   const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
   return isFile ? readFile(path, loading) : readFolder(path, options);
 }

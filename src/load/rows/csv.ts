@@ -2,6 +2,7 @@ import { parse, type CsvError } from "csv-parse";
 import { LoadError } from "../../errors.js";
 import { decodedChunks } from "./decoded-chunks.js";
 import { rowDocuments, type ReadRow } from "./row-documents.js";
+import { mappedColumns, noSuchColumn } from "./row-mapping.js";
 import type { RowFile, RowOptions, RowReader } from "./row-reader.js";
 
 /**
@@ -17,6 +18,7 @@ export const readCsv: RowReader = async function* (file, options) {
       options,
     );
   } catch (thrown) {
+    if (thrown instanceof LoadError) return yield { error: thrown };
     if (!isCsvError(thrown)) throw thrown;
     const reason =
       thrown.code === "CSV_QUOTE_NOT_CLOSED"
@@ -39,7 +41,7 @@ interface ParsedRecord {
 /** @param starts told the line on which each row starts, before it is read. */
 async function* readRows(
   { uri, chunks }: RowFile,
-  { maxRowBytes }: RowOptions,
+  { maxRowBytes, mapping }: RowOptions,
   starts: (line: number) => void,
 ): AsyncGenerator<ReadRow> {
   const first = await firstLine(decodedChunks(uri, chunks));
@@ -55,7 +57,12 @@ async function* readRows(
     starts(line);
     number++;
     if (columns) yield { fragment: `row=${number}`, line: start, ...asRow(columns, record) };
-    else columns = named(record);
+    else {
+      columns = named(record);
+      const missing = mappedColumns(mapping).find((column) => !columns!.includes(column));
+      // Said once: every row would say the same.
+      if (missing !== undefined) throw new LoadError("malformed", uri, `${uri}: ${noSuchColumn(missing, columns)}`);
+    }
   }
 }
 

@@ -75,7 +75,16 @@ function valueAt(row: Row, column: string): Json {
     value = isObject(inside) && Object.hasOwn(inside, name) ? inside[name] : undefined;
   }
   if (value !== undefined) return value;
-  throw new Error(`there is no column ${JSON.stringify(column)}: it has ${Object.keys(row).join(", ") || "none"}`);
+  throw new Error(noSuchColumn(column, Object.keys(row)));
+}
+
+/** All columns that a mapping names. */
+export function mappedColumns({ text = [], title, id, uri, metadata = [] }: RowMapping): string[] {
+  return [text, title ?? [], id ?? [], uri ?? [], metadata].flat();
+}
+
+export function noSuchColumn(column: string, columns: readonly string[]): string {
+  return `there is no column ${JSON.stringify(column)}: it has ${columns.join(", ") || "none"}`;
 }
 
 function isObject(value: Json | undefined): value is { readonly [key: string]: Json } {

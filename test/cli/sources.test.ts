@@ -1,0 +1,89 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { citewell, citewellJson, type IndexJson, type SearchJson } from "../support/citewell.js";
+import { scriptedUpstream, type ScriptedReply } from "../support/scripted-upstream.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+import { tinyPdf } from "../support/tiny-pdf.js";
+
+const here = ["--allow-private", "--requests-per-second", "100"];
+const page = (text: string): ScriptedReply => ({ text, headers: { "content-type": "text/html" } });
+
+/** A site of two pages, which its sitemap lists. */
+async function site(): Promise<string> {
+  const pages: Record<string, ScriptedReply> = {
+    "/guide": page("<title>Guide</title><main><p>Turn the blue valve first."),
+    "/faq": page("<title>FAQ</title><main><p>The red lamp means low pressure."),
+  };
+  const { baseUrl } = await scriptedUpstream(({ path }) => pages[path] ?? { status: 404, text: "no such page" });
+  const list = ["/guide", "/faq"].map((path) => `<url><loc>${baseUrl}${path}</loc></url>`).join("");
+  pages["/sitemap.xml"] = { text: `<urlset>${list}</urlset>`, headers: { "content-type": "application/xml" } };
+  return baseUrl;
+}
+
+describe("addresses of the web", () => {
+  test("are planned, indexed and searched as files are: a page, a sitemap, and a whole site", async () => {
+    const base = await site();
+    const cwd = await temporaryFolder();
+    const added = (count: number) => ({ added: count, updated: 0, unchanged: 0, deleted: 0, failed: 0 });
+    const plan = await citewellJson<{ outcomes: object }>(["plan", `${base}/guide`, ...here], { cwd });
+    expect(plan.outcomes).toEqual(added(1));
+    const one = await citewellJson<IndexJson>(["index", `${base}/guide`, ...here], { cwd });
+    expect(one.documents).toEqual(added(1));
+    const { hits } = await citewellJson<SearchJson>(["search", "blue valve"], { cwd });
+    expect(hits[0]).toMatchObject({ uri: `${base}/guide`, text: "Turn the blue valve first." });
+    for (const words of [[`${base}/sitemap.xml`], [`${base}/`, "--sitemap"]]) {
+      const all = await citewellJson<IndexJson>(["index", ...words, ...here], { cwd: await temporaryFolder() });
+      expect(all.documents).toEqual(added(2));
+    }
+  });
+
+  test("of this machine are refused without --allow-private", async () => {
+    const base = await site();
+    const { exitCode, stdout } = await citewell(["index", `${base}/guide`], { cwd: await temporaryFolder() });
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(/Failed {4}1\n.*127\.0\.0\.1.*allowPrivate/s);
+  });
+});
+
+describe("--rows", () => {
+  const tickets = "key,subject,body,note\nT-1,Valve,Turn the blue valve.,ask Ann\n";
+
+  test("says which column is which part, and so does the configuration file", async () => {
+    const cwd = await temporaryFolder({ "tickets.csv": tickets });
+    const rows = ["--rows", "id=key,title=subject", "--rows", "text=body,text=note"];
+    await citewellJson(["index", "tickets.csv", ...rows], { cwd });
+    const { hits } = await citewellJson<SearchJson>(["search", "blue valve"], { cwd });
+    expect(hits).toMatchObject([{ title: "Valve", text: "Turn the blue valve.\n\nask Ann" }]);
+    expect(hits[0]!.uri).toMatch(/tickets\.csv#T-1$/);
+
+    await writeFile(join(cwd, "citewell.config.json"), JSON.stringify({ rows: { id: "key", text: "note" } }));
+    await citewellJson(["index", "tickets.csv"], { cwd });
+    const again = await citewellJson<SearchJson>(["search", "Ann"], { cwd });
+    expect(again.hits).toMatchObject([{ text: "ask Ann" }]);
+  });
+
+  test("names the columns there are when one is not there, once for all rows", async () => {
+    const cwd = await temporaryFolder({ "tickets.csv": `${tickets}T-2,Lamp,Red.,none\n` });
+    const report = await citewellJson<IndexJson>(["index", "tickets.csv", "--rows", "text=words"], { cwd });
+    expect(report.failures).toMatchObject([
+      { error: expect.stringMatching(/tickets\.csv: there is no column "words": it has key, subject, body, note$/) },
+    ]);
+  });
+
+  test.each([
+    ["body", "Write part=column, the part being one of text, title, id, uri, metadata"],
+    ["words=body", '"words=body" is none'],
+    ["id=a,id=b", "There is one column for id, and a was named before b."],
+  ])("%s is refused", async (rows, message) => {
+    const { exitCode, stderr } = await citewell(["index", "x.csv", "--rows", rows]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(message);
+  });
+});
+
+test("chunk says on which page a chunk of a PDF starts", async () => {
+  const cwd = await temporaryFolder({ "a.pdf": tinyPdf([["One."], [], ["Three."]]) });
+  const { stdout } = await citewell(["chunk", "a.pdf"], { cwd });
+  expect(stdout).toMatch(/^── 1\/\d+ .* tokens {2}page 1/);
+});

@@ -6,7 +6,7 @@ import { isChinese, readMessages, type Reading } from "./reading.js";
 import { chooseStatements } from "./statement-choice.js";
 import { statements, type Statement } from "./statements.js";
 import { chooseTool } from "./tool-choice.js";
-import { newestResults, tellResults } from "./tool-results.js";
+import { newestResults, sourcesIn, tellResults } from "./tool-results.js";
 
 /** What is said, before it gets its form. */
 interface Reply {
@@ -33,6 +33,10 @@ export function chatEngine(): ChatEngine {
           const reasoning = prompt.thinks ? `The question asks for what ${call.name} tells, so I call it.` : "";
           return { reasoning, content: "", toolCalls: [call] };
         }
+      }
+      const brought = sourcesIn(results);
+      if (brought.length > 0) {
+        return inForm(replyTo(prompt, { ...reading, sources: [...reading.sources, ...brought] }), prompt);
       }
       const told = results.length > 0 ? tellResults(results, reading.question) : undefined;
       return inForm(told === undefined ? replyTo(prompt, reading) : toolReply(told), prompt);

@@ -1,6 +1,7 @@
+import { parseSources } from "../../text/prompt.js";
 import { parseToolResponses } from "../../text/tool-messages.js";
 import type { EngineMessage } from "../engines.js";
-import { isChinese } from "./reading.js";
+import { isChinese, type ReadSource } from "./reading.js";
 
 export type ToolResult = ReturnType<typeof parseToolResponses>[number];
 
@@ -10,6 +11,12 @@ export function newestResults(messages: readonly EngineMessage[]): readonly Tool
   return last?.role === "user" && last.text.trimStart().startsWith("<tool_response>")
     ? parseToolResponses(last.text.trim())
     : [];
+}
+
+/** Numbered sources that a tool brought, to be answered from like those of the question. */
+export function sourcesIn(results: readonly ToolResult[]): readonly ReadSource[] {
+  const contents = results.flatMap(({ result }) => ("content" in result ? [result.content] : []));
+  return contents.flatMap(parseSources).map(({ number, title = "", text }) => ({ number, title, text }));
 }
 
 /** What tools answered, in a sentence each. */

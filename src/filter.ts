@@ -136,5 +136,6 @@ export function checkFilter(owner: string, filter: unknown): Filter {
 
 /** What both let through; undefined where there is neither. */
 export function bothFilters(one: Filter | undefined, other: Filter | undefined): Filter | undefined {
+  if (one === other) return one;
   return one && other ? { all: [one, other] } : (one ?? other);
 }

@@ -55,7 +55,7 @@ export type { BatchOptions, MapConcurrentOptions, Source } from "./stream.js";
 export { Pipeline, createRunContext, mapStage, stage } from "./pipeline.js";
 export type { Facts, RunContext, RunEvent, RunOptions, Stage, StageFacts } from "./pipeline.js";
 export { tool } from "./tool.js";
-export type { AnyTool, Tool, ToolContext, ToolOptions } from "./tool.js";
+export type { AnyTool, Findings, Tool, ToolContext, ToolOptions } from "./tool.js";
 
 export type {
   CallOptions,
@@ -179,6 +179,8 @@ export { rerank } from "./stages/rerank.js";
 export type { RerankOptions } from "./stages/rerank.js";
 export { search } from "./stages/search.js";
 export type { SearchOptions } from "./stages/search.js";
+export { searchTool } from "./stages/search-tool.js";
+export type { PassageSearch, SearchToolOptions } from "./stages/search-tool.js";
 export { skipKnown } from "./stages/skip-known.js";
 export { store } from "./stages/store.js";
 export { storeBlank } from "./stages/store-blank.js";

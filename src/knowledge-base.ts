@@ -235,7 +235,7 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
 
     const reranking = (topN: number) => rerank(reranker(transport, { model: upstream.model("rerank") }), { topN });
 
-    const searching = (within: Searchable): ScopedKnowledgeBase => ({
+    const searching = (within: Searchable, scope?: Filter): ScopedKnowledgeBase => ({
       async search(
         question,
         {
@@ -285,11 +285,12 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
         const widened = widenTokens === undefined ? ranked : ranked.pipe(widen(within, { maxTokens: widenTokens }));
         const asking = widened.pipe(answer(chat(), answering));
         const asked = typeof question === "string" ? { question } : question;
-        const filter = bothFilters(asked.filter, alsoGiven);
+        // The scope is named again for tools of the answer, which search by themselves.
+        const filter = bothFilters(scope, bothFilters(asked.filter, alsoGiven));
         yield* asking.stream([{ ...asked, ...(filter && { filter }) }], run);
       },
 
-      scoped: (filter) => searching(within.scoped(filter)),
+      scoped: (filter) => searching(within.scoped(filter), bothFilters(scope, filter)),
     });
 
     const wholeStore = searching(kb);

@@ -1,10 +1,20 @@
 import { z } from "zod";
 import { OptionsError } from "./errors.js";
+import type { Filter } from "./filter.js";
 import type { JsonSchema } from "./ports.js";
+import type { Hit } from "./types.js";
 
 export interface ToolContext {
   /** Ends when the answer is aborted or the tool's own time is up. */
   readonly signal: AbortSignal;
+  /** The question's: nothing of documents that it does not let through may come into the answer. */
+  readonly filter?: Filter;
+}
+
+/** What a tool with `sources` returns. */
+export interface Findings {
+  /** Best first. */
+  readonly hits: readonly Hit[];
 }
 
 /** A function that a model may call. Its input was checked against `input` before `run` sees it. */
@@ -15,6 +25,8 @@ export interface Tool<Input = never, Output = unknown> {
   readonly run: (input: Input, context: ToolContext) => Output | Promise<Output>;
   /** Changes something outside this process. Such a tool is withheld while untrusted text is in the context, unless approved. */
   readonly writes: boolean;
+  /** What it returns are `Findings`: they join the numbered sources of the answer, to be cited and checked like them. */
+  readonly sources: boolean;
   /** Most time for one run, in milliseconds. */
   readonly timeoutMs: number;
   /** `input` as the JSON Schema that models are told. */
@@ -35,8 +47,10 @@ export interface ToolOptions<Schema extends z.ZodType, Output> {
   /** Schema of the arguments: an object. */
   readonly input: Schema;
   readonly run: (input: z.output<Schema>, context: ToolContext) => Output | Promise<Output>;
-  /** Default: false. */
+  /** Whether it changes something outside this process. Default: false. */
   readonly writes?: boolean;
+  /** Whether it returns `Findings`, whose hits become sources of the answer. Default: false. */
+  readonly sources?: boolean;
   /** 1 to 3,600,000; default 60,000. */
   readonly timeoutMs?: number;
 }
@@ -49,7 +63,7 @@ export interface ToolOptions<Schema extends z.ZodType, Output> {
 export function tool<Schema extends z.ZodType, Output>(
   options: ToolOptions<Schema, Output>,
 ): Tool<z.output<Schema>, Output> {
-  const { name, description, input, run, writes = false, timeoutMs = 60_000 } = options;
+  const { name, description, input, run, writes = false, sources = false, timeoutMs = 60_000 } = options;
   if (name.trim() === "") throw new OptionsError("options", "tool: name is empty");
   if (!(timeoutMs >= 1 && timeoutMs <= 3_600_000)) {
     throw new OptionsError("options", `tool ${name}: timeoutMs is ${timeoutMs}, must be 1 to 3,600,000`);
@@ -60,6 +74,7 @@ export function tool<Schema extends z.ZodType, Output>(
     input: input as z.ZodType<z.output<Schema>>,
     run,
     writes,
+    sources,
     timeoutMs,
     parameters: objectSchema(name, input),
   };

@@ -1,11 +1,12 @@
-import type { CitationChecker } from "../text/check-citation.js";
 import { CitedText, type CitedPart } from "../text/cited-text.js";
 import type { Folded } from "../text/fold-messages.js";
 import { isAbstention } from "../text/prompt.js";
 import type { Answer, AnswerEvent, Citation, Retrieved, ToolExchange, TraceStep, Usage } from "../types.js";
 import { askableTrace } from "../text/why.js";
 import { addUsage } from "./add-usage.js";
+import type { AnswerSources } from "./answer-sources.js";
 import type { ModelReply } from "./model-reply.js";
+import type { RoundCall } from "./tool-round.js";
 
 /** All events but the last, which is for the caller to send. */
 export type AnswerProgress = Exclude<AnswerEvent, { readonly type: "finish" | "error" }>;
@@ -17,21 +18,22 @@ export interface AnswerEnding {
   readonly model: string;
   /** The last reply, without markers. */
   readonly lastReply: string;
-  readonly pack: TraceStep;
 }
 
 /** An answer in the making: everything that was told goes through it once, so the whole is what the parts were. */
 export class AnswerDraft {
   readonly cited: CitedText;
+  /** All calls of tools, as later turns read them. */
   readonly exchanges: ToolExchange[] = [];
-  readonly #sources: number;
+  readonly #sources: AnswerSources;
   readonly #citations: Citation[] = [];
   readonly #warnings: string[] = [];
   #usage: Usage = { inputTokens: 0, outputTokens: 0 };
   #fold: string | undefined;
+  #citable = true;
 
-  constructor(checker: CitationChecker, sources: number) {
-    this.cited = new CitedText(checker);
+  constructor(sources: AnswerSources) {
+    this.cited = new CitedText(sources.checker);
     this.#sources = sources;
   }
 
@@ -44,7 +46,7 @@ export class AnswerDraft {
   tell(part: CitedPart): AnswerProgress {
     if (part.type === "citation") this.#citations.push(part.citation);
     if (part.type !== "stray-marker") return part;
-    return this.warn(`The answer cites source ${part.number}; there are ${this.#sources} sources`);
+    return this.warn(`The answer cites source ${part.number}; there are ${this.#sources.size} sources`);
   }
 
   /** Counts one request to the model. */
@@ -56,6 +58,12 @@ export class AnswerDraft {
       `and left out ${droppedTurns} and ${droppedRounds} of them`;
   }
 
+  /** Keeps the calls of a round. */
+  remember(round: readonly RoundCall[]): void {
+    this.exchanges.push(...round.map(({ remembered }) => remembered));
+    this.#citable &&= round.every(({ citable }) => citable);
+  }
+
   /** What a reader should know of the last reply: that it was cut, is empty, or claims what nothing backs. */
   review({ text, calls, finish }: ModelReply): AnswerProgress[] {
     const found: string[] = [];
@@ -65,7 +73,7 @@ export class AnswerDraft {
     }
     if (text.trim() === "") found.push("The model said nothing");
     // What rests on the result of a tool has no source to cite.
-    if (this.exchanges.length === 0 && !isAbstention(text)) {
+    if (this.#citable && !isAbstention(text)) {
       for (const { sentence, cited } of this.cited.unbacked()) {
         found.push(cited ? `Not found in the source it cites: ${sentence}` : `Without a citation: ${sentence}`);
       }
@@ -73,17 +81,17 @@ export class AnswerDraft {
     return found.map((message) => this.warn(message));
   }
 
-  finish({ retrieved, model, lastReply, pack }: AnswerEnding): Answer {
+  finish({ retrieved, model, lastReply }: AnswerEnding): Answer {
     const { text, plain } = this.cited;
     const fold: TraceStep[] =
-      this.#fold === undefined ? [] : [{ step: "fold", kept: pack.kept, dropped: [], note: this.#fold }];
+      this.#fold === undefined ? [] : [{ step: "fold", kept: this.#sources.chunkIds, dropped: [], note: this.#fold }];
     return {
       question: retrieved.asked ?? retrieved.question,
       text,
       answered: lastReply.trim() !== "" && !isAbstention(lastReply),
       citations: this.#citations,
-      hits: retrieved.hits,
-      trace: askableTrace([...retrieved.trace, pack, ...fold]),
+      hits: this.#sources.hits,
+      trace: askableTrace([...retrieved.trace, ...this.#sources.steps, ...fold]),
       usage: addUsage(retrieved.usage, this.#usage),
       model,
       // Without markers: the next question comes with sources of other numbers.

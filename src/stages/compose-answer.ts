@@ -1,12 +1,12 @@
 import type { RunContext } from "../pipeline.js";
 import type { ChatModel } from "../ports.js";
-import { citationChecker } from "../text/check-citation.js";
 import { foldMessages, type ToolRound } from "../text/fold-messages.js";
 import { packSources } from "../text/pack.js";
 import { abstentionFor, renderSourcedQuestion, systemPrompt } from "../text/prompt.js";
 import type { Answer, Retrieved, ToolExchange, Turn } from "../types.js";
 import { answerBudget } from "./answer-budget.js";
 import { AnswerDraft, type AnswerProgress } from "./answer-draft.js";
+import { AnswerSources } from "./answer-sources.js";
 import type { ResolvedAnswerOptions } from "./answer-options.js";
 import { askModel } from "./ask-model.js";
 import { fixedCosts } from "./fixed-costs.js";
@@ -34,13 +34,15 @@ export async function* composeAnswer(
   const system = systemPrompt(question, settings.instructions);
   const costs = fixedCosts({ system, question, history, tools: tools.offered(false), tokens });
   const budget = answerBudget(model, settings, costs);
-  const { passages, step: pack } = packSources(hits, { maxTokens: budget.sources, tokens });
-  const draft = new AnswerDraft(citationChecker(passages), passages.length);
+  const packed = packSources(hits, { maxTokens: budget.sources, tokens });
+  const { passages } = packed;
+  const sources = new AnswerSources(hits, packed);
+  const draft = new AnswerDraft(sources);
 
   if (passages.length === 0 && tools.size === 0) {
     const lastReply = abstentionFor(question);
     for (const part of draft.cited.push(lastReply)) yield draft.tell(part);
-    return draft.finish({ retrieved, model: model.model, lastReply, pack });
+    return draft.finish({ retrieved, model: model.model, lastReply });
   }
 
   const ask = renderSourcedQuestion({ sources: passages, question });
@@ -71,9 +73,9 @@ export async function* composeAnswer(
 
     if (reply.calls.length === 0 || offered.length === 0) {
       yield* draft.review(reply);
-      return draft.finish({ retrieved, model: reply.finish.model, lastReply: reply.text, pack });
+      return draft.finish({ retrieved, model: reply.finish.model, lastReply: reply.text });
     }
-    const exchanges = yield* runToolRound(withIds(reply.calls, new Set(draft.exchanges.map(({ id }) => id))), {
+    const round = yield* runToolRound(withIds(reply.calls, new Set(draft.exchanges.map(({ id }) => id))), {
       tools,
       untrusted,
       approve: settings.approve,
@@ -82,10 +84,12 @@ export async function* composeAnswer(
       roundTokens: budget.results,
       resultTokens: settings.toolResultTokens,
       tokens,
+      sources,
+      filter: retrieved.filter,
       context,
     });
-    draft.exchanges.push(...exchanges);
-    rounds.push({ text: reply.text, tools: exchanges.map((exchange) => serviceNamed(exchange, tools)) });
+    draft.remember(round);
+    rounds.push({ text: reply.text, tools: round.map(({ exchange }) => serviceNamed(exchange, tools)) });
   }
 }
 

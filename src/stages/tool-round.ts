@@ -1,8 +1,10 @@
 import pLimit from "p-limit";
+import type { Filter } from "../filter.js";
 import type { RunContext } from "../pipeline.js";
 import type { TokenCounter } from "../ports.js";
 import type { AnswerEvent, ToolExchange } from "../types.js";
 import type { Approve } from "./answer-options.js";
+import type { AnswerSources } from "./answer-sources.js";
 import type { ModelCall } from "./model-reply.js";
 import { remainingTime } from "./remaining-time.js";
 import { readCall, runCall } from "./tool-run.js";
@@ -20,7 +22,21 @@ export interface ToolRoundOptions {
   readonly roundTokens: number;
   readonly resultTokens: number;
   readonly tokens: TokenCounter;
+  /** Takes in what tools found. */
+  readonly sources: AnswerSources;
+  /** The question's. */
+  readonly filter: Filter | undefined;
   readonly context: RunContext;
+}
+
+/** One call of a round, run. */
+export interface RoundCall {
+  /** As the model reads it in this answer. */
+  readonly exchange: ToolExchange;
+  /** As later turns read it: without the sources that it brought, whose numbers mean nothing then. */
+  readonly remembered: ToolExchange;
+  /** Whether all that it brought can be cited. */
+  readonly citable: boolean;
 }
 
 type Told = Extract<AnswerEvent, { readonly type: "tool-call" | "approval" | "tool-result" }>;
@@ -37,14 +53,17 @@ export async function* runToolRound(
     roundTokens,
     resultTokens,
     tokens,
+    sources,
+    filter,
     context,
   }: ToolRoundOptions,
-): AsyncGenerator<Told, ToolExchange[]> {
+): AsyncGenerator<Told, RoundCall[]> {
   const leaving = new AbortController();
   const maxResultTokens = Math.min(resultTokens, Math.floor(roundTokens / modelCalls.length));
   const options = {
     signal: AbortSignal.any([context.signal, leaving.signal]),
     ...remainingTime(context),
+    ...(filter && { filter }),
     approve,
     approvalTimeoutMs,
     maxResultTokens,
@@ -57,15 +76,23 @@ export async function* runToolRound(
     const running = calls.map((call) => limit(runCall, call, options));
     // One that an abort rejects while an earlier one is awaited is no unhandled rejection.
     for (const each of running) each.catch(() => {});
-    const exchanges: ToolExchange[] = [];
+    const round: RoundCall[] = [];
     for (const [index, each] of running.entries()) {
-      const { exchange, output, error, approved } = await each;
+      const { exchange, output, findings, error, approved } = await each;
       const { id, name } = exchange;
-      exchanges.push(exchange);
+      if (findings) {
+        // In the order of the calls, so that sources have the same numbers whichever search ends first.
+        const { content, summary } = sources.add(findings.hits, { step: name, maxTokens: maxResultTokens, tokens });
+        round.push({
+          exchange: { ...exchange, result: { content } },
+          remembered: { ...exchange, result: { content: summary } },
+          citable: true,
+        });
+      } else round.push({ exchange, remembered: exchange, citable: false });
       if (approved !== undefined) yield { type: "approval", id, name, input: calls[index]?.input, approved };
       yield { type: "tool-result", id, name, ...(error === undefined ? { output } : { error }) };
     }
-    return exchanges;
+    return round;
   } finally {
     leaving.abort(new DOMException("The answer was left", "AbortError"));
   }

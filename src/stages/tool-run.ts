@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { asError } from "../errors.js";
 import type { TokenCounter } from "../ports.js";
+import type { Filter } from "../filter.js";
 import { longestStart } from "../text/cut-text.js";
-import type { AnyTool } from "../tool.js";
+import type { AnyTool, Findings, ToolContext } from "../tool.js";
 import type { ToolExchange } from "../types.js";
 import type { Approve } from "./answer-options.js";
 import { unlessAborted } from "./until-aborted.js";
@@ -22,6 +23,8 @@ export type ReadCall = {
 export interface RanCall {
   readonly exchange: ToolExchange;
   readonly output?: unknown;
+  /** What is to become sources; the exchange has no content then. */
+  readonly findings?: Findings;
   readonly error?: string;
   /** What was decided, where it was asked. */
   readonly approved?: boolean;
@@ -52,6 +55,8 @@ export interface RunCallOptions {
   readonly signal: AbortSignal;
   /** Time that the run has left, if it has a deadline. */
   readonly deadlineMs?: number;
+  /** The question's, for tools that look for something. */
+  readonly filter?: Filter;
   readonly approve?: Approve | undefined;
   readonly approvalTimeoutMs: number;
   readonly maxResultTokens: number;
@@ -78,6 +83,12 @@ export async function runCall(call: ReadCall, options: RunCallOptions): Promise<
       decided = { approved };
     }
     const output = await runInTime(tool, input, options);
+    if (tool.sources) {
+      if (!isFindings(output))
+        return { ...fail(`${name} did not return { hits }, as a tool with sources has to`), ...decided };
+      const exchange = { id, name, arguments: written, result: { content: "" } };
+      return { exchange, output, findings: output, ...decided };
+    }
     const content = typeof output === "string" ? output : (JSON.stringify(output) ?? "done");
     const exchange = { id, name, arguments: written, result: { content: cut(content, options) } };
     return { exchange, output, ...decided };
@@ -107,15 +118,23 @@ async function isApproved(
   }
 }
 
-async function runInTime(tool: AnyTool, input: unknown, { signal, deadlineMs }: RunCallOptions): Promise<unknown> {
+function isFindings(output: unknown): output is Findings {
+  return Array.isArray((output as { readonly hits?: unknown } | null | undefined)?.hits);
+}
+
+async function runInTime(
+  tool: AnyTool,
+  input: unknown,
+  { signal, deadlineMs, filter }: RunCallOptions,
+): Promise<unknown> {
   const timeoutMs = Math.min(tool.timeoutMs, deadlineMs ?? Infinity);
   const overdue = new AbortController();
   const timer = setTimeout(() => overdue.abort(new Error(`The tool did not return within ${timeoutMs} ms`)), timeoutMs);
   const either = AbortSignal.any([signal, overdue.signal]);
   try {
     // The tool's own input type is gone here; what its schema returned is what it takes.
-    const run = tool.run as (input: unknown, context: { readonly signal: AbortSignal }) => unknown;
-    return await unlessAborted((async () => run(input, { signal: either }))(), either);
+    const run = tool.run as (input: unknown, context: ToolContext) => unknown;
+    return await unlessAborted((async () => run(input, { signal: either, ...(filter && { filter }) }))(), either);
   } finally {
     clearTimeout(timer);
   }

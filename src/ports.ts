@@ -34,6 +34,8 @@ export interface TokenMeasure {
 export interface EmbedCall extends CallOptions {
   /** Models with instructions embed a question and a passage differently. Default: `document`. */
   readonly purpose?: "document" | "query";
+  /** What `tokens` of the embedder counts for the texts together, where the caller knows it: saves counting them again. */
+  readonly countedTokens?: number | undefined;
 }
 
 export interface Embeddings {

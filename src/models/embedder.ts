@@ -57,9 +57,9 @@ export function embedder<const Model extends string>(
   let tokenMargin = settings.tokenMargin;
 
   /** Questions are short and would load the vocabulary for nothing. */
-  function watch(input: readonly string[], used: number, { purpose }: EmbedCall): void {
+  function watch(input: readonly string[], used: number, { purpose, countedTokens }: EmbedCall): void {
     if (settings.tokens || purpose === "query" || used === 0) return;
-    const counted = input.reduce((sum, text) => sum + tokens.count(text), 0);
+    const counted = countedTokens ?? input.reduce((sum, text) => sum + tokens.count(text), 0);
     const raised = raisedMargin(tokenMargin, { texts: input.length, counted, used });
     if (raised === tokenMargin) return;
     tokenMargin = raised;
@@ -96,11 +96,14 @@ export function embedder<const Model extends string>(
     embed: async (texts, call = {}) => {
       const prefix = call.purpose === "query" ? queryPrefix : documentPrefix;
       const inputs = prefix === "" ? texts : texts.map((text) => prefix + text);
-      if (inputs.length <= batchSize) return inputs.length === 0 ? { vectors: [], tokens: 0 } : request(inputs, call);
+      if (inputs.length === 0) return { vectors: [], tokens: 0 };
+      if (inputs.length <= batchSize && prefix === "") return request(inputs, call);
+      // What was counted was counted of other texts than one request has.
+      const uncounted = { ...call, countedTokens: undefined };
       const groups = Array.from({ length: Math.ceil(inputs.length / batchSize) }, (_, at) =>
         inputs.slice(at * batchSize, (at + 1) * batchSize),
       );
-      const parts = await Promise.all(groups.map((group) => request(group, call)));
+      const parts = await Promise.all(groups.map((group) => request(group, uncounted)));
       return {
         vectors: parts.flatMap(({ vectors }) => vectors),
         tokens: parts.reduce((sum, part) => sum + part.tokens, 0),

@@ -108,13 +108,13 @@ async function embedTexts(
 ): Promise<void> {
   const { signal, report } = context;
   const sent = texts.map(({ text }) => text);
+  const countedTokens = texts.reduce((sum, { tokens: each }) => sum + each, 0);
   const call = () => {
     signal.throwIfAborted();
     progress(report, "requests", 1);
-    return embedder.embed(sent, { ...remainingTime(context), purpose: "document", signal });
+    return embedder.embed(sent, { ...remainingTime(context), purpose: "document", signal, countedTokens });
   };
-  const ourCount = texts.reduce((sum, { tokens: each }) => sum + each, 0);
-  const { vectors, tokens } = await (budget ? budget.spend(ourCount, call) : call());
+  const { vectors, tokens } = await (budget ? budget.spend(countedTokens, call) : call());
   if (vectors.length !== texts.length) {
     throw new TransportError("reply", `Sent ${texts.length} texts to ${embedder.space}, got ${vectors.length} vectors`);
   }

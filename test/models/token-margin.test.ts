@@ -97,6 +97,18 @@ test("questions and the counts of a counter of one's own raise no margin", async
   expect(own.tokenMargin).toBe(1);
 });
 
+test("what the caller has counted is not counted again, unless other texts are sent", async () => {
+  const { transport } = await transportFor(dearService);
+  const text = long("memo:1").text.slice(0, 900);
+  const call = { countedTokens: defaultTokens.count(text) / 2 };
+  const embed = embedder(transport, { model: "test/embed" });
+  await embed.embed([text], call);
+  expect(embed.tokenMargin).toBeGreaterThan(2.5);
+  const prefixed = embedder(transport, { model: "test/embed", documentPrefix: "passage: " });
+  await prefixed.embed([text], call);
+  expect(prefixed.tokenMargin).toBeLessThan(1.4);
+});
+
 test("the store keeps what was learned, so that the next run begins with it, and cuts nothing anew for less", async () => {
   const path = await temporaryFolder();
   const { transport } = await transportFor(dearService);

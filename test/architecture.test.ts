@@ -13,12 +13,14 @@ const mayImport: Record<string, readonly string[]> = {
   core: [],
   contract: [],
   text: [],
+  // Work on other threads: how they are started, called and heard.
+  thread: [],
   // What both that talk to other machines must agree on: which addresses are nobody else's business.
   network: [],
   transport: ["contract", "text", "network"],
   models: ["contract", "transport", "text"],
-  stages: ["text"],
-  store: ["text"],
+  stages: ["text", "thread"],
+  store: ["text", "thread"],
   load: ["text", "network"],
   local: ["contract", "text", "network"],
   evaluate: ["text", "stages"],

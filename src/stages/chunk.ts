@@ -2,7 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { z } from "zod";
 import { OptionsError } from "../errors.js";
 import { resolve } from "../options.js";
-import { type Stage, stage } from "../pipeline.js";
+import { type RunContext, type Stage, stage } from "../pipeline.js";
 import type { Embedder, TokenCounter } from "../ports.js";
 import type { Source } from "../stream.js";
 import type { SplitOptions } from "../text/cuts.js";
@@ -12,6 +12,7 @@ import { splitBy, splitInSteps } from "../text/split.js";
 import { defaultTokens } from "../text/tokens.js";
 import { withinMargin } from "../text/token-margin.js";
 import type { Chunk, Document, DocumentChunk } from "../types.js";
+import { splitApart, type SplitApartOptions } from "./split-apart/split-apart.js";
 
 /** What chunks are made for: any embedder is one. */
 export interface ChunkTarget {
@@ -51,7 +52,13 @@ export type ChunkOptions = z.input<typeof ChunkOptions>;
 const usualTokens = 384;
 
 /** For so long other work may have to wait for chunks to be made. */
-const longestTurnMs = 20;
+const longestTurnMs = 8;
+
+/**
+ * Texts of one run that are cut on the thread they came in, in UTF-16 code units: what takes about as long as another
+ * thread takes to start and load its vocabulary.
+ */
+const longestHere = 1 << 18;
 
 /**
  * Cuts documents into chunks: slices that cover the text, each with its title and headings as context and an exact count of
@@ -80,37 +87,77 @@ export function chunk(options: ChunkOptions = {}): Stage<Document, DocumentChunk
       "chunk: the strategy semantic compares sentences. Pass an embedder: chunk({ embedder })",
     );
   }
-  const chunksOf = (document: Document, signal: AbortSignal): Source<Chunk | undefined> => {
-    // Anew for each document: what the service counts is learned while documents come.
-    const fitting = Math.max(16, Math.min(maxTokens, withinMargin(limit, target?.tokenMargin ?? 1)));
-    const within = { ...splitting, maxTokens: fitting };
+  // Anew for each document: what the service counts is learned while documents come.
+  const fitting = () => Math.max(16, Math.min(maxTokens, withinMargin(limit, target?.tokenMargin ?? 1)));
+  const here = (document: Document, signal: AbortSignal): Source<Chunk | undefined> => {
+    const within = { ...splitting, maxTokens: fitting() };
     return strategy === "semantic"
       ? semanticChunks(document, within, comparing!, signal)
       : splitInSteps(document, within, strategy);
   };
+  // Another thread has no counter but the default one, and no embedder.
+  const apart =
+    strategy === "semantic" || splitting.tokens !== defaultTokens
+      ? undefined
+      : {
+          settings: () => ({ maxTokens: fitting(), overlapTokens, parentTokens, strategy }),
+          here: (document: Document) => splitInSteps(document, { ...splitting, maxTokens: fitting() }, strategy),
+        };
 
   return stage(
     "chunk",
-    async function* (source, { signal, report }) {
+    async function* (source, context) {
+      const { signal, report } = context;
       let turnedAt = performance.now();
-      for await (const document of source) {
-        let chunks = 0;
-        for await (const each of chunksOf(document, signal)) {
+      for await (const { document, chunks } of cutDocuments(source, context, here, apart)) {
+        let count = 0;
+        for await (const each of chunks) {
           signal.throwIfAborted();
           if (each) {
             yield { ...each, document };
-            chunks++;
+            count++;
           }
           if (performance.now() - turnedAt > longestTurnMs) {
             await turn();
             turnedAt = performance.now();
           }
         }
-        if (chunks === 0) report({ type: "skipped", uri: document.uri, reason: "it is blank" });
+        if (count === 0) report({ type: "skipped", uri: document.uri, reason: "it is blank" });
       }
     },
     { gives: { chunkTokens: maxTokens } },
   );
+}
+
+interface CutDocument {
+  readonly document: Document;
+  readonly chunks: Source<Chunk | undefined>;
+}
+
+/** Documents with their chunks: the first few made here, and where there are more, the others apart. */
+async function* cutDocuments(
+  source: AsyncIterable<Document>,
+  context: RunContext,
+  here: (document: Document, signal: AbortSignal) => Source<Chunk | undefined>,
+  apart: SplitApartOptions | undefined,
+): AsyncGenerator<CutDocument> {
+  const reader = source[Symbol.asyncIterator]();
+  try {
+    let length = 0;
+    for (let next = await reader.next(); !next.done; next = await reader.next()) {
+      const document = next.value;
+      length += document.text.length;
+      if (apart && length > longestHere) yield* splitApart(behind(document, reader), apart, context);
+      else yield { document, chunks: here(document, context.signal) };
+    }
+  } finally {
+    await reader.return?.();
+  }
+}
+
+async function* behind<Item>(first: Item, rest: AsyncIterator<Item>): AsyncGenerator<Item> {
+  yield first;
+  for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
 }
 
 async function* semanticChunks(

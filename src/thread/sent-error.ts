@@ -1,4 +1,4 @@
-import { asError, OptionsError, type OptionsErrorCode, StoreError, type StoreErrorCode } from "../../errors.js";
+import { asError, OptionsError, type OptionsErrorCode, StoreError, type StoreErrorCode } from "../errors.js";
 import type { SentError } from "./calls.js";
 
 /** An error with all that `received` needs to make it again. */

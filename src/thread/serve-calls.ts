@@ -12,12 +12,13 @@ export type Handlers<Known extends Calls> = {
 /**
  * Answers the calls that come in through `port`; what they throw is thrown where they were made.
  *
- * @param last the call after which the thread has nothing more to do and ends, whatever came of it.
+ * @param last the call after which the thread has nothing more to do and ends, whatever came of it. Default: none, it is ended
+ *   from outside.
  */
 export function serveCalls<Known extends Calls>(
   port: MessagePort,
   handlers: Handlers<Known>,
-  last: keyof Known & string,
+  last?: keyof Known & string,
 ): void {
   const outcome = async ({ call, id, argument }: SentCall): Promise<SentAnswer> => {
     try {

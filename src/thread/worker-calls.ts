@@ -1,5 +1,4 @@
 import type { Transferable, Worker } from "node:worker_threads";
-import { StoreError } from "../../errors.js";
 import { type Calls, isAnswer, type SentCall } from "./calls.js";
 import { received } from "./sent-error.js";
 
@@ -20,8 +19,8 @@ export class WorkerCalls<Known extends Calls> {
   /** Resolves when the thread has ended. */
   readonly exited: Promise<void>;
 
-  /** @param whose names the thread in the error of calls that it can no longer answer. */
-  constructor(worker: Worker, whose: string) {
+  /** @param ended makes the error of calls that the thread can no longer answer, of why it has ended. */
+  constructor(worker: Worker, ended: (reason: string, cause?: Error) => Error) {
     this.#worker = worker;
     let thrown: Error | undefined;
     worker.on("error", (error: Error) => {
@@ -37,12 +36,7 @@ export class WorkerCalls<Known extends Calls> {
     });
     this.exited = new Promise((resolve) => {
       worker.once("exit", (code) => {
-        const reason = thrown?.message ?? `exit code ${code}`;
-        this.#failure = new StoreError(
-          "closed",
-          `${whose} has ended (${reason}). Close the store and open it again: what was acknowledged is kept`,
-          thrown && { cause: thrown },
-        );
+        this.#failure = ended(thrown?.message ?? `exit code ${code}`, thrown);
         for (const { reject } of this.#waiting.values()) reject(this.#failure);
         this.#waiting.clear();
         resolve();

@@ -1,6 +1,7 @@
 import { asError } from "../../errors.js";
-import { startThread } from "../thread/start-thread.js";
-import { WorkerCalls } from "../thread/worker-calls.js";
+import { startThread } from "../../thread/start-thread.js";
+import { WorkerCalls } from "../../thread/worker-calls.js";
+import { endedThread } from "../ended-thread.js";
 import type { DenseIndex } from "./dense-index.js";
 import { flags, followMessage, type GraphCalls, type GraphEvent, type GraphStart } from "./graph-messages.js";
 
@@ -26,7 +27,10 @@ export async function graphDense(options: GraphDenseOptions): Promise<DenseIndex
     ...start,
     flags: shared.buffer,
   } satisfies GraphStart);
-  const calls = new WorkerCalls<GraphCalls>(worker, `The thread that holds the graph of the store at ${start.folder}`);
+  const calls = new WorkerCalls<GraphCalls>(
+    worker,
+    endedThread(`The thread that holds the graph of the store at ${start.folder}`),
+  );
 
   // Ending the process tears the thread down, and the native library aborts when that happens in the midst of a call.
   const waitForNativeCode = () => {

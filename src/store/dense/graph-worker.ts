@@ -1,7 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { asError } from "../../errors.js";
 import { openDatabase } from "../database.js";
-import { serveCalls } from "../thread/serve-calls.js";
+import { serveCalls } from "../../thread/serve-calls.js";
 import { GraphBuilder } from "./graph-builder.js";
 import { flags, isFollow, type GraphCalls, type GraphEvent, type GraphStart } from "./graph-messages.js";
 import { type HnswLibrary, loadHnswLibrary } from "./hnsw.js";

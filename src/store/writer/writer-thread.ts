@@ -1,6 +1,7 @@
 import type { StoreWrite, WrittenDocument } from "../../ports.js";
-import { startThread } from "../thread/start-thread.js";
-import { WorkerCalls } from "../thread/worker-calls.js";
+import { startThread } from "../../thread/start-thread.js";
+import { WorkerCalls } from "../../thread/worker-calls.js";
+import { endedThread } from "../ended-thread.js";
 import { sentWrite } from "./sent-write.js";
 import type { WriterCalls, WriterStart } from "./writer-calls.js";
 
@@ -17,7 +18,7 @@ export class WriterThread {
   constructor(start: WriterStart, module = new URL("./writer-worker.js", import.meta.url)) {
     const worker = startThread(module, start);
     worker.unref();
-    this.#calls = new WorkerCalls(worker, `The thread that writes to the store at ${start.folder}`);
+    this.#calls = new WorkerCalls(worker, endedThread(`The thread that writes to the store at ${start.folder}`));
   }
 
   get ended(): boolean {

@@ -3,7 +3,7 @@ import { StoreError } from "../../errors.js";
 import { asStoreError, type Database, openDatabase } from "../database.js";
 import { readPointer } from "../store-pointer.js";
 import { StoreWriter } from "../store-writer.js";
-import { serveCalls } from "../thread/serve-calls.js";
+import { serveCalls } from "../../thread/serve-calls.js";
 import { WriteLock } from "../write-lock.js";
 import { receivedWrite } from "./sent-write.js";
 import type { WriterCalls, WriterStart } from "./writer-calls.js";

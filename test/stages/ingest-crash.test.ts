@@ -33,8 +33,8 @@ async function realFiles(): Promise<string> {
   const folder = join(await temporaryFolder(), "files");
   await cp(join(root, "test/fixtures/handbook"), join(folder, "handbook"), { recursive: true });
   for (const name of ["README.md", "CHANGELOG.md"]) await cp(join(root, name), join(folder, name));
-  for (const name of await readdir(join(root, "src/stages"))) {
-    await cp(join(root, "src/stages", name), join(folder, `${name}.txt`));
+  for (const entry of await readdir(join(root, "src/stages"), { withFileTypes: true })) {
+    if (entry.isFile()) await cp(join(root, "src/stages", entry.name), join(folder, `${entry.name}.txt`));
   }
   return folder;
 }
@@ -86,6 +86,7 @@ async function contents(path: string) {
     documents: await Promise.all(infos.map(async (info) => ({ info, document: await store.document(info.uri) }))),
     chunks: hits.map(({ chunk }) => chunk),
     vectors: [...(await store.knownVectors(keys))],
+    verification: await store.verify(),
   };
   await store.close();
   return all;
@@ -118,6 +119,7 @@ test("an ingest killed 50 times over its work makes the store of an uninterrupte
   const whole = join(base, "whole");
   const report = (await ingest({ path: whole, folder, baseUrl: (await upstream()).baseUrl }, never))!;
   const expected = await contents(whole);
+  expect(expected.verification).toEqual({ ok: true, problems: [], recall: 1, repaired: false });
 
   await Promise.all(
     seeds.map(async (seed) => {

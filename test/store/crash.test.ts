@@ -104,6 +104,9 @@ test("killed 15 times at random moments, a store is what an uninterrupted run ma
   const { rankings, ...rest } = uninterrupted.at(-1)!.contents as { rankings: [string, number][][] };
   const close = rankings.map((ranking) => ranking.map(([id, score]) => [id, expect.closeTo(score, 5)]));
   expect(interrupted.at(-1)).toEqual({ contents: { ...rest, rankings: close } });
+  const store = await openStore(path, { space: "made" });
+  onTestFinished(() => store.close());
+  expect(await store.verify()).toMatchObject({ ok: true, problems: [] });
 }, 120_000);
 
 test("the lock of a writer that was killed is free again", async () => {

@@ -14,7 +14,8 @@ export async function verifyCommand(world: World, flags: VerifyFlags): Promise<n
   const found = await withKnowledgeBase(world, flags, false, (kb) =>
     kb.verify({ ...(sample !== undefined && { sample }), ...(repair !== undefined && { repair }) }),
   ).catch(broken);
-  world.stdout.write(flags.json ? `${JSON.stringify(found)}\n` : describe(found, flags));
+  const { ok, problems, recall = null } = found;
+  world.stdout.write(flags.json ? `${JSON.stringify({ ok, problems, recall })}\n` : describe(found, flags));
   return found.ok ? exitCodes.done : exitCodes.failures;
 }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { CallOptions } from "../ports.js";
 import type { CallJournal } from "./call-journal.js";
 
@@ -34,6 +35,7 @@ export class CallScope {
   attempts = 0;
   /** Whether an attempt may have reached the service: one that surely did not takes it back. */
   mayHaveArrived = false;
+  #traceId: string | undefined;
   #stopped: Stopped | undefined;
   #listener: ((stopped: Stopped) => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -51,6 +53,12 @@ export class CallScope {
     else if (deadlineMs <= longestTimerMs) {
       this.#timer = setTimeout(() => this.stop({ kind: "deadline", deadlineMs }), deadlineMs);
     }
+  }
+
+  /** Of all attempts; made when it is first asked for. */
+  get traceId(): string {
+    this.#traceId ??= randomUUID();
+    return this.#traceId;
   }
 
   stop(why: StopReason): void {

@@ -5,6 +5,7 @@ import { errorIn, isRecord } from "./error-body.js";
 import { FailedAttempt, type Failure, badReply } from "./failure.js";
 import { isPlainChunk } from "./plain-chunk.js";
 import { refusal } from "./refusal.js";
+import { type Split, ThinkTagSplitter } from "./think-tags.js";
 import { ToolCallAssembler } from "./tool-call-assembler.js";
 import type { Headers } from "./wait-headers.js";
 
@@ -15,6 +16,8 @@ export interface ReplyHead {
   readonly requestId?: string;
   /** As it was asked for. */
   readonly model: string;
+  /** Whether `<think>…</think>` in the text is reasoning. */
+  readonly thinkTags?: boolean;
 }
 
 type Delta = NonNullable<NonNullable<z.output<typeof ChatChunk>["choices"]>[number]["delta"]>;
@@ -23,6 +26,7 @@ type Delta = NonNullable<NonNullable<z.output<typeof ChatChunk>["choices"]>[numb
 export class ChatAssembler {
   readonly #head: ReplyHead;
   readonly #tools = new ToolCallAssembler();
+  readonly #thinking: ThinkTagSplitter | undefined;
   #text = "";
   #reasoning = "";
   #id = "";
@@ -35,6 +39,7 @@ export class ChatAssembler {
 
   constructor(head: ReplyHead) {
     this.#head = head;
+    this.#thinking = head.thinkTags ? new ThinkTagSplitter() : undefined;
   }
 
   /** What had come before a failure. */
@@ -105,6 +110,8 @@ export class ChatAssembler {
       });
     }
     if (this.#chunks === 0) throw badReply("the reply has no choice", this.#partial({}));
+    const events: ChatStreamEvent[] = [];
+    if (this.#thinking) this.#add(this.#thinking.end(), events);
     const toolCalls = this.#tools.calls();
     const result: ChatResult = {
       text: this.#text,
@@ -117,7 +124,9 @@ export class ChatAssembler {
       ...(this.#head.requestId !== undefined && { requestId: this.#head.requestId }),
       raw: this.#raw,
     };
-    return [...toolCalls.map((call) => ({ type: "tool-call" as const, ...call })), { type: "finish", result }];
+    for (const call of toolCalls) events.push({ type: "tool-call", ...call });
+    events.push({ type: "finish", result });
+    return events;
   }
 
   /** A failure of the connection or of the time, with what had come. */
@@ -139,15 +148,20 @@ export class ChatAssembler {
   }
 
   #delta({ reasoning_content: reasoning, content, tool_calls: calls }: Delta, events: ChatStreamEvent[]): void {
-    if (reasoning) {
+    if (reasoning) this.#add({ reasoning, text: "" }, events);
+    if (content) this.#add(this.#thinking?.push(content) ?? { reasoning: "", text: content }, events);
+    for (const call of calls ?? []) events.push({ type: "tool-call-delta", ...this.#tools.take(call) });
+  }
+
+  #add({ reasoning, text }: Split, events: ChatStreamEvent[]): void {
+    if (reasoning !== "") {
       this.#reasoning += reasoning;
       events.push({ type: "reasoning-delta", text: reasoning });
     }
-    if (content) {
-      this.#text += content;
-      events.push({ type: "text-delta", text: content });
+    if (text !== "") {
+      this.#text += text;
+      events.push({ type: "text-delta", text });
     }
-    for (const call of calls ?? []) events.push({ type: "tool-call-delta", ...this.#tools.take(call) });
   }
 
   #finished(written: string | null | undefined): void {

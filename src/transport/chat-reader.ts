@@ -27,12 +27,18 @@ export class ChatReader {
   /** Found behind events of the same piece, which go first. */
   #failure: { readonly thrown: unknown } | undefined;
 
-  constructor(exchange: Exchange, model: string, limits: IdleLimits) {
+  constructor(exchange: Exchange, model: string, limits: IdleLimits, thinkTags: boolean) {
     const { status, headers } = exchange;
     const requestId = requestIdOf(headers);
     this.#exchange = exchange;
     this.#limits = limits;
-    this.#assembler = new ChatAssembler({ status, headers, model, ...(requestId !== undefined && { requestId }) });
+    this.#assembler = new ChatAssembler({
+      status,
+      headers,
+      model,
+      thinkTags,
+      ...(requestId !== undefined && { requestId }),
+    });
   }
 
   /** The next group of events, never empty; `undefined` behind the last. */

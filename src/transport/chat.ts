@@ -7,7 +7,7 @@ import {
 import type { CallOptions } from "../ports.js";
 import { ChatReader } from "./chat-reader.js";
 import type { ChatResult, ChatStreamEvent } from "./chat-result.js";
-import { badReply } from "./failure.js";
+import { type Failure, badReply } from "./failure.js";
 import { checkRequest, withoutDefaults } from "./prepare.js";
 import type { Call, Upstream } from "./upstream.js";
 
@@ -31,7 +31,11 @@ export function chat(upstream: Upstream, request: TransportChatRequest, call: Ca
     }
     throw badReply("the reply has no end");
   });
-  return upstream.perform({ ...whole, learned: (result) => result }, call);
+  const { switchToStream } = upstream.settings;
+  const learned = (result: ChatResult) => told(upstream, result);
+  const streamed = { ...whole, body: { ...whole.body, stream: true }, accept: "text/event-stream" as const, learned };
+  const instead = ({ status }: Failure) => (status === 503 || status === 504 ? streamed : undefined);
+  return upstream.perform({ ...whole, learned, ...(switchToStream && { instead }) }, call);
 }
 
 /**
@@ -52,7 +56,7 @@ export async function* chatStream(
     for (let events = started.first; events; events = await reader.read()) {
       // Not yield*: over a list it waits for every item twice.
       for (const event of events) {
-        if (event.type === "finish") upstream.answered(scope, event.result);
+        if (event.type === "finish") upstream.answered(scope, told(upstream, event.result));
         yield event;
       }
     }
@@ -64,20 +68,28 @@ export async function* chatStream(
   }
 }
 
+/** The result; that it was cut short is said aloud. */
+function told(upstream: Upstream, result: ChatResult): ChatResult {
+  if (result.finishReason === "length") {
+    upstream.warn(operation.name, result.model, "the reply was cut short where it reached max_tokens");
+  }
+  return result;
+}
+
 function chatCall<T>(
   upstream: Upstream,
   request: TransportChatRequest,
   stream: boolean,
   read: (reader: ChatReader) => Promise<T>,
-): Call<T> {
+): Call<T> & { readonly body: ContractChatRequest } {
   const { model } = request;
-  const { streamIdleMs: idleMs, streamPayloadIdleMs: payloadIdleMs } = upstream.settings;
+  const { streamIdleMs: idleMs, streamPayloadIdleMs: payloadIdleMs, thinkTags } = upstream.settings;
   return {
     operation,
     model,
     body: chatBody(upstream, request, stream),
     accept: stream ? "text/event-stream" : "application/json",
-    read: (exchange) => read(new ChatReader(exchange, model, { idleMs, payloadIdleMs })),
+    read: (exchange) => read(new ChatReader(exchange, model, { idleMs, payloadIdleMs }, thinkTags)),
   };
 }
 
@@ -93,6 +105,9 @@ function chatBody(upstream: Upstream, request: TransportChatRequest, stream: boo
     max_tokens: request.max_tokens ?? Math.min(defaultMaxTokens[type], maxOutputTokens[type]),
   };
   checkRequest(operation, body, upstream.models, type);
+  if (body.response_format?.type === "json_object" && !/json/i.test(JSON.stringify(body.messages))) {
+    upstream.warn(operation.name, body.model, "no message says json, which services want of a reply in json_object");
+  }
   return withoutDefaults(body, leftOut);
 }
 

@@ -77,6 +77,26 @@ export const TransportOptions = z.strictObject({
   /** Longest time in which a stream brings nothing but keep-alive comments. Default 300,000. */
   streamPayloadIdleMs: z.int().min(1).default(300_000),
   /**
+   * Most documents in one request to rerank, 1 or more: longer lists become several requests, whose results are put in
+   * one order by score. For models that score each document by itself. Default: no limit, one request.
+   */
+  maxDocumentsPerRequest: z.int().min(1).optional(),
+  /**
+   * Whether a whole answer (`chat`) is asked for as a stream once the service was overloaded or too slow for it (503,
+   * 504), which some services advise. The result is the same. Default: false.
+   */
+  switchToStream: z.boolean().default(false),
+  /** Whether `<think>…</think>` at the beginning of a reply's text is reasoning. Default: false, it is text. */
+  thinkTags: z.boolean().default(false),
+  /** Send `x-trace-id`, one for each call, and `x-client-request-id`, one for each attempt. Default: false. */
+  traceHeaders: z.boolean().default(false),
+  /** How a video task is asked for. The contract does not say; services of its shape use `GET`, the default. */
+  videoQueryMethod: z.enum(["GET", "POST"]).default("GET"),
+  /** Whether a creation that surely never arrived is sent again (`safe`), or none ever (`never`). Default: `safe`. */
+  retryVideoCreate: z.enum(["safe", "never"]).default("safe"),
+  /** Whether fields of a video request go out that say what the service does anyway; some refuse them. Default: false. */
+  videoSendDefaults: z.boolean().default(false),
+  /**
    * Where the role of a video's media is written: inside (`image_url.role`, the contract), beside (`role`, services of
    * the same shape), or both. Default `nested`.
    */

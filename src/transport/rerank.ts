@@ -22,7 +22,7 @@ export interface RerankResult {
   readonly results: RerankedDocument[];
   readonly usage: Usage;
   readonly requestId?: string;
-  /** The reply as it came; `undefined` where no documents needed no call. */
+  /** The reply as it came, a list where there were several; `undefined` where no documents needed no call. */
   readonly raw: unknown;
 }
 
@@ -30,12 +30,20 @@ const defaults = { return_documents: false, max_chunks_per_doc: 1024, overlap_to
 
 /** No documents: no results, and no call. `top_n` beyond the number of documents means all of them. */
 export async function rerank(upstream: Upstream, request: RerankRequest, call: CallOptions): Promise<RerankResult> {
-  const { documents, model } = request;
+  const { documents } = request;
   if (Array.isArray(documents) && documents.length === 0) {
     call.signal?.throwIfAborted();
     return { results: [], usage: { inputTokens: 0, outputTokens: 0 }, raw: undefined };
   }
   checkRequest(operation, request, upstream.models, "rerank");
+  const { maxDocumentsPerRequest: most } = upstream.settings;
+  if (most !== undefined && Array.isArray(documents) && documents.length > most)
+    return inParts(upstream, request, most, call);
+  return inOne(upstream, request, call);
+}
+
+async function inOne(upstream: Upstream, request: RerankRequest, call: CallOptions): Promise<RerankResult> {
+  const { documents, model } = request;
   const topN = Math.min(request.top_n ?? documents.length, documents.length);
   const body = withoutDefaults({ ...request, ...(request.top_n !== undefined && { top_n: topN }) }, defaults);
   return upstream.perform(
@@ -60,6 +68,56 @@ export async function rerank(upstream: Upstream, request: RerankRequest, call: C
   );
 }
 
+/** All parts at once, as many as the cap lets; one that fails ends the others, since its documents would be missing. */
+async function inParts(
+  upstream: Upstream,
+  request: RerankRequest,
+  most: number,
+  { signal, ...call }: CallOptions,
+): Promise<RerankResult> {
+  const { documents, top_n: topN = documents.length } = request;
+  const failed = new AbortController();
+  const ended = signal ? AbortSignal.any([signal, failed.signal]) : failed.signal;
+  const parts: Promise<RerankResult>[] = [];
+  for (let from = 0; from < documents.length; from += most) {
+    const part = inOne(
+      upstream,
+      { ...request, documents: documents.slice(from, from + most) },
+      { ...call, signal: ended },
+    );
+    parts.push(
+      part.then((result) => ({
+        ...result,
+        results: result.results.map((found) => ({ ...found, index: found.index + from })),
+      })),
+    );
+  }
+  try {
+    const done = await Promise.all(parts);
+    const requestId = done.find((part) => part.requestId !== undefined)?.requestId;
+    return {
+      results: done
+        .flatMap(({ results }) => results)
+        .toSorted(byScore)
+        .slice(0, topN),
+      usage: {
+        inputTokens: done.reduce((sum, { usage }) => sum + usage.inputTokens, 0),
+        outputTokens: done.reduce((sum, { usage }) => sum + usage.outputTokens, 0),
+      },
+      ...(requestId !== undefined && { requestId }),
+      raw: done.map(({ raw }) => raw),
+    };
+  } catch (error) {
+    failed.abort();
+    await Promise.allSettled(parts);
+    throw error;
+  }
+}
+
+function byScore(a: RerankedDocument, b: RerankedDocument): number {
+  return b.score - a.score || a.index - b.index;
+}
+
 type Reply = z.output<typeof RerankReply>;
 
 function ranked(results: Reply["results"], count: number): RerankedDocument[] {
@@ -73,7 +131,7 @@ function ranked(results: Reply["results"], count: number): RerankedDocument[] {
     const text = typeof document === "string" ? document : document?.text;
     return { index, score, ...(text !== undefined && { document: text }) };
   });
-  return read.toSorted((a, b) => b.score - a.score || a.index - b.index);
+  return read.toSorted(byScore);
 }
 
 /** Services of this shape put their counts in different places under different names. */

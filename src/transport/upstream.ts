@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Dispatcher } from "undici";
 import { type ModelInfo, localModels, videoModels } from "../contract/catalogue.js";
 import { type Operation, maxBodyBytes } from "../contract/operation.js";
@@ -18,7 +19,7 @@ import { FailedAttempt, type Failure } from "./failure.js";
 import type { TransportSettings } from "./options.js";
 import { refusal } from "./refusal.js";
 import { transportError } from "./report.js";
-import { retryDelayMs } from "./retry.js";
+import { type RetryPolicy, retryDelayMs } from "./retry.js";
 import { keepSecret } from "./secrecy.js";
 import { type Telemetry, loadTelemetry } from "./telemetry.js";
 import { type ModelTotals, Totals } from "./totals.js";
@@ -44,6 +45,8 @@ export interface Call<T> extends Outgoing {
   readonly read: (exchange: Exchange) => Promise<T>;
   /** What the result tells, where reading it was all there is to the call; a stream says it at its end. */
   readonly learned?: (result: T) => Learned;
+  /** What to send instead after this failure; `undefined` for the same again. */
+  readonly instead?: (failure: Failure) => Call<T> | undefined;
 }
 
 /** Failures that leave open what the service did with the request. */
@@ -135,10 +138,11 @@ export class Upstream {
   }
 
   /** Sends until it works, is final, or time is up. */
-  async attempt<T>(call: Call<T>, scope: CallScope): Promise<T> {
+  async attempt<T>(first: Call<T>, scope: CallScope): Promise<T> {
+    let call = first;
     let last: Failure | undefined;
     try {
-      const body = this.#encode(call);
+      let body = this.#encode(call);
       const metered = this.settings.tokensPerMinute !== undefined;
       const load = { requests: 1, tokens: metered ? estimatedTokens(call.body) : 0 };
       scope.journal.estimatedTokens = load.tokens;
@@ -152,6 +156,10 @@ export class Upstream {
           last = thrown.failure;
           if (last.undelivered) scope.mayHaveArrived = false;
           await scope.sleep(this.#decide(call, last, scope));
+          const instead = call.instead?.(last);
+          if (!instead) continue;
+          call = instead;
+          body = this.#encode(call);
         }
       }
     } catch (thrown) {
@@ -237,7 +245,7 @@ export class Upstream {
       scope.throwIfStopped();
       scope.journal.sent(++scope.attempts, body?.length ?? 0, leave.waitedMs);
       scope.mayHaveArrived = true;
-      exchange = await Exchange.open(this.#sending(call, body), scope);
+      exchange = await Exchange.open(this.#sending(call, body, scope), scope);
       outcome = this.#outcomeOf(exchange, call.model);
     } finally {
       leave.release(outcome);
@@ -257,18 +265,19 @@ export class Upstream {
     return "turned-away";
   }
 
-  #sending({ operation, accept, parameters }: Outgoing, body: Buffer | null): Sending {
-    const { apiKey, paths, readTimeoutMs } = this.settings;
+  #sending({ operation, accept, parameters }: Outgoing, body: Buffer | null, scope: CallScope): Sending {
+    const { apiKey, paths, readTimeoutMs, traceHeaders, videoQueryMethod } = this.settings;
     return {
       dispatcher: this.#dispatcher,
       connecting: this.#connecting,
       origin: this.#origin,
       path: this.#basePath + fillPath(paths[operation.name] ?? operation.path, parameters),
-      method: operation.method,
+      method: operation.name === "videoTask" ? videoQueryMethod : operation.method,
       headers: {
         accept,
         ...(body && { "content-type": "application/json" }),
         ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
+        ...(traceHeaders && { "x-trace-id": scope.traceId, "x-client-request-id": randomUUID() }),
       },
       body,
       timeoutMs: readTimeoutMs ?? operation.readTimeoutMs,
@@ -294,7 +303,7 @@ export class Upstream {
     const deadline = scope.deadlineAtMs === undefined ? {} : { deadlineAtMs: scope.deadlineAtMs };
     const delayMs = retryDelayMs(
       { failure, attempt, nowMs, random: Math.random(), ...deadline },
-      { ...this.settings, repeat: operation.repeat },
+      { ...this.settings, ...this.#repeats(operation) },
     );
     // The service's own wait was noted when its headers came.
     if (failure.code === "rate-limited" && failure.retryAfterMs === undefined && delayMs !== undefined) {
@@ -303,6 +312,11 @@ export class Upstream {
     if (delayMs === undefined) throw new FailedAttempt(failure);
     scope.journal.failedAttempt(failure, this.#secrecy.redact(failure.message), delayMs);
     return delayMs;
+  }
+
+  #repeats({ name, repeat }: Outgoing["operation"]): Pick<RetryPolicy, "repeat" | "maxRetries"> {
+    const never = name === "createVideoTask" && this.settings.retryVideoCreate === "never";
+    return { repeat, maxRetries: never ? 0 : this.settings.maxRetries };
   }
 
   readonly #tell = (event: TransportEvent): void => {

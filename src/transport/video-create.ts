@@ -44,7 +44,8 @@ export async function createVideoTask(
     upstream.warn(operation.name, model, "services of this shape search the web for requests of text alone");
   }
   const placed = placeRoles(parsed.content, upstream.settings.videoRolePlacement);
-  const body = withoutDefaults({ ...parsed, content: placed }, { ...videoDefaults, tools: [] });
+  const leftOut = upstream.settings.videoSendDefaults ? {} : { ...videoDefaults, tools: [] };
+  const body = withoutDefaults({ ...parsed, content: placed }, leftOut);
   const notBefore = new Date();
   try {
     return await upstream.perform(

@@ -26,7 +26,7 @@ describe("V12: a slow answer is no failure", () => {
   });
 
   test("a read time-out is ours to set, and leaves open what became of the task", async () => {
-    const { transport, upstream } = await transportFor([{ hang: true }], { readTimeoutMs: 60 });
+    const { transport, upstream } = await transportFor([{ hang: true }], { readTimeoutMs: 400 });
     expect(await failure(transport.createVideoTask(catVideo))).toMatchObject({ code: "ambiguous", attempts: 1 });
     expect(upstream.requests).toHaveLength(1);
   });

@@ -1,0 +1,131 @@
+import { describe, expect, test } from "vitest";
+import type { TransportEvent } from "../../src/transport/events.js";
+import type { TransportOptions } from "../../src/transport/options.js";
+import { failure, streamed, transportFor, vectors } from "../support/transport-for.js";
+import { catVideo, taskBody } from "../support/video-task.js";
+
+const ask = { model: "m", messages: [{ role: "user" as const, content: "?" }] };
+const whole = (finish_reason = "stop") => ({
+  json: { choices: [{ index: 0, message: { content: "x" }, finish_reason }] },
+});
+
+describe("R5: documents split over requests", () => {
+  const documents = ["0.1", "0.9", "0.5", "0.7", "0.9"];
+  // A service whose scores are what the documents say.
+  const reranking = (request: { readonly body: unknown }) => {
+    const sent = (request.body as { readonly documents: readonly string[] }).documents;
+    const results = sent.map((text, index) => ({ index, relevance_score: Number(text), document: { text } }));
+    return { json: { results, tokens: { input_tokens: sent.length, output_tokens: 1 } } };
+  };
+
+  test("come back in one order, with their places in the whole list and the sum of the tokens", async () => {
+    const { transport, upstream } = await transportFor(reranking, { maxDocumentsPerRequest: 2 });
+    const result = await transport.rerank({ model: "r", query: "q", documents });
+    expect(result.results.map(({ index, score }) => [index, score])).toEqual([
+      [1, 0.9],
+      [4, 0.9],
+      [3, 0.7],
+      [2, 0.5],
+      [0, 0.1],
+    ]);
+    expect(result.usage).toEqual({ inputTokens: 5, outputTokens: 3 });
+    expect(upstream.requests).toHaveLength(3);
+  });
+
+  test("keep top_n for the whole", async () => {
+    const { transport } = await transportFor(reranking, { maxDocumentsPerRequest: 3 });
+    const { results } = await transport.rerank({ model: "r", query: "q", documents, top_n: 4 });
+    expect(results.map(({ index }) => index)).toEqual([1, 4, 3, 2]);
+  });
+
+  test("fail together, with the error of the one that failed, and the rest is cut", async () => {
+    const { transport, upstream } = await transportFor(
+      ({ body }) =>
+        JSON.stringify(body).includes("0.5") ? { status: 400, json: { message: "no" }, delayMs: 200 } : { hang: true },
+      { maxDocumentsPerRequest: 2 },
+    );
+    expect(await failure(transport.rerank({ model: "r", query: "q", documents }))).toMatchObject({ code: "refused" });
+    const ends = await Promise.all(upstream.requests.map(({ end }) => end));
+    expect(ends.toSorted()).toEqual(["closed", "closed", "finished"]);
+  });
+});
+
+describe("E7: headers to trace a call by", () => {
+  test("name the call once and each attempt anew", async () => {
+    const { transport, upstream } = await transportFor([{ status: 500 }, vectors(1), vectors(1)], {
+      traceHeaders: true,
+    });
+    await transport.embeddings({ model: "m", input: ["a"] });
+    await transport.embeddings({ model: "m", input: ["a"] });
+    const traces = upstream.requests.map(({ headers }) => headers["x-trace-id"]);
+    expect(traces[0]).toMatch(/^[0-9a-f-]{36}$/);
+    expect(traces[1]).toBe(traces[0]);
+    expect(traces[2]).not.toBe(traces[0]);
+    expect(new Set(upstream.requests.map(({ headers }) => headers["x-client-request-id"])).size).toBe(3);
+  });
+
+  test("are not sent unless asked for", async () => {
+    const { transport, upstream } = await transportFor([vectors(1)]);
+    await transport.embeddings({ model: "m", input: ["a"] });
+    expect(upstream.requests[0]!.headers).not.toHaveProperty("x-trace-id");
+    expect(upstream.requests[0]!.headers).not.toHaveProperty("x-client-request-id");
+  });
+});
+
+describe("E5: an overloaded service that would rather stream", () => {
+  test.each([503, 504])("gets the call after a %d as a stream where the options say so", async (status) => {
+    const { transport, upstream } = await transportFor([{ status }, streamed("Hel", "lo")], { switchToStream: true });
+    expect((await transport.chat(ask)).text).toBe("Hello");
+    expect(upstream.requests.map(({ body }) => (body as { stream: boolean }).stream)).toEqual([false, true]);
+  });
+
+  test.each<[number, Partial<TransportOptions>]>([
+    [503, {}],
+    [500, { switchToStream: true }],
+  ])("gets the same call again after a %d with %j", async (status, options) => {
+    const { transport, upstream } = await transportFor([{ status }, whole()], options);
+    await transport.chat(ask);
+    expect(upstream.requests.map(({ body }) => (body as { stream: boolean }).stream)).toEqual([false, false]);
+  });
+});
+
+test("V1: a task is asked for by POST where the options say so", async () => {
+  const { transport, upstream } = await transportFor([{ json: taskBody() }], { videoQueryMethod: "POST" });
+  await transport.videoTask("cgt-1");
+  expect(upstream.requests[0]).toMatchObject({ method: "POST", path: "/llm/v1/contents/generations/tasks/cgt-1" });
+});
+
+test("V13: with retryVideoCreate never, not even a creation that was turned away is sent again", async () => {
+  const { transport, upstream } = await transportFor([{ status: 429 }, { json: { id: "cgt-1" } }], {
+    retryVideoCreate: "never",
+  });
+  expect(await failure(transport.createVideoTask(catVideo))).toMatchObject({ code: "rate-limited", attempts: 1 });
+  expect(upstream.requests).toHaveLength(1);
+});
+
+test("V17: defaults that the caller wrote go out where the options say so", async () => {
+  const { transport, upstream } = await transportFor([{ json: { id: "cgt-1" } }], { videoSendDefaults: true });
+  await transport.createVideoTask({ ...catVideo, duration: 5, watermark: false });
+  expect(upstream.requests[0]!.body).toMatchObject({ duration: 5, watermark: false });
+  expect(upstream.requests[0]!.body).not.toHaveProperty("seed");
+});
+
+/** What is warned of while a request to chat is answered. */
+async function warnings(request: object, reply = whole()): Promise<readonly string[]> {
+  const heard: TransportEvent[] = [];
+  const { transport } = await transportFor([reply], { onEvent: (event) => heard.push(event) });
+  await transport.chat({ ...ask, ...request });
+  return heard.flatMap((event) => (event.type === "warning" ? [event.message] : []));
+}
+
+test("C5: a reply that was cut short is warned of", async () => {
+  expect(await warnings({}, whole("length"))).toEqual([expect.stringContaining("max_tokens")]);
+  expect(await warnings({})).toEqual([]);
+});
+
+test("C19: json_object without the word json is warned of, and sent", async () => {
+  const format = { response_format: { type: "json_object" } };
+  expect(await warnings(format)).toEqual([expect.stringContaining("no message says json")]);
+  const messages = [{ role: "user", content: "Answer in JSON." }];
+  expect(await warnings({ ...format, messages })).toEqual([]);
+});

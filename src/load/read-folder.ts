@@ -10,6 +10,7 @@ import { LoadOptions } from "./load-options.js";
 import { readFiles, reportFailed, reportLoaded } from "./read-files.js";
 import { mustBe, realPath } from "./real-path.js";
 import { RowsSeen, isRow } from "./rows-seen.js";
+import { hiddenSecrets, isNamedBy, mayHoldSecrets } from "./secrets.js";
 import { isGenerated } from "./source-code.js";
 import { documentSource, type DocumentSource, type ReadContext } from "./source.js";
 import { walk } from "./walk.js";
@@ -33,7 +34,8 @@ const mostEndings = 8;
 /**
  * All documents in a folder and those below it: Markdown, HTML, PDF, Word, PowerPoint, Excel, EPUB, text, source code, and each row of CSV, JSON
  * lines and JSON arrays. Files that are no text, too large, blank, or of a kind without a loader are passed over with a
- * word, and so are lock files and minified code unless `include` is given. Several folders make one source of their own; give each its own `readFolder` where they
+ * word, and so are lock files and minified code unless `include` is given, and what holds secrets by its name (`.env`,
+ * `id_rsa`, `server.key`, `credentials.json`) unless `include` has its whole name. Several folders make one source of their own; give each its own `readFolder` where they
  * are also read alone, so that what vanishes from one is noticed.
  */
 export function readFolder(paths: string | readonly string[], options: ReadFolderOptions = {}): DocumentSource {
@@ -51,7 +53,7 @@ export function readFolder(paths: string | readonly string[], options: ReadFolde
     const found = new Set<string>();
     for (const folder of folders) {
       await mustBe("folder", folder);
-      const files = await walk(folder, { exclude, gitignore, include: include ?? ["**/*"], signal });
+      const files = await walk(folder, { exclude, gitignore, include: include ?? ["**/*", ...hiddenSecrets], signal });
       for (const file of files) if (only?.has(join(folder, file)) ?? true) found.add(join(folder, file));
     }
     const reasons = new Map([...found].map((file) => [file, reasonToPassOver(file, formats, include)]));
@@ -103,6 +105,9 @@ export function readFolder(paths: string | readonly string[], options: ReadFolde
 /** Why a file is not read, if it is not: no loader knows its ending, nor did the caller name it. */
 function reasonToPassOver(file: string, formats: Formats, include: readonly string[] | undefined): string | undefined {
   const ending = extname(file).toLowerCase();
+  if (mayHoldSecrets(file) && !isNamedBy(include, file)) {
+    return "by its name it holds secrets: give its whole name to include to read it";
+  }
   if (formats.ofFile(file) === undefined && !include?.some((glob) => glob.toLowerCase().endsWith(ending))) {
     return `no loader for ${ending} files`;
   }

@@ -63,6 +63,24 @@ describe("readFolder", () => {
     expect(await readIn(folder)).toEqual(["a.md"]);
   });
 
+  test("what holds secrets by its name is passed over with a word, unless it is asked for by its whole name", async () => {
+    const secrets = [".env", ".env.local", "credentials.json", "deploy/id_rsa", "prod.tfvars", "deploy/secrets.yaml"];
+    const folder = await temporaryFolder({
+      ...Object.fromEntries(secrets.map((name) => [name, "KEY: x"])),
+      "id_rsa.txt": "how to make one",
+      "secrets.md": "how to keep them",
+    });
+    const { names, skipped } = await read(readFolder(folder));
+    expect(names).toEqual(["id_rsa.txt", "secrets.md"]);
+    expect(skipped.toSorted()).toEqual(
+      secrets
+        .map((name) => `${basename(name)}: by its name it holds secrets: give its whole name to include to read it`)
+        .toSorted(),
+    );
+    const asked = await read(readFolder(folder, { include: ["**/*", "**/secrets.yaml"] }));
+    expect(asked.names).toEqual(["secrets.yaml", "id_rsa.txt", "secrets.md"]);
+  });
+
   test("what cannot be text is passed over with a word and costs nothing else", async () => {
     const folder = await temporaryFolder({
       "a.md": "a",

@@ -18,7 +18,10 @@ export const readCsv: RowReader = async function* (file, options) {
       options,
     );
   } catch (thrown) {
-    if (thrown instanceof LoadError) return yield { error: thrown };
+    if (thrown instanceof LoadError) {
+      yield { error: thrown };
+      return;
+    }
     if (!isCsvError(thrown)) throw thrown;
     const reason =
       thrown.code === "CSV_QUOTE_NOT_CLOSED"

@@ -3,6 +3,7 @@ import { LoadError } from "../errors.js";
 import { find, textOf } from "./html-content.js";
 import type { HtmlElement } from "./html-tree.js";
 import type { Loader } from "./loader.js";
+import { cellDates, type CellDates } from "./office/cell-dates.js";
 import { documentProperties } from "./office/document-properties.js";
 import { related } from "./office/related-parts.js";
 import { unpack, type Package } from "./office/package.js";
@@ -12,7 +13,7 @@ const mostColumns = 200;
 
 /**
  * Sheets of an Excel file as Markdown tables, each under its name, the first row as the head. Values are as they are
- * stored: dates are numbers of days, formulas their last result.
+ * stored, formulas their last result; dates and times are ISO 8601.
  *
  * @throws LoadError (`unreadable`) when it is damaged, encrypted, or of the format before 2007.
  */
@@ -22,9 +23,10 @@ export const loadXlsx: Loader = (file) => {
   const { uri } = file;
   if (!workbook) throw new LoadError("unreadable", uri, `${uri} is no Excel file: it has no workbook`);
   const shared = sharedTexts(parts);
+  const dates = cellDates(parts, workbook);
   const names = find(workbook, ({ name }) => name === "sheet").map(({ attributes }) => attributes["name"] ?? "");
   const blocks = related(parts, "xl/workbook.xml", "worksheet").flatMap((path, index) => {
-    const table = tableOf(parts.xml(path), shared);
+    const table = tableOf(parts.xml(path), shared, dates);
     return table === "" ? [] : [`# ${names[index] ?? posix.basename(path, ".xml")}\n\n${table}`];
   });
   return { text: blocks.join("\n\n"), anchors: [], mediaType: "text/markdown", ...documentProperties(parts) };
@@ -44,9 +46,9 @@ function textIn(element: HtmlElement): string {
     .join("");
 }
 
-function tableOf(sheet: HtmlElement | undefined, shared: readonly string[]): string {
+function tableOf(sheet: HtmlElement | undefined, shared: readonly string[], dates: CellDates): string {
   const rows = (sheet ? find(sheet, ({ name }) => name === "row") : [])
-    .map((row) => cellsOf(row, shared))
+    .map((row) => cellsOf(row, shared, dates))
     .filter((cells) => cells.some((cell) => cell !== ""));
   const columns = Math.max(0, ...rows.map((cells) => cells.length));
   const asRow = (cells: readonly string[]) =>
@@ -56,13 +58,13 @@ function tableOf(sheet: HtmlElement | undefined, shared: readonly string[]): str
   return [asRow(head), asRow(Array.from({ length: columns }, () => "---")), ...body.map(asRow)].join("\n");
 }
 
-function cellsOf(row: HtmlElement, shared: readonly string[]): string[] {
+function cellsOf(row: HtmlElement, shared: readonly string[], dates: CellDates): string[] {
   const cells: string[] = [];
   for (const cell of find(row, ({ name }) => name === "c")) {
     const column = columnOf(cell.attributes["r"]) ?? cells.length;
     if (column >= mostColumns) continue;
     while (cells.length < column) cells.push("");
-    cells[column] = valueOf(cell, shared).replace(/\s+/gu, " ").trim().replaceAll("|", "\\|");
+    cells[column] = valueOf(cell, shared, dates).replace(/\s+/gu, " ").trim().replaceAll("|", "\\|");
   }
   while (cells.at(-1) === "") cells.pop();
   return cells;
@@ -75,10 +77,12 @@ function columnOf(reference = ""): number | undefined {
   return Array.from(letters).reduce((number, letter) => number * 26 + letter.charCodeAt(0) - 64, 0) - 1;
 }
 
-function valueOf(cell: HtmlElement, shared: readonly string[]): string {
+function valueOf(cell: HtmlElement, shared: readonly string[], dates: CellDates): string {
   if (cell.attributes["t"] === "inlineStr") return textIn(cell);
   const [value] = find(cell, ({ name }) => name === "v");
   const said = value ? textOf(value) : "";
   if (cell.attributes["t"] === "s") return shared[Number(said)] ?? "";
-  return cell.attributes["t"] === "b" ? (said === "1" ? "TRUE" : "FALSE") : said;
+  if (cell.attributes["t"] === "b") return said === "1" ? "TRUE" : "FALSE";
+  const isNumber = (cell.attributes["t"] ?? "n") === "n";
+  return (isNumber ? dates(cell.attributes["s"], said) : undefined) ?? said;
 }

@@ -102,3 +102,81 @@ test("sheets of an Excel file are tables under their names, in their order, cell
   expect(text).toBe("# Prices & more\n\n| Part |  | Price\\|€ |\n| --- | --- | --- |\n| Nut | TRUE | 2.5 |");
   expect(anchors).toEqual([]);
 });
+
+describe("dates of an Excel file", () => {
+  const datesOf = async (cells: readonly (readonly [style: number, value: string])[], from1904 = false) => {
+    const codes = [
+      "yyyy\\-mm\\-dd hh:mm",
+      "0.00",
+      "[$-409]mmm d",
+      "[h]:mm:ss",
+      '"day" 0',
+      "[Red]#,##0;[Blue]d",
+      "mm:ss",
+    ];
+    const custom = codes.map(
+      (code, index) => `<numFmt numFmtId="${164 + index}" formatCode="${code.replaceAll('"', "&quot;")}"/>`,
+    );
+    const ids = [0, 14, 22, 21, ...codes.map((_, index) => 164 + index)];
+    const { text } = await load(loadXlsx, {
+      "xl/workbook.xml": `<workbook><workbookPr date1904="${from1904 ? 1 : 0}"/><sheets><sheet name="S" r:id="a"/></sheets></workbook>`,
+      "xl/_rels/workbook.xml.rels": `<Relationships><Relationship Id="a" Type="x/worksheet" Target="worksheets/sheet1.xml"/></Relationships>`,
+      "xl/styles.xml": `<styleSheet><numFmts>${custom.join("")}</numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs>${ids.map((id) => `<xf numFmtId="${id}"/>`).join("")}</cellXfs></styleSheet>`,
+      "xl/worksheets/sheet1.xml": `<worksheet><row>${cells.map(([style, value]) => `<c s="${style}"><v>${value}</v></c>`).join("")}</row></worksheet>`,
+    });
+    return text.split("\n")[2]!.slice(2, -2).split(" | ");
+  };
+
+  test("are read by the style of their cell, built in or the file's own; other numbers stay", async () => {
+    expect(
+      await datesOf([
+        [0, "45000"],
+        [1, "45000"],
+        [2, "45000.75"],
+        [3, "0.5"],
+        [4, "45000.0000057"],
+        [5, "45000"],
+        [6, "45000"],
+        [7, "1.25"],
+        [8, "45000"],
+        [9, "45000"],
+        [10, "0.001"],
+        [1, "-3"],
+        [1, "3e9"],
+      ]),
+    ).toEqual([
+      "45000",
+      "2023-03-15",
+      "2023-03-15T18:00:00",
+      "12:00:00",
+      "2023-03-15T00:00:00",
+      "45000",
+      "2023-03-15",
+      "30:00:00",
+      "45000",
+      "45000",
+      "00:01:26",
+      "-3",
+      "3e9",
+    ]);
+  });
+
+  test("count from 1900, with its leap day that never was, or from 1904", async () => {
+    expect(
+      await datesOf([
+        [1, "1"],
+        [1, "59"],
+        [1, "61"],
+      ]),
+    ).toEqual(["1900-01-01", "1900-02-28", "1900-03-01"]);
+    expect(
+      await datesOf(
+        [
+          [1, "0"],
+          [1, "43538"],
+        ],
+        true,
+      ),
+    ).toEqual(["1904-01-01", "2023-03-15"]);
+  });
+});

@@ -40,7 +40,7 @@ export async function startFixedLatencyUpstream(latencyMs: number, dimension: nu
 }
 
 /** Spread evenly enough for a graph, and the same for the same text. */
-function vectorOf(text: string, dimension: number): Float32Array<ArrayBuffer> {
+export function vectorOf(text: string, dimension: number): Float32Array<ArrayBuffer> {
   let seed = 7;
   for (let at = 0; at < text.length; at++) seed = (Math.imul(seed, 31) + text.charCodeAt(at)) | 0;
   const next = seededRandom(seed >>> 0);

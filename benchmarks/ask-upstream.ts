@@ -1,0 +1,133 @@
+/**
+ * Embeddings, reranking and streamed chat in a process of its own, each answered after a fixed time: `node
+ * ask-upstream.js <dimension>`. Tells by IPC when each request had come and when its reply began to go:
+ * the clock is the machine's, the same in both processes.
+ */
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { vectorOf } from "./fixed-latency-upstream.js";
+
+const program = fileURLToPath(import.meta.url);
+
+/** What became of one request. Times are of `nowMs`. */
+export interface ServedCall {
+  readonly operation: "embeddings" | "rerank" | "chat";
+  readonly arrivedMs: number;
+  readonly repliedMs: number;
+  /** When its connection or its reply was at an end. */
+  readonly closedMs: number;
+}
+
+export interface AskUpstream {
+  readonly baseUrl: string;
+  /** The calls since the last time, once all of them are at an end. */
+  readonly calls: () => Promise<readonly ServedCall[]>;
+  /** Milliseconds that requests wait for their reply from now on. */
+  readonly answerAfter: (latencyMs: number) => Promise<void>;
+  /** Whether chat goes on for ever from now on. */
+  readonly chatForEver: () => Promise<void>;
+  readonly close: () => void;
+}
+
+/** Milliseconds of the clock that all processes of the machine share. */
+export function nowMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
+}
+
+export async function startAskUpstream(dimension: number): Promise<AskUpstream> {
+  const service: ChildProcess = fork(program, [String(dimension)]);
+  const [port] = (await once(service, "message")) as [number];
+  const tell = async (message: string | number) => {
+    service.send(message);
+    const [reply] = (await once(service, "message")) as [unknown];
+    return reply;
+  };
+  return {
+    baseUrl: `http://127.0.0.1:${port}`,
+    calls: async () => (await tell("calls")) as readonly ServedCall[],
+    answerAfter: async (latencyMs) => void (await tell(latencyMs)),
+    chatForEver: async () => void (await tell("for ever")),
+    close: () => service.disconnect(),
+  };
+}
+
+const said = "It is so.";
+
+function serve(dimension: number): void {
+  let latencyMs = 0;
+  let forEver = false;
+  let calls: ServedCall[] = [];
+  let open = 0;
+  let idle: () => void = () => {};
+
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    let body = "";
+    for await (const part of request.setEncoding("utf8")) body += part;
+    const arrivedMs = nowMs();
+    const asked = JSON.parse(body) as { readonly input?: readonly string[]; readonly documents?: readonly string[] };
+    const operation = asked.input ? "embeddings" : asked.documents ? "rerank" : "chat";
+    const reply = JSON.stringify(
+      asked.input ? embeddings(asked.input, dimension) : asked.documents ? ranking(asked.documents) : {},
+    );
+    if (latencyMs > 0) await sleep(latencyMs - (nowMs() - arrivedMs));
+    const repliedMs = nowMs();
+    response.on("close", () => {
+      calls.push({ operation, arrivedMs, repliedMs, closedMs: nowMs() });
+      if (--open === 0) idle();
+    });
+    if (operation !== "chat") return void response.setHeader("content-type", "application/json").end(reply);
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(event({ role: "assistant", content: said }, null));
+    while (forEver && !response.destroyed) {
+      await sleep(5);
+      response.write(event({ content: " And so on." }, null));
+    }
+    response.end(`${event({}, "stop")}data: [DONE]\n\n`);
+  };
+
+  const server = createServer((request, response) => {
+    open++;
+    void answer(request, response);
+  });
+  server.listen(0, "127.0.0.1", () => process.send!((server.address() as AddressInfo).port));
+  process.on("message", (message) => {
+    if (message === "calls") {
+      const tell = () => {
+        idle = () => {};
+        process.send!(calls);
+        calls = [];
+      };
+      if (open === 0) tell();
+      else idle = tell;
+      return;
+    }
+    if (message === "for ever") forEver = true;
+    else latencyMs = Number(message);
+    process.send!("done");
+  });
+  process.on("disconnect", () => process.exit());
+}
+
+function embeddings(input: readonly string[], dimension: number): object {
+  const data = input.map((text, index) => {
+    const embedding = Buffer.from(vectorOf(text, dimension).buffer).toString("base64");
+    return { object: "embedding", index, embedding };
+  });
+  return { object: "list", model: "made", data, usage: { prompt_tokens: 1, total_tokens: 1 } };
+}
+
+function ranking(documents: readonly string[]): object {
+  const results = documents.map((_, index) => ({ index, relevance_score: 1 / (index + 1) }));
+  return { id: "1", results, tokens: { input_tokens: 1, output_tokens: 0 } };
+}
+
+function event(delta: object, finishReason: string | null): string {
+  const chunk = { id: "1", object: "chat.completion.chunk", created: 1, model: "made" };
+  return `data: ${JSON.stringify({ ...chunk, choices: [{ index: 0, delta, finish_reason: finishReason }] })}\n\n`;
+}
+
+if (process.argv[1] === program) serve(Number(process.argv[2]));

@@ -79,14 +79,20 @@ function serve(dimension: number): void {
       calls.push({ operation, arrivedMs, repliedMs, closedMs: nowMs() });
       if (--open === 0) idle();
     });
-    if (operation !== "chat") return void response.setHeader("content-type", "application/json").end(reply);
+    if (operation !== "chat") {
+      response.setHeader("content-type", "application/json").end(reply);
+      return;
+    }
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.write(event({ role: "assistant", content: said }, null));
-    while (forEver && !response.destroyed) {
-      await sleep(5);
-      response.write(event({ content: " And so on." }, null));
+    if (!forEver) {
+      response.end(`${event({}, "stop")}data: [DONE]\n\n`);
+      return;
     }
-    response.end(`${event({}, "stop")}data: [DONE]\n\n`);
+    while (!response.destroyed) {
+      response.write(event({ content: " And so on." }, null));
+      await sleep(5);
+    }
   };
 
   const server = createServer((request, response) => {

@@ -1,8 +1,9 @@
 import { resolve } from "node:path";
+import { z } from "zod";
 import { videoModels } from "../contract/catalogue.js";
 import type { VideoRequest } from "../contract/video.js";
 import type { VideoContentItem } from "../contract/video-content.js";
-import { OptionsError } from "../errors.js";
+import { OptionsError, type Submission, TransportError } from "../errors.js";
 import { type MediaSource, lastFrameAsFirstFrame, videoContent } from "../models/video-content.js";
 import type { Transport } from "../transport/transport.js";
 import type { VideoTask } from "../transport/video-task.js";
@@ -52,7 +53,7 @@ export async function createVideoCommand(world: World, flags: CreateVideoFlags):
   const wait = flags.wait === true || flags.output !== undefined || flags.lastFrameOutput !== undefined;
   return withService(world, flags, wait, async (transport) => {
     const request = await requestOf(world, flags, transport);
-    const { id } = await transport.createVideoTask(request, { signal: world.signal });
+    const { id } = await created(world, transport, request);
     if (wait) {
       // Said before anything can stop the wait: the task costs, and its id is the way back to it.
       world.stderr.write(`Task ${id}\n`);
@@ -73,6 +74,59 @@ export async function getVideoCommand(world: World, id: string, flags: VideoFlag
 
 export async function waitVideoCommand(world: World, id: string, flags: WaitVideoFlags): Promise<number> {
   return withService(world, flags, false, (transport) => waitAndSave(world, transport, id, flags));
+}
+
+/** Looks for the task of a creation whose answer was lost; nothing is created. */
+export async function findVideoCommand(world: World, written: string, flags: VideoFlags): Promise<number> {
+  const submission = submissionOf(written);
+  return withService(world, flags, false, async (transport) => {
+    const found = await transport.reconcileVideo(submission, { signal: world.signal });
+    const tasks = found.outcome === "found" ? [found.task] : found.outcome === "ambiguous" ? found.candidates : [];
+    if (flags.json) {
+      const told = tasks.map(toldOf);
+      const later = found.outcome === "none" ? { mayStillAppear: found.mayStillAppear } : {};
+      world.stdout.write(`${JSON.stringify({ outcome: found.outcome, tasks: told, ...later })}\n`);
+    } else if (found.outcome === "none") {
+      const advice = found.mayStillAppear
+        ? "It may still appear: ask again in a few minutes."
+        : "It is safe to create it.";
+      world.stdout.write(`No such task. ${advice}\n`);
+    } else {
+      if (tasks.length > 1) world.stdout.write("Several tasks may be the one, the closest in time first:\n");
+      for (const task of tasks) show(world, task, flags, []);
+    }
+    return found.outcome === "found" ? exitCodes.done : exitCodes.failures;
+  });
+}
+
+/** A creation that may have happened says how to look for it: to create it again may cost twice. */
+async function created(world: World, transport: Transport, request: VideoRequest): Promise<{ readonly id: string }> {
+  try {
+    return await transport.createVideoTask(request, { signal: world.signal });
+  } catch (error) {
+    if (error instanceof TransportError && error.submission) {
+      const quoted = JSON.stringify(error.submission).replaceAll("'", String.raw`'\''`);
+      world.stderr.write(`Look for the task with: citewell video find '${safeForTerminal(quoted)}'\n`);
+    }
+    throw error;
+  }
+}
+
+const WrittenSubmission = z.object({
+  model: z.string().min(1),
+  fingerprint: z.string(),
+  settings: z.record(z.string(), z.unknown()),
+  notBefore: z.coerce.date(),
+  notAfter: z.coerce.date(),
+});
+
+function submissionOf(written: string): Submission {
+  try {
+    return WrittenSubmission.parse(JSON.parse(written));
+  } catch (cause) {
+    const message = "That is no submission: give the JSON that citewell video create printed when its answer was lost";
+    throw new OptionsError("options", message, { cause });
+  }
 }
 
 async function requestOf(world: World, flags: CreateVideoFlags, transport: Transport): Promise<VideoRequest> {
@@ -151,8 +205,14 @@ async function waitAndSave(world: World, transport: Transport, id: string, flags
   return exitCodes.done;
 }
 
-function show({ stdout }: World, task: VideoTask, { json }: VideoFlags, saved: readonly string[]): void {
+/** What the library made of a task, without the reply as it came. */
+function toldOf(task: VideoTask): Omit<VideoTask, "raw"> {
   const { raw: _, ...told } = task;
+  return told;
+}
+
+function show({ stdout }: World, task: VideoTask, { json }: VideoFlags, saved: readonly string[]): void {
+  const told = toldOf(task);
   if (json) {
     stdout.write(`${JSON.stringify({ ...told, ...(saved.length > 0 && { saved }) })}\n`);
     return;

@@ -67,6 +67,14 @@ Examples:
       exit(await createVideoCommand(world, flags));
     });
 
+  withService(video.command("find"))
+    .description("look for the task of a creation whose answer was lost; creates nothing")
+    .argument("<submission>", "the JSON that citewell video create printed then")
+    .action(async (submission: string, flags) => {
+      const { findVideoCommand } = await import("./video-command.js");
+      exit(await findVideoCommand(world, submission, flags));
+    });
+
   withService(video.command("get"))
     .description("show a task as it is now")
     .argument("<id>", "of the task")

@@ -1,4 +1,7 @@
+import { once } from "node:events";
 import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startLocalService } from "../../src/local/service.js";
@@ -16,8 +19,8 @@ interface TaskJson {
 }
 
 /** The local service, a thousand times as fast as the clock. */
-async function service(): Promise<Readonly<Record<string, string>>> {
-  const { url, apiKey, close } = await startLocalService({ timeScale: 1000 });
+async function service(timeScale = 1000): Promise<Readonly<Record<string, string>>> {
+  const { url, apiKey, close } = await startLocalService({ timeScale });
   onTestFinished(close);
   return { CITEWELL_BASE_URL: url, CITEWELL_API_KEY: apiKey };
 }
@@ -30,6 +33,58 @@ async function scripted(status = "running") {
   return { upstream, environment: { CITEWELL_BASE_URL: upstream.baseUrl, CITEWELL_API_KEY: "sk-1" } };
 }
 const contentOf = (request: RecordedRequest | undefined) => (request!.body as { content: unknown[] }).content;
+
+/** Passes all on to the service, and loses the answer to what is created. */
+async function lossyProxy(target: string): Promise<string> {
+  const server = createServer((request, response) => {
+    void (async () => {
+      const parts: Buffer[] = [];
+      for await (const part of request) parts.push(part as Buffer);
+      const { method = "GET", url = "", headers } = request;
+      const answer = await fetch(target + url, {
+        method,
+        headers: { authorization: headers.authorization ?? "", "content-type": "application/json" },
+        ...(method === "POST" && { body: Buffer.concat(parts) }),
+      });
+      const body = await answer.text();
+      if (method === "POST") response.destroy();
+      else response.writeHead(answer.status, { "content-type": "application/json" }).end(body);
+    })();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+describe("video find", () => {
+  test("V13: finds the task of a creation whose answer was lost, with what create printed", async () => {
+    const environment = await service(1);
+    const lossy = { ...environment, CITEWELL_BASE_URL: await lossyProxy(environment["CITEWELL_BASE_URL"]!) };
+    const words = ["video", "create", "--prompt", "A cat", "--seed", "7", "--resolution", "480p"];
+    const lost = await citewell(words, { environment: lossy });
+    expect(lost).toMatchObject({ exitCode: 1, stdout: "" });
+    const [, submission] = /citewell video find '(.*)'\n/.exec(lost.stderr) ?? [];
+    const found = await citewellJson<{ outcome: string; tasks: TaskJson[] }>(["video", "find", submission!], {
+      environment: lossy,
+    });
+    expect(found).toMatchObject({ outcome: "found", tasks: [{ resolution: "480p", seed: 7 }] });
+    // It is the only one: nothing was created twice, or by looking.
+    const url = `${environment["CITEWELL_BASE_URL"]!}/llm/v1/contents/generations/tasks`;
+    const headers = { authorization: `Bearer ${environment["CITEWELL_API_KEY"]!}` };
+    expect(await (await fetch(url, { headers })).json()).toMatchObject({ total: 1 });
+  });
+
+  test("refuses what is no submission, before anything is asked", async () => {
+    const { environment, upstream } = await scripted();
+    const { exitCode, stderr } = await citewell(["video", "find", "cgt-1"], { environment });
+    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining("no submission") as string });
+    expect(upstream.requests).toHaveLength(0);
+  });
+});
 
 describe("video create", () => {
   test("makes a video from a prompt and a picture, and saves it with its last frame", async () => {

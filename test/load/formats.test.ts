@@ -93,15 +93,25 @@ function shareOfWords(expected: string, text: string): number {
 
 describe.skipIf(absent !== "")(`files as people have them${absent}`, () => {
   const documents = new Map<string, Document>();
+  /** What the process worked for each document, its threads and the failures before it included. */
+  const processorMs = new Map<string, number>();
   const events: RunEvent[] = [];
-  // No time limit is given: that of ten seconds a file is the default.
   const context = createRunContext({ report: (event) => events.push(event) });
   const nameOf = (uri: string) => uri.slice(pathToFileURL(formats).href.length);
   const textOf = (file: string) => documents.get(file)!.text;
 
   beforeAll(async () => {
-    const source = readFolder(formats, { include: ["{pdf,docx,html,txt}/*"], exclude: ["**/*.expected.md"] });
-    for await (const document of source.read(context)) documents.set(nameOf(document.uri), document);
+    const source = readFolder(formats, {
+      include: ["{pdf,docx,html,txt}/*"],
+      exclude: ["**/*.expected.md"],
+      timeoutMs: 100_000,
+    });
+    let before = process.cpuUsage();
+    for await (const document of source.read(context)) {
+      documents.set(nameOf(document.uri), document);
+      processorMs.set(nameOf(document.uri), process.cpuUsage(before).user / 1000);
+      before = process.cpuUsage();
+    }
   }, 120_000);
 
   test("every file is read, and those that cannot be end as failures that say what to do", () => {
@@ -115,6 +125,12 @@ describe.skipIf(absent !== "")(`files as people have them${absent}`, () => {
       expect(error).toMatchObject({ code, message: expect.stringContaining(reason) });
       expect(error.message).toMatch(/: (?:save|open|where)/);
     }
+  });
+
+  test("no file takes ten seconds of work", () => {
+    // Of the processor: other programs on the machine would make a limit by the clock fail.
+    for (const [file, ms] of processorMs) expect.soft(ms, file).toBeLessThan(10_000);
+    expect(processorMs.size).toBe(readable.length);
   });
 
   test("what must be in a file is in its text", () => {

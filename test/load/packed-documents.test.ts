@@ -2,6 +2,7 @@ import { strToU8, zipSync } from "fflate";
 import { describe, expect, test } from "vitest";
 import { loadEpub } from "../../src/load/epub.js";
 import type { Loader } from "../../src/load/loader.js";
+import { unpack } from "../../src/load/office/package.js";
 import { loadPptx } from "../../src/load/pptx.js";
 import { loadXlsx } from "../../src/load/xlsx.js";
 
@@ -11,6 +12,30 @@ const load = async (loader: Loader, parts: Readonly<Record<string, string>>) => 
   const bytes = zipSync(Object.fromEntries(Object.entries(parts).map(([path, text]) => [path, strToU8(text)])));
   return loader({ path: "/x", uri: "file:///x", bytes }, signal);
 };
+
+describe("a packed file", () => {
+  const zeros = zipSync({
+    "a.xml": new Uint8Array(2_000_000),
+    "b.xml": new Uint8Array(2_000_000),
+    c: new Uint8Array(9),
+  });
+  const file = { uri: "file:///x", bytes: zeros };
+  const isXml = (path: string) => path.endsWith(".xml");
+
+  test("that unfolds to more than the limit is refused before it is unfolded", () => {
+    expect(zeros.length).toBeLessThan(10_000);
+    expect(unpack(file, isXml, 4_000_000).paths).toEqual(["a.xml", "b.xml"]);
+    expect(() => unpack(file, isXml, 3_000_000)).toThrow("file:///x unfolds to more than 3 MB: split it");
+  });
+
+  test("that lies about what it unfolds to is unfolded no further than it said", () => {
+    const lying = Buffer.from(zeros);
+    // The size of a part stands at 24 of its entry in the list at the end, which PK 1 2 marks.
+    const entry = lying.indexOf(Buffer.from([0x50, 0x4b, 1, 2]));
+    lying.writeUInt32LE(10, entry + 24);
+    expect(unpack({ ...file, bytes: lying }, isXml, 3_000_000).bytes("a.xml")).toHaveLength(10);
+  });
+});
 
 describe("EPUB", () => {
   const container = `<container><rootfiles><rootfile full-path="OPS/book.opf"/></rootfiles></container>`;

@@ -48,17 +48,21 @@ export class Package {
 /**
  * The parts of a ZIP file whose path passes.
  *
- * @throws LoadError (`unreadable`) when it is no ZIP file or damaged, (`too-large`) when it unfolds to more than 500 MB.
+ * @throws LoadError (`unreadable`) when it is no ZIP file or damaged, (`too-large`) when it unfolds to more than `maxBytes`.
  */
-export function unpack({ bytes, uri }: Pick<FileToLoad, "bytes" | "uri">, wanted: (path: string) => boolean): Package {
+export function unpack(
+  { bytes, uri }: Pick<FileToLoad, "bytes" | "uri">,
+  wanted: (path: string) => boolean,
+  maxBytes = mostUnpackedBytes,
+): Package {
   let total = 0;
   try {
     const parts = unzipSync(bytes, {
       filter: ({ name, originalSize }) => {
         if (!wanted(name)) return false;
         total += originalSize;
-        if (total > mostUnpackedBytes) {
-          const most = mostUnpackedBytes / 1e6;
+        if (total > maxBytes) {
+          const most = maxBytes / 1e6;
           throw new LoadError("too-large", uri, `${uri} unfolds to more than ${most} MB: split it`);
         }
         return true;

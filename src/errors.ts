@@ -194,14 +194,19 @@ export type AnswerErrorCode =
   /** All output tokens went into thinking. */
   | "thinking-budget"
   /** The service withheld the answer. */
-  | "content-filter";
+  | "content-filter"
+  /** The reply does not fit the schema, also after the model was shown what is wrong with it. `text` has it. */
+  | "schema";
 
 /** The question cannot be answered as it was put. */
 export class AnswerError extends CitewellError {
   declare readonly code: AnswerErrorCode;
+  /** What the model said, where it said something that cannot be used. */
+  readonly text: string | undefined;
 
-  constructor(code: AnswerErrorCode, message: string, options: ErrorOptions = {}) {
-    super(code, message, options);
+  constructor(code: AnswerErrorCode, message: string, options: ErrorOptions & { readonly text?: string } = {}) {
+    super(code, message, options.cause === undefined ? {} : { cause: options.cause });
+    this.text = options.text;
   }
 }
 

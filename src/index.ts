@@ -219,6 +219,7 @@ export type { Conversation } from "./conversation.js";
 export type { StoredExchange } from "./store/conversations.js";
 export { openKnowledgeBase } from "./knowledge-base.js";
 export type {
+  Ask,
   AskOptions,
   IngestOptions,
   IngestPlan,

@@ -147,6 +147,15 @@ export interface RewriteOptions {
   readonly hyde?: boolean;
 }
 
+/** Asks a question; with `answer: { schema }` the answer's `value` is what that schema returns. */
+export interface Ask {
+  <Schema extends z.ZodType>(
+    question: string | Question,
+    options: AskOptions & { readonly answer: { readonly schema: Schema } },
+  ): AsyncIterable<AnswerEvent<z.output<Schema>>>;
+  (question: string | Question, options?: AskOptions): AsyncIterable<AnswerEvent>;
+}
+
 /** Documents that can be searched and asked: the ready-made assembly of the public stages. */
 export interface KnowledgeBase {
   readonly store: Store;
@@ -164,7 +173,7 @@ export interface KnowledgeBase {
     options?: SearchPassagesOptions,
   ) => Promise<Retrieved & { readonly trace: Trace }>;
   /** An answer as it is made: ends with exactly one `finish` or `error`. */
-  readonly ask: (question: string | Question, options?: AskOptions) => AsyncIterable<AnswerEvent>;
+  readonly ask: Ask;
   /** Search and answers within the documents that the filter lets through: those of one tenant or one reader. */
   readonly scoped: (filter: Filter) => ScopedKnowledgeBase;
   /** Whether everything is as it was written, and how near search comes to the exact answer; see `Store.verify`. */
@@ -235,6 +244,33 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
 
     const reranking = (topN: number) => rerank(reranker(transport, { model: upstream.model("rerank") }), { topN });
 
+    async function* answering(
+      { within, scope }: { readonly within: Searchable; readonly scope: Filter | undefined },
+      question: string | Question,
+      {
+        count = 40,
+        topN = 6,
+        widenTokens,
+        condense: condenses = true,
+        multiQuery: wordings,
+        hyde: guess,
+        answer: answerOptions = {},
+        filter: alsoGiven,
+        ...run
+      }: AskOptions = {},
+    ): AsyncGenerator<AnswerEvent> {
+      const alone = condenses ? Pipeline.from<Question>().pipe(condense(chat())) : Pipeline.from<Question>();
+      const worded = rewriting(alone, { multiQuery: wordings, hyde: guess });
+      const found = worded.pipe(retrieval(within, "hybrid", rerankModel ? count : topN));
+      const ranked = rerankModel ? found.pipe(reranking(topN)) : found;
+      const widened = widenTokens === undefined ? ranked : ranked.pipe(widen(within, { maxTokens: widenTokens }));
+      const asking = widened.pipe(answer(chat(), answerOptions));
+      const asked = typeof question === "string" ? { question } : question;
+      // The scope is named again for tools of the answer, which search by themselves.
+      const filter = bothFilters(scope, bothFilters(asked.filter, alsoGiven));
+      yield* asking.stream([{ ...asked, ...(filter && { filter }) }], run);
+    }
+
     const searching = (within: Searchable, scope?: Filter): ScopedKnowledgeBase => ({
       async search(
         question,
@@ -264,31 +300,7 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
         return { ...retrieved!, trace: askableTrace(retrieved!.trace) };
       },
 
-      async *ask(
-        question,
-        {
-          count = 40,
-          topN = 6,
-          widenTokens,
-          condense: condenses = true,
-          multiQuery: wordings,
-          hyde: guess,
-          answer: answering = {},
-          filter: alsoGiven,
-          ...run
-        } = {},
-      ) {
-        const alone = condenses ? Pipeline.from<Question>().pipe(condense(chat())) : Pipeline.from<Question>();
-        const worded = rewriting(alone, { multiQuery: wordings, hyde: guess });
-        const found = worded.pipe(retrieval(within, "hybrid", rerankModel ? count : topN));
-        const ranked = rerankModel ? found.pipe(reranking(topN)) : found;
-        const widened = widenTokens === undefined ? ranked : ranked.pipe(widen(within, { maxTokens: widenTokens }));
-        const asking = widened.pipe(answer(chat(), answering));
-        const asked = typeof question === "string" ? { question } : question;
-        // The scope is named again for tools of the answer, which search by themselves.
-        const filter = bothFilters(scope, bothFilters(asked.filter, alsoGiven));
-        yield* asking.stream([{ ...asked, ...(filter && { filter }) }], run);
-      },
+      ask: ((question: string | Question, how?: AskOptions) => answering({ within, scope }, question, how)) as Ask,
 
       scoped: (filter) => searching(within.scoped(filter), bothFilters(scope, filter)),
     });

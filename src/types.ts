@@ -248,9 +248,9 @@ export interface Citation {
 
 /**
  * What an answer tells while it is made. A stream of these ends with exactly one `finish` or `error`, and nothing
- * follows it.
+ * follows it. `Value`: what the answer's schema returns, where it was given one.
  */
-export type AnswerEvent =
+export type AnswerEvent<Value = unknown> =
   | { readonly type: "retrieved"; readonly hits: readonly Hit[]; readonly trace: readonly TraceStep[] }
   | { readonly type: "reasoning-delta"; readonly text: string }
   | { readonly type: "text-delta"; readonly text: string }
@@ -272,13 +272,16 @@ export type AnswerEvent =
     }
   | { readonly type: "citation"; readonly citation: Citation }
   | { readonly type: "warning"; readonly message: string }
-  | { readonly type: "finish"; readonly answer: Answer }
+  | { readonly type: "finish"; readonly answer: Answer<Value> }
   | { readonly type: "error"; readonly error: Error };
 
-/** A whole answer. */
-export interface Answer {
+/** A whole answer. `Value`: what its schema returns, where it was given one. */
+export interface Answer<Value = unknown> {
   readonly question: string;
+  /** Of an answer with a schema: the value as the model wrote it, in JSON; a value that is a text as that text. */
   readonly text: string;
+  /** As the schema returned it. Absent without a schema, and when the sources do not hold the answer. */
+  readonly value?: Value;
   /** False when the sources do not hold the answer; `hits` then are the nearest there were. */
   readonly answered: boolean;
   readonly citations: readonly Citation[];

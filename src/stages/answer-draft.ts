@@ -1,6 +1,7 @@
 import { CitedText, type CitedPart } from "../text/cited-text.js";
 import type { Folded } from "../text/fold-messages.js";
 import { isAbstention } from "../text/prompt.js";
+import type { ClaimedSource } from "../text/structured-reply.js";
 import type { Answer, AnswerEvent, Citation, Retrieved, ToolExchange, TraceStep, Usage } from "../types.js";
 import { askableTrace } from "../text/why.js";
 import { addUsage } from "./add-usage.js";
@@ -18,6 +19,15 @@ export interface AnswerEnding {
   readonly model: string;
   /** The last reply, without markers. */
   readonly lastReply: string;
+  /** Of an answer with a schema. */
+  readonly structured?: StructuredEnding;
+}
+
+export interface StructuredEnding {
+  readonly answered: boolean;
+  readonly value: unknown;
+  /** What the reader saw. */
+  readonly text: string;
 }
 
 /** An answer in the making: everything that was told goes through it once, so the whole is what the parts were. */
@@ -81,14 +91,34 @@ export class AnswerDraft {
     return found.map((message) => this.warn(message));
   }
 
-  finish({ retrieved, model, lastReply }: AnswerEnding): Answer {
-    const { text, plain } = this.cited;
+  /** The citations of a structured answer, checked, and what a reader should know of them. */
+  *cite(claims: readonly ClaimedSource[]): Generator<AnswerProgress> {
+    const numbers = new Map<number, number>();
+    for (const claim of claims) {
+      const citation = this.#sources.checker.check(claim, "");
+      if (!citation) {
+        yield this.tell({ type: "stray-marker", number: claim.number });
+        continue;
+      }
+      const number = numbers.get(claim.number) ?? numbers.size + 1;
+      numbers.set(claim.number, number);
+      yield this.tell({ type: "citation", citation: { ...citation, number } });
+      if (!citation.supported) yield this.warn(`Not found in the source it cites: ${citation.quote}`);
+    }
+    if (this.#citable && !this.#citations.some(({ supported }) => supported)) {
+      yield this.warn("The answer has no citation that holds");
+    }
+  }
+
+  finish({ retrieved, model, lastReply, structured }: AnswerEnding): Answer {
+    const { text, plain } = structured ? { text: structured.text, plain: structured.text } : this.cited;
     const fold: TraceStep[] =
       this.#fold === undefined ? [] : [{ step: "fold", kept: this.#sources.chunkIds, dropped: [], note: this.#fold }];
     return {
       question: retrieved.asked ?? retrieved.question,
       text,
-      answered: lastReply.trim() !== "" && !isAbstention(lastReply),
+      answered: structured?.answered ?? (lastReply.trim() !== "" && !isAbstention(lastReply)),
+      ...(structured?.value !== undefined && { value: structured.value }),
       citations: this.#citations,
       hits: this.#sources.hits,
       trace: askableTrace([...retrieved.trace, ...this.#sources.steps, ...fold]),

@@ -23,6 +23,17 @@ export const AnswerOptions = z.strictObject({
     .default([]),
   /** Instructions of your own, added to those on sources and citations. Default: none. */
   instructions: z.string().default(""),
+  /**
+   * What the answer is to be: it comes as `value`, checked, and its words and numbers are the schema's. The model replies
+   * in JSON, with its citations beside the answer; a reply that does not fit is shown to it once with what is wrong.
+   * Default: a text.
+   */
+  schema: z
+    .custom<z.ZodType>(
+      (value) => typeof value === "object" && value !== null && "_zod" in value,
+      "must be a zod schema",
+    )
+    .optional(),
   /** Rounds of tool calls, after which the model is asked once more, without tools. 0 to 64; default 8. */
   maxRounds: z.int().min(0).max(64).default(8),
   /** Tokens kept free for the answer. Default 4,096; at most a quarter of the context. */

@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import { OptionsError, asError } from "../errors.js";
 import { resolve } from "../options.js";
 import { stage, type RunContext, type Stage } from "../pipeline.js";
@@ -5,6 +6,7 @@ import type { ChatModel } from "../ports.js";
 import type { AnswerEvent, Retrieved } from "../types.js";
 import { AnswerOptions } from "./answer-options.js";
 import { composeAnswer } from "./compose-answer.js";
+import { answerStructure, repairMessageCount } from "./structured-answer.js";
 import { toolbox } from "./toolbox.js";
 import { untilAborted } from "./until-aborted.js";
 
@@ -19,23 +21,35 @@ const mostHits = 999;
  * - an abort is an `error` event with the caller's own reason, as it is when it is an `Error`;
  * - a question that does not fit is an `error` event with an `AnswerError`, before anything is sent.
  *
+ * With a `schema` the answer is its `value`: text and citations are told when the whole reply was read and fits. A reply
+ * that does not, also when it was shown to the model with what is wrong, is an `error` event with an `AnswerError`
+ * (`schema`).
+ *
  * Without hits and without tools no model is asked: the answer then is the abstention in the question's language.
  *
- * @throws OptionsError when an option is out of range, two tools share a name, or the model takes fewer than 2 messages.
+ * @throws OptionsError when an option is out of range, two tools share a name, the schema has no JSON Schema, or the model
+ * takes fewer than 2 messages, 4 with a schema.
  */
+export function answer<Schema extends z.ZodType>(
+  model: ChatModel,
+  options: AnswerOptions & { readonly schema: Schema },
+): Stage<Retrieved, AnswerEvent<z.output<Schema>>>;
+export function answer(model: ChatModel, options?: AnswerOptions): Stage<Retrieved, AnswerEvent>;
 export function answer(model: ChatModel, options: AnswerOptions = {}): Stage<Retrieved, AnswerEvent> {
   const settings = resolve("answer", AnswerOptions, options);
-  if (model.maxMessages < 2) {
+  const structure = settings.schema && answerStructure(settings.schema);
+  const fewestMessages = structure ? 2 + repairMessageCount : 2;
+  if (model.maxMessages < fewestMessages) {
     throw new OptionsError(
       "options",
-      `answer: ${model.model} takes ${model.maxMessages} messages, at least 2 are needed`,
+      `answer: ${model.model} takes ${model.maxMessages} messages, at least ${fewestMessages} are needed`,
     );
   }
   const tools = toolbox(settings.tools, settings.approve);
 
   async function* answerOne(retrieved: Retrieved, context: RunContext): AsyncGenerator<AnswerEvent> {
     let last: AnswerEvent;
-    const events = composeAnswer(retrieved, { model, settings, tools, context });
+    const events = composeAnswer(retrieved, { model, settings, structure, tools, context });
     try {
       for (;;) {
         context.signal.throwIfAborted();

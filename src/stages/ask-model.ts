@@ -10,6 +10,8 @@ export interface AskOptions {
   readonly call: CallOptions & { readonly signal: AbortSignal };
   /** Whether `<tool_call>` in the text is a call: some models write calls as text. */
   readonly readsWrittenCalls: boolean;
+  /** Whether its text is for the reader as it comes. Otherwise it is in the reply alone, as it was written. */
+  readonly tells: boolean;
 }
 
 /**
@@ -21,13 +23,14 @@ export interface AskOptions {
 export async function* askModel(
   model: ChatModel,
   draft: AnswerDraft,
-  { request, call, readsWrittenCalls }: AskOptions,
+  { request, call, readsWrittenCalls, tells }: AskOptions,
 ): AsyncGenerator<AnswerProgress, ModelReply> {
   const { cited } = draft;
   const start = { text: cited.text.length, plain: cited.plain.length };
   const written = new WrittenToolCallParser();
   const calls: ModelCall[] = [];
   let thought = false;
+  let untold = "";
   let finish: ChatFinish | undefined;
 
   for await (const event of untilAborted(model.stream(request, call), call.signal)) {
@@ -48,16 +51,21 @@ export async function* askModel(
     throw new TransportError("truncated", `${model.model} stopped without saying that it was finished`, {
       operation: "chat",
       retryable: true,
-      partialText: cited.text.slice(start.text),
+      partialText: tells ? cited.text.slice(start.text) : untold,
     });
   }
   const all = [...calls, ...written.calls.map((each) => ({ id: "", ...each }))];
-  const reply = { text: cited.plain.slice(start.plain).trimStart(), calls: all, finish };
+  const said = tells ? cited.plain.slice(start.plain).trimStart() : untold;
+  const reply = { text: said, calls: all, finish };
   refuseEmpty(reply, thought, request);
   return reply;
 
   function* say(text: string): Generator<AnswerProgress> {
     if (text === "") return;
+    if (!tells) {
+      untold += text;
+      return;
+    }
     // What is said in another round is another paragraph.
     const continues = start.text > 0 && cited.text.length === start.text;
     for (const part of cited.push(continues ? `\n\n${text}` : text)) yield draft.tell(part);

@@ -7,7 +7,7 @@ import type { Answer, AnswerEvent } from "../types.js";
  *
  * @throws the error of an `error` event, as it is; TransportError (`truncated`) when the events end without a last one.
  */
-export async function collectAnswer(events: Source<AnswerEvent>): Promise<Answer> {
+export async function collectAnswer<Value>(events: Source<AnswerEvent<Value>>): Promise<Answer<Value>> {
   for await (const event of events) {
     if (event.type === "finish") return event.answer;
     if (event.type === "error") throw event.error;

@@ -1,3 +1,4 @@
+import { AnswerError } from "../errors.js";
 import type { RunContext } from "../pipeline.js";
 import type { ChatModel } from "../ports.js";
 import { foldMessages, type ToolRound } from "../text/fold-messages.js";
@@ -10,13 +11,17 @@ import { AnswerSources } from "./answer-sources.js";
 import type { ResolvedAnswerOptions } from "./answer-options.js";
 import { askModel } from "./ask-model.js";
 import { fixedCosts } from "./fixed-costs.js";
+import type { ModelReply } from "./model-reply.js";
 import { remainingTime } from "./remaining-time.js";
+import { type AnswerStructure, type BadReply, repairMessages, repairTokens } from "./structured-answer.js";
 import { runToolRound, withIds } from "./tool-round.js";
 import type { Toolbox } from "./toolbox.js";
 
 export interface AnswerParts {
   readonly model: ChatModel;
   readonly settings: ResolvedAnswerOptions;
+  /** Where the answer is to be a value. */
+  readonly structure: AnswerStructure | undefined;
   readonly tools: Toolbox;
   readonly context: RunContext;
 }
@@ -24,16 +29,19 @@ export interface AnswerParts {
 /** One answer, told as it is made, and returned whole at the end. Throws where it cannot be made. */
 export async function* composeAnswer(
   retrieved: Retrieved,
-  { model, settings, tools, context }: AnswerParts,
+  { model, settings, structure, tools, context }: AnswerParts,
 ): AsyncGenerator<AnswerProgress, Answer> {
   const { question, hits } = retrieved;
   const { tokens } = model;
   yield { type: "retrieved", hits, trace: retrieved.trace };
 
   const history = (retrieved.history ?? []).map((turn) => withServiceNames(turn, tools));
-  const system = systemPrompt(question, settings.instructions);
+  const system = structure?.systemPrompt(settings.instructions) ?? systemPrompt(question, settings.instructions);
   const costs = fixedCosts({ system, question, history, tools: tools.offered(false), tokens });
-  const budget = answerBudget(model, settings, costs);
+  const budget = answerBudget(model, settings, {
+    ...costs,
+    instructions: costs.instructions + (structure ? repairTokens + costs.question : 0),
+  });
   const packed = packSources(hits, { maxTokens: budget.sources, tokens });
   const { passages } = packed;
   const sources = new AnswerSources(hits, packed);
@@ -47,6 +55,7 @@ export async function* composeAnswer(
 
   const ask = renderSourcedQuestion({ sources: passages, question });
   const rounds: ToolRound[] = [];
+  let bad: BadReply | undefined;
   const untrustedFromStart = passages.length > 0 || history.some(usedTools);
   if (untrustedFromStart && tools.withheld.length > 0) {
     yield draft.warn(`Withheld, since they write and the sources are not trusted: ${tools.withheld.join(", ")}`);
@@ -54,24 +63,41 @@ export async function* composeAnswer(
 
   for (;;) {
     const untrusted = untrustedFromStart || rounds.length > 0;
-    const offered = rounds.length < settings.maxRounds ? tools.offered(untrusted) : [];
+    const offered = bad === undefined && rounds.length < settings.maxRounds ? tools.offered(untrusted) : [];
+    const repair = bad ? repairMessages(bad, question, tokens) : [];
     const folded = foldMessages(
       { system, history, ask, rounds },
-      { maxMessages: model.maxMessages, maxTokens: budget.conversation, tokens },
+      { maxMessages: model.maxMessages - repair.length, maxTokens: budget.conversation, tokens },
     );
     const reply = yield* askModel(model, draft, {
       request: {
-        messages: folded.messages,
+        messages: [...folded.messages, ...repair],
         maxTokens: budget.reply,
+        // Services differ in whether a reply in JSON may be a call of a tool.
+        ...(structure && offered.length === 0 && { format: "json" as const }),
         ...(offered.length > 0 && { tools: offered }),
         ...(settings.temperature !== undefined && { temperature: settings.temperature }),
       },
       call: { signal: context.signal, ...remainingTime(context) },
       readsWrittenCalls: tools.size > 0,
+      tells: structure === undefined,
     });
     draft.count(reply, folded);
 
     if (reply.calls.length === 0 || offered.length === 0) {
+      if (structure) {
+        const read = await structure.read(reply.text);
+        if (!("problem" in read)) {
+          const text = read.answered ? read.text : abstentionFor(question);
+          yield { type: "text-delta", text };
+          if (read.answered) yield* draft.cite(read.sources);
+          const structured = { ...read, text };
+          return draft.finish({ retrieved, model: reply.finish.model, lastReply: text, structured });
+        }
+        if (bad) throw misfit(reply, read.problem);
+        bad = { text: reply.text, problem: read.problem };
+        continue;
+      }
       yield* draft.review(reply);
       return draft.finish({ retrieved, model: reply.finish.model, lastReply: reply.text });
     }
@@ -91,6 +117,13 @@ export async function* composeAnswer(
     draft.remember(round);
     rounds.push({ text: reply.text, tools: round.map(({ exchange }) => serviceNamed(exchange, tools)) });
   }
+}
+
+function misfit({ text, finish: { model, reason, usage } }: ModelReply, problem: string): AnswerError {
+  const cut = reason === "length" ? ` The limit cut it after ${usage.outputTokens} tokens: raise answerTokens.` : "";
+  return new AnswerError("schema", `${model} was asked twice, and its reply cannot be used. ${problem}${cut}`, {
+    text,
+  });
 }
 
 function usedTools(turn: Turn): boolean {

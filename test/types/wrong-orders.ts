@@ -4,6 +4,7 @@ import {
   Pipeline,
   answer,
   chunk,
+  collectAnswer,
   embedChunks,
   embedQuestion,
   mapStage,
@@ -11,6 +12,7 @@ import {
   search,
   skipKnown,
   store,
+  searchTool,
   tool,
   type Answer,
   type AnswerEvent,
@@ -21,6 +23,7 @@ import {
   type DocumentChunk,
   type Embedded,
   type Embedder,
+  type KnowledgeBase,
   type Question,
   type Reranker,
   type Retrieved,
@@ -137,3 +140,25 @@ export function textOf(event: AnswerEvent): Answer | Error | string {
   // @ts-expect-error only the finish event carries an answer
   return event.answer;
 }
+
+// With a schema, the answer's value has the schema's type from the stage to the end.
+const period = z.object({ days: z.int(), since: z.iso.date().transform((text) => new Date(text)) });
+declare const openKb: KnowledgeBase;
+export const structured: Stage<Retrieved, AnswerEvent<{ days: number; since: Date }>> = answer(chat, {
+  schema: period,
+});
+export const value: Promise<number | undefined> = collectAnswer(openKb.ask("?", { answer: { schema: period } })).then(
+  (whole) => whole.value?.since.getTime(),
+);
+
+// @ts-expect-error the schema has no such field
+void collectAnswer(openKb.ask("?", { answer: { schema: period } })).then((whole) => whole.value?.weeks);
+
+// @ts-expect-error without a schema nothing is known of the value
+void collectAnswer(openKb.ask("?")).then((whole) => whole.value?.days);
+
+// @ts-expect-error the value may be missing: the sources may not hold the answer
+void collectAnswer(openKb.ask("?", { answer: { schema: period } })).then((whole) => whole.value.days);
+
+// The search as a tool is a tool like any other, of the whole knowledge base or of a part of it.
+export const searches: readonly AnyTool[] = [searchTool(openKb), searchTool(openKb.scoped({ uri: "a" }))];

@@ -21,6 +21,13 @@ describe("concurrency", () => {
     expect(upstream.maxInFlight).toBe(3);
   });
 
+  test("the cap holds for all models together", async () => {
+    const { transport, upstream } = await transportFor(() => ({ ...vectors(1), delayMs: 5 }), { concurrency: 3 });
+    const call = (_: unknown, index: number) => transport.embeddings({ ...one, model: `m${index % 4}` });
+    await Promise.all(Array.from({ length: 20 }, call));
+    expect(upstream.maxInFlight).toBe(3);
+  });
+
   test("a stream gives its slot back with its headers, not with its end", async () => {
     const { transport } = await transportFor(({ path }) => (path.endsWith("embeddings") ? vectors(1) : never), {
       concurrency: 1,

@@ -25,6 +25,11 @@ export class TopK {
     }
   }
 
+  /** The lowest score that is kept; -Infinity while there is room for more. */
+  get least(): number {
+    return this.#size < this.#count ? -Infinity : (this.#scores[0] ?? Infinity);
+  }
+
   ranking(): Ranking {
     const order = Array.from({ length: this.#size }, (_, at) => at).toSorted(
       (a, b) => this.#scores[b]! - this.#scores[a]! || this.#labels[a]! - this.#labels[b]!,

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Bm25Index } from "../../src/store/lexical/bm25-index.js";
 import { lexicalFileFacts, readLexicalFile, writeLexicalFile } from "../../src/store/lexical/lexical-file.js";
+import { seededRandom } from "../support/seeded-random.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
 type Texts = ReadonlyMap<number, readonly string[]>;
@@ -75,6 +76,41 @@ test("after any additions, removals and reloads the scores are those of the form
     { numRuns: 150 },
   );
 });
+
+test("leaving long lists unread finds what reading them finds, in the same order with the same scores", () => {
+  const next = seededRandom(11);
+  // By Zipf's law: the commonest of 5,000 words are in most texts, and the rarest in a few.
+  const anyWord = () => `w${Math.floor(5000 ** next())}`;
+  const index = Bm25Index.empty();
+  let label = 0;
+  const add = (count: number, length: number) => {
+    for (const until = label + count; label < until;) {
+      index.add(++label, frequencies(Array.from({ length: 1 + Math.floor(length * next()) }, anyWord)));
+    }
+  };
+  const ask = () => {
+    for (let question = 0; question < 20; question++) {
+      const words = Array.from({ length: 2 + (question % 9) }, anyWord);
+      const third = (one: number) => one % 3 === 1;
+      const allowed = { size: label, has: third, labels: function* (): Generator<number> {} };
+      for (const conditions of [{}, { allowed }, { required: [`w${1 + (question % 3)}`] }]) {
+        const everything = index.search(words, index.size, options, conditions);
+        for (const count of [1, 10, 200]) {
+          expect(index.search(words, count, options, conditions)).toEqual({
+            labels: everything.labels.slice(0, count),
+            scores: everything.scores.slice(0, count),
+          });
+        }
+      }
+    }
+  };
+  add(9000, 40);
+  ask();
+  // The longest lists grow, texts become longer on average, and some go.
+  add(6000, 80);
+  for (let gone = 2; gone < label; gone += 7) index.remove(gone);
+  ask();
+}, 30_000);
 
 test("searching leaves nothing behind for the next search", () => {
   const index = Bm25Index.empty();

@@ -1,7 +1,9 @@
 import type { Allowed } from "../allowed-chunks.js";
 import { TimeSlice } from "../time-slice.js";
 import { type Ranking, TopK } from "../top-k.js";
+import { frequencyOf, indexOfSlot, mostSlots, postingOf, slotOf } from "./posting.js";
 import { Postings } from "./postings.js";
+import { type Saturation, StrongestShares } from "./strongest-shares.js";
 
 export interface Bm25Options {
   /** How soon repeating a word stops counting. */
@@ -30,11 +32,18 @@ export interface Bm25Content {
   readonly postings: Uint32Array;
 }
 
-// A posting is a slot of 24 bits and a frequency of 8. A frequency beyond 255 counts as 255: the score of a word that
-// often is within 1% of its limit.
-const frequencyBits = 8;
-const mostFrequency = 255;
-const mostSlots = 2 ** 24;
+/** From so many postings on, it is worth finding out whether a list can be left unread. */
+const longList = 4096;
+
+/** Sums of floating-point numbers differ by their order: by far less than this share of them. */
+const roundedUp = 1 + 1e-9;
+
+interface AskedTerm {
+  readonly list: Uint32Array;
+  readonly rarity: number;
+  /** What it can add to any text's score. */
+  readonly most: number;
+}
 
 /**
  * Finds texts by words, ranked by BM25 as Lucene computes it since version 8 (no factor k1 + 1):
@@ -51,6 +60,7 @@ export class Bm25Index {
   #deadSlots = 0;
   /** Of the living. */
   #totalLength = 0;
+  readonly #strongest = new StrongestShares();
   #scores = new Float64Array(0);
   #touched = new Uint32Array(0);
 
@@ -102,7 +112,7 @@ export class Bm25Index {
         term = this.#postings.addTerm();
         this.#terms.set(word, term);
       }
-      this.#postings.append(term, slot * 2 ** frequencyBits + Math.min(frequency, mostFrequency));
+      this.#postings.append(term, postingOf(slot, frequency));
       length += frequency;
     }
     this.#labels[slot] = label;
@@ -123,6 +133,10 @@ export class Bm25Index {
   /**
    * The `count` best for a query's words; a word that stands twice counts twice. Words are weighed by all texts, so that a
    * score says the same whatever else is asked for.
+   *
+   * Words are taken by falling worth. When all that are left together cannot lift a text that has none before them to the
+   * `count` best so far, their lists, the longest of all, are no longer read: what may still be among the best is looked
+   * up in them. After the MaxScore of Turtle and Flood, "Query evaluation: strategies and optimizations", 1995.
    */
   search(
     words: readonly string[],
@@ -130,42 +144,82 @@ export class Bm25Index {
     { k1, b }: Bm25Options,
     { required = [], allowed }: Bm25Conditions = {},
   ): Ranking {
-    const best = new TopK(Math.min(count, this.size));
-    const weights = new Map<number, number>();
-    for (const word of words) {
-      const term = this.#terms.get(word);
-      if (term !== undefined) weights.set(term, (weights.get(term) ?? 0) + 1);
-    }
-    const averageLength = this.#totalLength / this.size;
+    const wanted = Math.min(count, this.size);
     const flat = k1 * (1 - b);
-    const perLength = (k1 * b) / averageLength;
+    const perLength = (k1 * b * this.size) / Math.max(1, this.#totalLength);
+    const asked = this.#asked(words, { flat, perLength });
+    const holders = required.length > 0 ? this.#holders(required) : undefined;
+    const fits = (slot: number) => (!holders || holders.has(slot)) && (!allowed || allowed.has(this.#labels[slot]!));
     // In variables of their own: looked up anew for each posting, the fields make a search a quarter slower.
     const scores = this.#scoreRoom();
     const [touchedSlots, lengths, dead] = [this.#touched, this.#lengths, this.#dead];
     const someDead = this.#deadSlots > 0;
     let touched = 0;
-    for (const [term, weight] of weights) {
-      const list = this.#postings.list(term);
-      const living = this.#living(list);
-      const rarity = weight * Math.log(1 + (this.size - living + 0.5) / (living + 0.5));
+    let candidates: Uint32Array | undefined;
+    let left = asked.reduce((sum, { most }) => sum + most, 0) * roundedUp;
+    for (const { list, rarity, most } of asked) {
+      if (!candidates && touched >= wanted && list.length >= longList && list.length > touched) {
+        const least = this.#leastOfBest(touchedSlots.subarray(0, touched), wanted, fits);
+        if (least > left) {
+          candidates = touchedSlots
+            .slice(0, touched)
+            .filter((slot) => scores[slot]! + left >= least && fits(slot))
+            .toSorted();
+        }
+      }
+      left -= most;
+      if (candidates) {
+        let at = 0;
+        for (const slot of candidates) {
+          at = indexOfSlot(list, slot, at);
+          if (at === list.length) break;
+          const posting = list[at]!;
+          if (slotOf(posting) !== slot) continue;
+          const frequency = frequencyOf(posting);
+          scores[slot]! += (rarity * frequency) / (frequency + flat + perLength * lengths[slot]!);
+        }
+        continue;
+      }
       for (let at = 0; at < list.length; at++) {
         const posting = list[at]!;
-        const slot = posting >>> frequencyBits;
+        const slot = slotOf(posting);
         if (someDead && dead[slot]) continue;
-        const frequency = posting & mostFrequency;
+        const frequency = frequencyOf(posting);
         const before = scores[slot]!;
         if (before === 0) touchedSlots[touched++] = slot;
         scores[slot] = before + (rarity * frequency) / (frequency + flat + perLength * lengths[slot]!);
       }
     }
-    const holders = required.length > 0 ? this.#holders(required) : undefined;
-    for (let at = 0; at < touched; at++) {
-      const slot = touchedSlots[at]!;
-      const label = this.#labels[slot]!;
-      if ((!holders || holders.has(slot)) && (!allowed || allowed.has(label))) best.offer(label, scores[slot]!);
-      scores[slot] = 0;
+    const best = new TopK(wanted);
+    for (const slot of candidates ?? touchedSlots.subarray(0, touched)) {
+      if (candidates || fits(slot)) best.offer(this.#labels[slot]!, scores[slot]!);
     }
+    for (let at = 0; at < touched; at++) scores[touchedSlots[at]!] = 0;
     return best.ranking();
+  }
+
+  /** A query's words that anybody has, by falling worth. */
+  #asked(words: readonly string[], saturation: Saturation): AskedTerm[] {
+    const weights = new Map<number, number>();
+    for (const word of words) {
+      const term = this.#terms.get(word);
+      if (term !== undefined) weights.set(term, (weights.get(term) ?? 0) + 1);
+    }
+    const asked: AskedTerm[] = [];
+    for (const [term, weight] of weights) {
+      const list = this.#postings.list(term);
+      const living = this.#living(list);
+      const rarity = weight * Math.log(1 + (this.size - living + 0.5) / (living + 0.5));
+      asked.push({ list, rarity, most: rarity * this.#strongest.of(term, list, this.#lengths, saturation) });
+    }
+    return asked.toSorted((one, other) => other.most - one.most);
+  }
+
+  /** The lowest score among the `wanted` best of these slots that fit; -Infinity when there are fewer. */
+  #leastOfBest(slots: Uint32Array, wanted: number, fits: (slot: number) => boolean): number {
+    const best = new TopK(wanted);
+    for (const slot of slots) if (fits(slot)) best.offer(slot, this.#scores[slot]!);
+    return best.least;
   }
 
   /**
@@ -189,8 +243,8 @@ export class Bm25Index {
       const start = end;
       const list = this.#postings.list(term);
       for (let at = 0; at < list.length; at++) {
-        const slot = list[at]! >>> frequencyBits;
-        if (!this.#dead[slot]) postings[end++] = newSlots[slot]! * 2 ** frequencyBits + (list[at]! & mostFrequency);
+        const slot = slotOf(list[at]!);
+        if (!this.#dead[slot]) postings[end++] = postingOf(newSlots[slot]!, frequencyOf(list[at]!));
       }
       if (end > start) {
         vocabulary.push(word);
@@ -221,7 +275,7 @@ export class Bm25Index {
     for (const list of lists) {
       const next = new Set<number>();
       for (let at = 0; at < list.length; at++) {
-        const slot = list[at]! >>> frequencyBits;
+        const slot = slotOf(list[at]!);
         if (!holders || holders.has(slot)) next.add(slot);
       }
       holders = next;
@@ -232,7 +286,7 @@ export class Bm25Index {
   #living(list: Uint32Array): number {
     if (this.#deadSlots === 0) return list.length;
     let living = 0;
-    for (let at = 0; at < list.length; at++) if (!this.#dead[list[at]! >>> frequencyBits]) living++;
+    for (let at = 0; at < list.length; at++) if (!this.#dead[slotOf(list[at]!)]) living++;
     return living;
   }
 

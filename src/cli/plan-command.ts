@@ -1,3 +1,7 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { StoreError } from "../errors.js";
 import type { IngestPlan } from "../knowledge-base.js";
 import { withKnowledgeBase, type World } from "./command-context.js";
 import { exitCodes } from "./failure.js";
@@ -13,13 +17,32 @@ export async function planCommand(world: World, paths: readonly string[], flags:
     world.stderr,
     ({ documentsRead }) => `${count(documentsRead)} documents read`,
   );
-  const plan = await withKnowledgeBase(world, flags, true, (kb, { price }) =>
+  const plan = await withStoreOrNone(world, flags, (kb, { price }) =>
     kb.plan(source, { signal: world.signal, onProgress: line.update, ...(price !== undefined && { price }) }),
   );
   line.clear();
   if (flags.json) world.stdout.write(`${JSON.stringify({ ...plan, failures: failuresAsJson(plan.failures) })}\n`);
   else world.stdout.write(describePlan(plan, world.directory));
   return plan.outcomes.failed > 0 ? exitCodes.failures : exitCodes.done;
+}
+
+/** A plan leaves nothing behind, even when it is killed: where there is no store, it is made for an empty one elsewhere. */
+async function withStoreOrNone(
+  world: World,
+  flags: PlanFlags,
+  use: Parameters<typeof withKnowledgeBase<IngestPlan>>[3],
+): Promise<IngestPlan> {
+  try {
+    return await withKnowledgeBase(world, flags, false, use);
+  } catch (error) {
+    if (!(error instanceof StoreError && error.code === "missing")) throw error;
+  }
+  const elsewhere = mkdtempSync(join(tmpdir(), "citewell-plan-"));
+  try {
+    return await withKnowledgeBase(world, { ...flags, store: elsewhere }, true, use);
+  } finally {
+    rmSync(elsewhere, { recursive: true, force: true });
+  }
 }
 
 function describePlan(plan: IngestPlan, directory: string): string {

@@ -1,7 +1,8 @@
+import { watch } from "node:fs";
 import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import {
   citewell,
   citewellJson,
@@ -67,11 +68,15 @@ describe("index", () => {
 });
 
 describe("plan", () => {
-  test("says what index then does, and leaves no store behind", async () => {
+  test("says what index then does, and makes no store for it", async () => {
     const cwd = await temporaryFolder();
     await cp(handbook, join(cwd, "docs"), { recursive: true });
+    const touched: (string | null)[] = [];
+    const watcher = watch(cwd, (_, name) => touched.push(name));
+    onTestFinished(() => watcher.close());
     const plan = await citewellJson<Record<string, unknown>>(["plan", "docs", "--price", "2"], { cwd });
     expect(await readdir(cwd)).toEqual(["docs"]);
+    expect(touched).not.toContain(".citewell");
     const report = await citewellJson<IndexJson>(["index", "docs"], { cwd });
     expect(plan).toEqual({
       documents: 3,

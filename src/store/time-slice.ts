@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 
-// Long work on the main thread lets others run this often: a sixth of the 50 ms that count as a stall, so that a slice
-// that runs over on a slow machine still is none.
-const sliceMs = 8;
+// Long work on the main thread lets others run this often. Several such works take turns, and together must stay well
+// below the 50 ms that count as a stall, also on a slow machine.
+const sliceMs = 4;
 
 /** Splits long work: `if (slice.over) await slice.next()`. */
 export class TimeSlice {

@@ -215,6 +215,7 @@ function messageCases({ llm, vlm }: ConformanceModels): readonly Listed[] {
     ["no messages field", { model: llm }, "messages"],
     ["no message", chat([]), "messages"],
     ["11 messages", chat(many(11, message)), "messages"],
+    ["the role tool for a VLM", { model: vlm, messages: [{ role: "tool", content: [picture] }] }, "messages.0.role"],
     ["the role tool", chat([{ role: "tool", content: "a" }]), "messages.0.role"],
     ["a message without content", chat([{ role: "user" }]), "messages.0.content"],
     ["content null", chat([{ role: "user", content: null }]), "messages.0.content"],
@@ -266,6 +267,16 @@ const referenceVideo = media("video_url", "https://example.com/a.mp4", "referenc
 const referenceAudio = media("audio_url", "https://example.com/a.mp3", "reference_audio");
 const videoWith = (model: string) => (change: object) => ({ model, content: [prompt], ...change });
 
+const videoFields = {
+  return_last_frame: false,
+  service_tier: "default",
+  execution_expires_after: 172_800,
+  generate_audio: true,
+  resolution: "720p",
+  camera_fixed: false,
+  watermark: false,
+};
+
 function videoCases({ video }: ConformanceModels): readonly Listed[] {
   const request = videoWith(video);
   return [
@@ -284,7 +295,16 @@ function videoCases({ video }: ConformanceModels): readonly Listed[] {
     ...[-1, 0, 2 ** 32 - 1].map((seed): Listed => [`seed ${seed}`, request({ seed })]),
     ["a camera that is free", request({ camera_fixed: false })],
     ["a watermark", request({ watermark: true })],
+    ["every field at its default", request({ ...videoFields, ratio: "adaptive", duration: 5, seed: -1 })],
     ["no model", { content: [prompt] }, "model"],
+    ["a model that is no string", request({ model: 7 }), "model"],
+    ["a callback that is no string", request({ callback_url: 7 }), "callback_url"],
+    ["an identifier that is no string", request({ safety_identifier: 7 }), "safety_identifier"],
+    ["a duration as a string", request({ duration: "5" }), "duration"],
+    ["a seed as a string", request({ seed: "5" }), "seed"],
+    ["expiry as a string", request({ execution_expires_after: "3600" }), "execution_expires_after"],
+    ["camera_fixed as a word", request({ camera_fixed: "no" }), "camera_fixed"],
+    ["tools that are no list", request({ tools: { type: "web_search" } }), "tools"],
     ["no content", { model: video }, "content"],
     ["empty content", request({ content: [] }), "content"],
     ["content as a string", request({ content: "a cat" }), "content"],

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { cp, mkdir, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { temporaryFolder } from "./temporary-folder.js";
@@ -14,7 +14,11 @@ export async function runWithPackages(packages: readonly string[], script: strin
   const root = fileURLToPath(new URL("../../", import.meta.url));
   await cp(join(root, "dist"), join(folder, "dist"), { recursive: true });
   await mkdir(join(folder, "node_modules"));
-  for (const name of packages) await symlink(join(root, "node_modules", name), join(folder, "node_modules", name));
+  for (const name of packages) {
+    const place = join(folder, "node_modules", name);
+    await mkdir(dirname(place), { recursive: true });
+    await symlink(join(root, "node_modules", name), place);
+  }
   await writeFile(join(folder, "package.json"), '{"type":"module"}');
   await writeFile(join(folder, "script.js"), script);
   const { stdout } = await promisify(execFile)(process.execPath, [join(folder, "script.js")], { timeout: 15_000 });

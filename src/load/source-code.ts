@@ -52,7 +52,7 @@ const endingsOf: Readonly<Record<string, string>> = {
   typescript: ".ts .mts .cts .tsx",
   verilog: ".v .sv .vhd .vhdl",
   vue: ".vue",
-  xml: ".xml .xsd .xsl .xslt .svg .wsdl",
+  xml: ".xml .xsd .xsl .xslt .wsdl",
   yaml: ".yaml .yml",
   zig: ".zig",
 };

@@ -86,6 +86,7 @@ export type {
   TokenCounter,
   TokenMeasure,
   ToolDescription,
+  ToolMessages,
   Verification,
   VerifyOptions,
   WrittenDocument,
@@ -103,7 +104,7 @@ export type { Transport } from "./transport/transport.js";
 export type { TransportOptions } from "./transport/options.js";
 export type { TransportEvent } from "./transport/events.js";
 export type { ChatResult, ChatStreamEvent, ToolCall } from "./transport/chat-result.js";
-export type { TransportChatRequest } from "./transport/chat.js";
+export type { ChatCallOptions, TransportChatRequest } from "./transport/chat.js";
 export type { EmbeddingsResult } from "./transport/embeddings.js";
 export type { RerankResult, RerankedDocument } from "./transport/rerank.js";
 export { VideoError } from "./transport/video-error.js";

@@ -84,9 +84,22 @@ export interface Reranker {
 }
 
 export interface ChatMessage {
-  readonly role: "system" | "user" | "assistant";
+  /** `tool` only for models with `toolMessages: "role-tool"`. */
+  readonly role: "system" | "user" | "assistant" | "tool";
   readonly content: string;
+  /** Calls that an assistant's message made; each is answered by one of the `tool` messages right behind it. */
+  readonly toolCalls?: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
+  /** What the model thought before its calls, for models that want it back. */
+  readonly reasoning?: string;
+  /** Of a `tool` message: the call it answers. */
+  readonly toolCallId?: string;
 }
+
+/**
+ * How calls of tools and their results are sent back. `user-xml`: as text, results in a user message, in the three roles
+ * of the contract. `role-tool`: in messages of the role `tool`, for services that take it.
+ */
+export type ToolMessages = "user-xml" | "role-tool";
 
 /** A JSON Schema of an object. */
 export type JsonSchema = { readonly [key: string]: unknown };
@@ -129,6 +142,10 @@ export interface ChatModel {
   readonly maxOutputTokens: number;
   /** Most messages in a request; longer histories are folded. */
   readonly maxMessages: number;
+  /** Default: `user-xml`. */
+  readonly toolMessages?: ToolMessages;
+  /** Whether it wants back what it thought before a call. Default: false. */
+  readonly replaysReasoning?: boolean;
   readonly tokens: TokenCounter;
   readonly stream: (request: ChatRequest, call?: CallOptions) => AsyncIterable<ChatEvent>;
 }

@@ -39,6 +39,26 @@ export const Message = z.strictObject({
   content: z.union([z.string(), z.array(ContentPart).min(1)]),
 });
 
+/** Beyond the contract: an assistant's message with its calls, and the results, for services that take the role `tool`. */
+export const RoleToolMessage = z.union([
+  Message,
+  z.strictObject({
+    role: z.literal("assistant"),
+    content: z.string(),
+    tool_calls: z
+      .array(
+        z.strictObject({
+          id: z.string().min(1),
+          type: z.literal("function"),
+          function: z.strictObject({ name: z.string().min(1), arguments: z.string() }),
+        }),
+      )
+      .min(1),
+    reasoning_content: z.string().optional(),
+  }),
+  z.strictObject({ role: z.literal("tool"), tool_call_id: z.string().min(1), content: z.string() }),
+]);
+
 export const ChatTool = z.strictObject({
   type: z.literal("function"),
   function: z.strictObject({
@@ -78,6 +98,9 @@ export const ChatRequest = z.strictObject({
   reasoning_effort: z.enum(["low", "medium", "high", "none"]).optional(),
 });
 export type ChatRequest = z.input<typeof ChatRequest>;
+
+/** The request of services that take the role `tool`. */
+export const RoleToolChatRequest = ChatRequest.extend({ messages: z.array(RoleToolMessage).min(1).max(maxMessages) });
 
 const ToolCall = z.object({
   index: z.int().nullish(),
@@ -145,7 +168,7 @@ const familyFields: readonly { readonly field: keyof ChatRequest; readonly famil
   { field: "thinking", family: "D" },
 ];
 
-function chatRules(request: z.output<typeof ChatRequest>, model: ModelInfo): readonly Violation[] {
+function chatRules(request: z.output<typeof RoleToolChatRequest>, model: ModelInfo): readonly Violation[] {
   const found: Violation[] = [];
   const refuse = (field: string, message: string) => found.push({ field, message });
   const vision = model.type === "vlm";
@@ -188,3 +211,9 @@ export const chat = {
   repeat: "always",
   readTimeoutMs: 600_000,
 } as const satisfies Operation<typeof ChatRequest, typeof ChatReply>;
+
+/** The same with messages of the role `tool`, which the contract does not have. */
+export const roleToolChat = { ...chat, request: RoleToolChatRequest } as const satisfies Operation<
+  typeof RoleToolChatRequest,
+  typeof ChatReply
+>;

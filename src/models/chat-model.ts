@@ -3,9 +3,9 @@ import { type ModelInfo, modelInfo } from "../contract/catalogue.js";
 import { type ChatRequest as WireRequest, maxMessages, maxOutputTokens as mostOutputTokens } from "../contract/chat.js";
 import { OptionsError } from "../errors.js";
 import { resolve } from "../options.js";
-import type { CallOptions, ChatEvent, ChatModel, ChatRequest, ToolDescription } from "../ports.js";
+import type { ChatEvent, ChatMessage, ChatModel, ChatRequest, ToolDescription } from "../ports.js";
 import { defaultTokens } from "../text/tokens.js";
-import { type TransportChatRequest, defaultMaxTokens } from "../transport/chat.js";
+import { type ChatCallOptions, type TransportChatRequest, defaultMaxTokens } from "../transport/chat.js";
 import type { Transport } from "../transport/transport.js";
 import { Counter } from "./counter.js";
 import { Thinking, thinkingFields } from "./thinking.js";
@@ -21,6 +21,11 @@ export const ChatModelOptions = z.strictObject({
    * the Q3 family, `{ effort }` for models of no family. Default: the model's own way.
    */
   thinking: Thinking.optional(),
+  /**
+   * How calls of tools and their results are sent back: as text in the contract's three roles, or in messages of the role
+   * `tool`, for services that take it. Default: `user-xml`.
+   */
+  toolMessages: z.enum(["user-xml", "role-tool"]).default("user-xml"),
   /** 0 to 2; a request's own wins. Default: the service's, 0.7. */
   temperature: z.number().min(0).max(2).optional(),
   /** Default: the exact counter of the library's own vocabulary. */
@@ -37,20 +42,19 @@ const defaultContextTokens = 32_768;
  */
 export function chatModel(transport: Transport, options: ChatModelOptions): ChatModel {
   const settings = resolve("chatModel", ChatModelOptions, options);
-  const { model, temperature } = settings;
+  const { model, temperature, toolMessages } = settings;
   const info = modelInfo(transport.models, model, "llm");
   const type = info.type === "vlm" ? "vlm" : "llm";
   const contextTokens = settings.contextTokens ?? info.contextTokens ?? defaultContextTokens;
   const maxOutputTokens = settings.maxOutputTokens ?? Math.min(defaultMaxTokens[type], Math.floor(contextTokens / 2));
   checkOutput(maxOutputTokens, contextTokens, info);
   const thinking = thinkingFields(settings.thinking, info);
+  // Models of this family refuse calls that come back without what was thought before them.
+  const replaysReasoning = toolMessages === "role-tool" && info.family === "D";
 
   const wireRequest = (request: ChatRequest): TransportChatRequest => ({
     model,
-    messages: request.messages.map(({ role, content }) => ({
-      role,
-      content: type === "vlm" ? [{ type: "text", text: content }] : content,
-    })),
+    messages: request.messages.map((message) => wireMessage(message, { vision: type === "vlm", replaysReasoning })),
     max_tokens: Math.min(request.maxTokens ?? maxOutputTokens, mostOutputTokens[type]),
     ...(request.stop !== undefined && request.stop.length > 0 && { stop: [...request.stop] }),
     ...samplingFields(request.temperature ?? temperature),
@@ -64,8 +68,10 @@ export function chatModel(transport: Transport, options: ChatModelOptions): Chat
     contextTokens,
     maxOutputTokens,
     maxMessages,
+    toolMessages,
+    replaysReasoning,
     tokens: settings.tokens ?? defaultTokens,
-    stream: (request, call = {}) => chatEvents(transport, wireRequest(request), call),
+    stream: (request, call = {}) => chatEvents(transport, wireRequest(request), { ...call, toolMessages }),
   };
 }
 
@@ -73,7 +79,7 @@ export function chatModel(transport: Transport, options: ChatModelOptions): Chat
 async function* chatEvents(
   transport: Transport,
   request: TransportChatRequest,
-  call: CallOptions,
+  call: ChatCallOptions,
 ): AsyncGenerator<ChatEvent, void, undefined> {
   for await (const event of transport.chatStream(request, call)) {
     if (event.type === "finish") {
@@ -81,6 +87,22 @@ async function* chatEvents(
       yield { type: "finish", reason, usage, model };
     } else if (event.type !== "tool-call-delta") yield event;
   }
+}
+
+function wireMessage(
+  { role, content, toolCalls, toolCallId = "", reasoning = "" }: ChatMessage,
+  { vision, replaysReasoning }: { readonly vision: boolean; readonly replaysReasoning: boolean },
+): TransportChatRequest["messages"][number] {
+  if (role === "tool") return { role, tool_call_id: toolCallId, content };
+  if (role !== "assistant" || toolCalls === undefined) {
+    return { role, content: vision ? [{ type: "text", text: content }] : content };
+  }
+  return {
+    role,
+    content,
+    tool_calls: toolCalls.map(({ id, ...called }) => ({ id, type: "function", function: called })),
+    ...(replaysReasoning && { reasoning_content: reasoning }),
+  };
 }
 
 function wireTool({ name, description, parameters }: ToolDescription): NonNullable<WireRequest["tools"]>[number] {

@@ -29,7 +29,7 @@ export async function* askModel(
   const start = { text: cited.text.length, plain: cited.plain.length };
   const written = new WrittenToolCallParser();
   const calls: ModelCall[] = [];
-  let thought = false;
+  let reasoning = "";
   let untold = "";
   let finish: ChatFinish | undefined;
 
@@ -37,7 +37,7 @@ export async function* askModel(
     if (event.type === "text-delta") yield* say(readsWrittenCalls ? written.push(event.text) : event.text);
     else if (event.type === "tool-call") calls.push(event);
     else if (event.type === "reasoning-delta") {
-      thought = true;
+      reasoning += event.text;
       yield event;
     } else {
       finish = event;
@@ -56,8 +56,8 @@ export async function* askModel(
   }
   const all = [...calls, ...written.calls.map((each) => ({ id: "", ...each }))];
   const said = tells ? cited.plain.slice(start.plain).trimStart() : untold;
-  const reply = { text: said, calls: all, finish };
-  refuseEmpty(reply, thought, request);
+  const reply = { text: said, calls: all, reasoning, finish };
+  refuseEmpty(reply, request);
   return reply;
 
   function* say(text: string): Generator<AnswerProgress> {
@@ -72,12 +72,12 @@ export async function* askModel(
   }
 }
 
-function refuseEmpty({ text, calls, finish }: ModelReply, thought: boolean, { maxTokens }: ChatRequest): void {
+function refuseEmpty({ text, calls, reasoning, finish }: ModelReply, { maxTokens }: ChatRequest): void {
   const { reason, usage, model } = finish;
   if (reason === "content-filter") {
     throw new AnswerError("content-filter", `The service withheld the answer of ${model} (content filter)`);
   }
-  if (reason === "length" && thought && calls.length === 0 && text.trim() === "") {
+  if (reason === "length" && reasoning !== "" && calls.length === 0 && text.trim() === "") {
     throw new AnswerError(
       "thinking-budget",
       `${model} used all of its ${usage.outputTokens} output tokens (limit ${maxTokens ?? "its own"}) for thinking and said ` +

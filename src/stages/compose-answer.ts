@@ -1,6 +1,7 @@
 import { AnswerError } from "../errors.js";
 import type { RunContext } from "../pipeline.js";
-import type { ChatModel } from "../ports.js";
+import type { ChatModel, TokenCounter } from "../ports.js";
+import { longestStart } from "../text/cut-text.js";
 import { foldMessages, type ToolRound } from "../text/fold-messages.js";
 import { packSources } from "../text/pack.js";
 import { abstentionFor, renderSourcedQuestion, systemPrompt } from "../text/prompt.js";
@@ -55,6 +56,7 @@ export async function* composeAnswer(
 
   const ask = renderSourcedQuestion({ sources: passages, question });
   const rounds: ToolRound[] = [];
+  const form = model.toolMessages ? { toolMessages: model.toolMessages } : {};
   let bad: BadReply | undefined;
   const untrustedFromStart = passages.length > 0 || history.some(usedTools);
   if (untrustedFromStart && tools.withheld.length > 0) {
@@ -67,7 +69,7 @@ export async function* composeAnswer(
     const repair = bad ? repairMessages(bad, question, tokens) : [];
     const folded = foldMessages(
       { system, history, ask, rounds },
-      { maxMessages: model.maxMessages - repair.length, maxTokens: budget.conversation, tokens },
+      { maxMessages: model.maxMessages - repair.length, maxTokens: budget.conversation, tokens, ...form },
     );
     const reply = yield* askModel(model, draft, {
       request: {
@@ -115,7 +117,11 @@ export async function* composeAnswer(
       context,
     });
     draft.remember(round);
-    rounds.push({ text: reply.text, tools: round.map(({ exchange }) => serviceNamed(exchange, tools)) });
+    rounds.push({
+      text: reply.text,
+      tools: round.map(({ exchange }) => serviceNamed(exchange, tools)),
+      ...(model.replaysReasoning && { reasoning: cutToTokens(reply.reasoning, budget.results / 2, tokens) }),
+    });
   }
 }
 
@@ -124,6 +130,11 @@ function misfit({ text, finish: { model, reason, usage } }: ModelReply, problem:
   return new AnswerError("schema", `${model} was asked twice, and its reply cannot be used. ${problem}${cut}`, {
     text,
   });
+}
+
+/** Thinking is longer than what it led to: whole, it would push out the very results that it asked for. */
+function cutToTokens(text: string, maxTokens: number, tokens: TokenCounter): string {
+  return longestStart(text, (start) => tokens.count(start) <= maxTokens);
 }
 
 function usedTools(turn: Turn): boolean {

@@ -13,5 +13,7 @@ export interface ModelReply {
   /** What it said, without markers. */
   readonly text: string;
   readonly calls: readonly ModelCall[];
+  /** What it thought before. */
+  readonly reasoning: string;
   readonly finish: ChatFinish;
 }

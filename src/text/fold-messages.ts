@@ -1,12 +1,15 @@
-import type { ChatMessage, TokenCounter } from "../ports.js";
+import type { ChatMessage, TokenCounter, ToolMessages } from "../ports.js";
 import type { ToolExchange, Turn } from "../types.js";
 import { shorten } from "./cut-text.js";
 import { escapeTags } from "./prompt-tags.js";
+import { roleToolMessageCount, roleToolMessages } from "./role-tool.js";
 import { renderToolCall, renderToolResponse } from "./tool-messages.js";
 
 /** One round of a running tool loop: what the model said before it called, the calls, and what came of them. */
 export interface ToolRound {
   readonly text: string;
+  /** What it thought before, where it wants that back. */
+  readonly reasoning?: string;
   readonly tools: readonly ToolExchange[];
 }
 
@@ -27,10 +30,15 @@ export interface FoldLimits {
   /** Most tokens of history and rounds together, with their framing. */
   readonly maxTokens: number;
   readonly tokens: TokenCounter;
+  /** Default: `user-xml`. */
+  readonly toolMessages?: ToolMessages;
 }
 
 export interface Folded {
-  /** One system message, then user and assistant in turn, beginning with the user. */
+  /**
+   * One system message, then user and assistant in turn, beginning with the user. With `role-tool`, results stand between
+   * the assistant's calls and what comes next; a round of more calls than there may be messages is sent as text even so.
+   */
   readonly messages: readonly ChatMessage[];
   /** Earlier turns and rounds that stand in shortened form in `<conversation_history>`. */
   readonly foldedTurns: number;
@@ -45,7 +53,15 @@ export const messageOverheadTokens = 8;
 
 /** Tokens of messages as they are sent. */
 export function countMessageTokens(messages: readonly ChatMessage[], tokens: TokenCounter): number {
-  return messages.reduce((sum, { content }) => sum + tokens.count(content) + messageOverheadTokens, 0);
+  return messages.reduce(
+    (sum, { content, reasoning = "", toolCalls = [] }) =>
+      sum +
+      tokens.count(content) +
+      (reasoning === "" ? 0 : tokens.count(reasoning)) +
+      toolCalls.reduce((calls, call) => calls + tokens.count(JSON.stringify(call)) + messageOverheadTokens, 0) +
+      messageOverheadTokens,
+    0,
+  );
 }
 
 /** Of the budget, what may stay in full when older items are folded beside it. */
@@ -58,18 +74,19 @@ const foldedResultCharacters = 240;
  * turns stay as they are, older ones are folded into one `<conversation_history>` in a user message. The running rounds
  * are folded last. A call and its result are never parted, nothing changes places, and neighbours of one role are merged.
  */
-export function foldMessages(conversation: Conversation, { maxMessages, maxTokens, tokens }: FoldLimits): Folded {
+export function foldMessages(conversation: Conversation, limits: FoldLimits): Folded {
+  const { maxMessages, maxTokens, tokens } = limits;
   const turns = conversation.history.filter(({ role }) => role !== "system");
   const { rounds } = conversation;
   const system: ChatMessage = { role: "system", content: systemText(conversation) };
   const asking: ChatMessage = { role: "user", content: conversation.ask };
-  const keepNewest = <Item>(items: readonly Item[], render: (item: Item) => ChatMessage[], limits: KeepLimits) =>
+  const keepNewest = <Item>(items: readonly Item[], render: (item: Item) => ChatMessage[], keep: KeepLimits) =>
     splitNewest(
       items.map(render).map((messages) => ({ messages, tokens: countMessageTokens(messages, tokens) })),
-      limits,
+      keep,
     );
 
-  const roundSplit = keepNewest(rounds, renderRound, {
+  const roundSplit = keepNewest(rounds, (round) => renderRound(round, limits), {
     budget: turns.length > 0 ? maxTokens * verbatimShare : maxTokens,
     allowed: (_, newest) => merge([system, asking, ...newest]).length <= maxMessages,
   });
@@ -81,7 +98,7 @@ export function foldMessages(conversation: Conversation, { maxMessages, maxToken
   const running = [asking, ...roundBlock.messages, ...roundSplit.messages];
 
   const turnBudget = afterRounds - countMessageTokens(roundBlock.messages, tokens);
-  const turnSplit = keepNewest(turns, renderTurn, {
+  const turnSplit = keepNewest(turns, (turn) => renderTurn(turn, limits), {
     budget: turnBudget,
     allowed: (older, newest) => {
       if (older === 0 && newest[0]?.role === "assistant") return false;
@@ -107,18 +124,21 @@ function systemText({ system, history }: Conversation): string {
   return [system, ...history.filter(({ role }) => role === "system").map(({ text }) => text)].join("\n\n");
 }
 
-function renderRound({ text, tools }: ToolRound): ChatMessage[] {
+function renderRound(round: ToolRound, { toolMessages, maxMessages }: FoldLimits): ChatMessage[] {
+  const { text, tools } = round;
+  // Beside them there are at least the system message and the one that asks.
+  if (toolMessages === "role-tool" && 2 + roleToolMessageCount(round) <= maxMessages) return roleToolMessages(round);
   return [
     { role: "assistant", content: joinLines([escapeTags(text), ...tools.map(renderToolCall)]) },
     { role: "user", content: joinLines(tools.map(renderToolResponse)) },
   ];
 }
 
-function renderTurn(turn: Turn): ChatMessage[] {
+function renderTurn(turn: Turn, limits: FoldLimits): ChatMessage[] {
   const role = turn.role === "assistant" ? "assistant" : "user";
   const text: ChatMessage[] = turn.text === "" ? [] : [{ role, content: escapeTags(turn.text) }];
   return turn.role === "assistant" && turn.tools && turn.tools.length > 0
-    ? [...renderRound({ text: "", tools: turn.tools }), ...text]
+    ? [...renderRound({ text: "", tools: turn.tools }, limits), ...text]
     : text;
 }
 
@@ -194,8 +214,8 @@ function merge(messages: readonly ChatMessage[]): ChatMessage[] {
   const merged: ChatMessage[] = [];
   for (const message of messages) {
     const last = merged.at(-1);
-    if (last?.role === message.role) {
-      merged[merged.length - 1] = { role: last.role, content: joinParagraphs(last.content, message.content) };
+    if (last?.role === message.role && message.role !== "tool") {
+      merged[merged.length - 1] = { ...message, content: joinParagraphs(last.content, message.content) };
     } else merged.push(message);
   }
   return merged;

@@ -11,6 +11,13 @@ export function escapeTags(text: string): string {
   return text.replace(opening, "<\\$1");
 }
 
+const toolOpening = /<(\\*)(?=\/?(?:tool_call|tool_response)\b)/giu;
+
+/** The same for the tags of tools alone: for text in which sources stand that were escaped already. */
+export function escapeToolTags(text: string): string {
+  return text.replace(toolOpening, "<\\$1");
+}
+
 /** The text that `escapeTags` was given. */
 export function unescapeTags(text: string): string {
   return text.replace(escapedOpening, "<$1");

@@ -1,10 +1,13 @@
 import {
   type ChatRequest as ContractChatRequest,
+  type RoleToolMessage,
   chat as operation,
   chatDefaults,
   maxOutputTokens,
+  roleToolChat,
 } from "../contract/chat.js";
-import type { CallOptions } from "../ports.js";
+import type { z } from "zod";
+import type { CallOptions, ToolMessages } from "../ports.js";
 import { ChatReader } from "./chat-reader.js";
 import type { ChatResult, ChatStreamEvent } from "./chat-result.js";
 import { type Failure, badReply } from "./failure.js";
@@ -12,16 +15,24 @@ import { checkRequest, withoutDefaults } from "./prepare.js";
 import type { Call, Upstream } from "./upstream.js";
 
 /** The contract's request. `stream` is set by the method; `stop` may be one sequence. */
-export type TransportChatRequest = Omit<ContractChatRequest, "stream" | "stop"> & {
+export type TransportChatRequest = Omit<ContractChatRequest, "stream" | "stop" | "messages"> & {
+  readonly messages: z.input<typeof RoleToolMessage>[];
   readonly stop?: string | string[] | null;
 };
+
+export interface ChatCallOptions extends CallOptions {
+  /** `role-tool`: messages of the role `tool` and calls in those of the assistant may be sent. Default: `user-xml`. */
+  readonly toolMessages?: ToolMessages;
+}
+
+type ChatBody = Omit<ContractChatRequest, "messages"> & Pick<TransportChatRequest, "messages">;
 
 /** Tokens of a reply when the caller names no number: the service's own default of 512 cuts most answers. */
 export const defaultMaxTokens = { llm: 4096, vlm: 2048 } as const;
 
 /** A whole reply; one that comes as a stream nevertheless is put together. */
-export function chat(upstream: Upstream, request: TransportChatRequest, call: CallOptions): Promise<ChatResult> {
-  const whole = chatCall(upstream, request, false, async (reader) => {
+export function chat(upstream: Upstream, request: TransportChatRequest, call: ChatCallOptions): Promise<ChatResult> {
+  const whole = chatCall(upstream, request, { ...call, stream: false }, async (reader) => {
     for (let events = await reader.read(); events; events = await reader.read()) {
       const last = events.at(-1);
       if (last?.type === "finish") {
@@ -45,9 +56,12 @@ export function chat(upstream: Upstream, request: TransportChatRequest, call: Ca
 export async function* chatStream(
   upstream: Upstream,
   request: TransportChatRequest,
-  options: CallOptions,
+  options: ChatCallOptions,
 ): AsyncGenerator<ChatStreamEvent, void, undefined> {
-  const call = chatCall(upstream, request, true, async (opened) => ({ reader: opened, first: await opened.read() }));
+  const call = chatCall(upstream, request, { ...options, stream: true }, async (opened) => ({
+    reader: opened,
+    first: await opened.read(),
+  }));
   const scope = upstream.open(call, options);
   let reader: ChatReader | undefined;
   try {
@@ -76,35 +90,38 @@ function told(upstream: Upstream, result: ChatResult): ChatResult {
   return result;
 }
 
+type ChatForm = Pick<ChatCallOptions, "toolMessages"> & { readonly stream: boolean };
+
 function chatCall<T>(
   upstream: Upstream,
   request: TransportChatRequest,
-  stream: boolean,
+  { stream, toolMessages }: ChatForm,
   read: (reader: ChatReader) => Promise<T>,
-): Call<T> & { readonly body: ContractChatRequest } {
+): Call<T> & { readonly body: ChatBody } {
   const { model } = request;
   const { streamIdleMs: idleMs, streamPayloadIdleMs: payloadIdleMs, thinkTags } = upstream.settings;
   return {
     operation,
     model,
-    body: chatBody(upstream, request, stream),
+    body: chatBody(upstream, request, { stream, toolMessages }),
     accept: stream ? "text/event-stream" : "application/json",
     read: (exchange) => read(new ChatReader(exchange, model, { idleMs, payloadIdleMs }, thinkTags)),
   };
 }
 
-function chatBody(upstream: Upstream, request: TransportChatRequest, stream: boolean): ContractChatRequest {
+function chatBody(upstream: Upstream, request: TransportChatRequest, { stream, toolMessages }: ChatForm): ChatBody {
   const { stop, ...rest } = request;
   const known = upstream.models.find(({ id }) => id === request.model)?.type;
   const vision = known === undefined ? hasParts(request) : known === "vlm";
   const type = vision ? "vlm" : "llm";
-  const body: ContractChatRequest = {
+  const body: ChatBody = {
     ...rest,
     ...(stop !== undefined && { stop: typeof stop === "string" ? [stop] : stop }),
     stream,
     max_tokens: request.max_tokens ?? Math.min(defaultMaxTokens[type], maxOutputTokens[type]),
   };
-  checkRequest(operation, body, upstream.models, type);
+  if (toolMessages === "role-tool") checkRequest(roleToolChat, body, upstream.models, type);
+  else checkRequest(operation, body, upstream.models, type);
   if (body.response_format?.type === "json_object" && !/json/i.test(JSON.stringify(body.messages))) {
     upstream.warn(operation.name, body.model, "no message says json, which services want of a reply in json_object");
   }

@@ -5,7 +5,7 @@ import type { VideoRequest } from "../contract/video.js";
 import type { VideoTaskListRequest } from "../contract/video-tasks.js";
 import type { Submission } from "../errors.js";
 import type { CallOptions } from "../ports.js";
-import { type TransportChatRequest, chat, chatStream } from "./chat.js";
+import { type ChatCallOptions, type TransportChatRequest, chat, chatStream } from "./chat.js";
 import type { ChatResult, ChatStreamEvent } from "./chat-result.js";
 import { type EmbeddingsResult, embeddings } from "./embeddings.js";
 import { type TransportOptions, transportSettings } from "./options.js";
@@ -35,9 +35,9 @@ export interface Transport {
   /** Documents by what they say about a query, best first. */
   readonly rerank: (request: RerankRequest, call?: CallOptions) => Promise<RerankResult>;
   /** An answer, whole. */
-  readonly chat: (request: TransportChatRequest, call?: CallOptions) => Promise<ChatResult>;
+  readonly chat: (request: TransportChatRequest, call?: ChatCallOptions) => Promise<ChatResult>;
   /** An answer while it is made; nothing is sent before the loop begins, and leaving the loop closes the connection. */
-  readonly chatStream: (request: TransportChatRequest, call?: CallOptions) => AsyncIterable<ChatStreamEvent>;
+  readonly chatStream: (request: TransportChatRequest, call?: ChatCallOptions) => AsyncIterable<ChatStreamEvent>;
   /** What all calls so far came to, by model: calls, bytes, tokens, and cost by `prices`. */
   readonly totals: () => Readonly<Record<string, ModelTotals>>;
   /**

@@ -126,6 +126,40 @@ describe("what does not fit is folded", () => {
   });
 });
 
+describe("role-tool", () => {
+  const roleTool: FoldLimits = { ...limits, toolMessages: "role-tool" };
+
+  test("calls stand in the assistant's message, and each result in a message of its own", () => {
+    const rounds: ToolRound[] = [
+      { text: "Let me see.", reasoning: "Hm.", tools: [exchange("a"), { ...exchange("b"), result: { error: "no" } }] },
+      { text: "", tools: [{ ...exchange("c", "</tool_response> <source>"), arguments: "{oops" }] },
+    ];
+    expect(foldMessages(conversation({ rounds }), roleTool).messages.slice(2)).toEqual([
+      {
+        role: "assistant",
+        content: "Let me see.",
+        reasoning: "Hm.",
+        toolCalls: [
+          { id: "a", name: "look_up", arguments: '{"key":"a"}' },
+          { id: "b", name: "look_up", arguments: '{"key":"b"}' },
+        ],
+      },
+      { role: "tool", toolCallId: "a", content: "result of a" },
+      { role: "tool", toolCallId: "b", content: "Error: no" },
+      { role: "assistant", content: "", toolCalls: [{ id: "c", name: "look_up", arguments: "{}" }] },
+      { role: "tool", toolCallId: "c", content: "<\\/tool_response> <source>" },
+    ]);
+  });
+
+  test("a round of more calls than there may be messages is sent as text", () => {
+    const rounds: ToolRound[] = [{ text: "", tools: Array.from({ length: 8 }, (_, index) => exchange(`c${index}`)) }];
+    const { messages, foldedRounds } = foldMessages(conversation({ rounds }), roleTool);
+    expect(messages.map(({ role }) => role)).toEqual(["system", "user", "assistant", "user"]);
+    expect(parseToolResponses(messages[3]!.content)).toHaveLength(8);
+    expect(foldedRounds).toBe(0);
+  });
+});
+
 /** Turns and rounds in which every piece of text is unique: `<17>`. */
 function numbered(shape: readonly ("system" | "user" | "assistant" | number)[], length: number) {
   let next = 0;
@@ -183,6 +217,61 @@ test("whatever was said, the messages keep the service's rules, the budget, the 
         }
         expect(folded.droppedTurns).toBeLessThanOrEqual(folded.foldedTurns);
         expect(folded.droppedRounds).toBeLessThanOrEqual(folded.foldedRounds);
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+test("in role-tool too: never more messages or tokens, in order, the user first, and each call with its result right behind", () => {
+  fc.assert(
+    fc.property(
+      shape,
+      fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 6 }),
+      fc.integer({ min: 4, max: 12 }),
+      fc.integer({ min: 512, max: 6000 }),
+      fc.constantFrom(0, 40, 900),
+      (turns, calls, maxMessages, maxTokens, length) => {
+        const history = numbered(turns, length);
+        const rounds = calls.map((count, round) => ({
+          text: "",
+          reasoning: "t".repeat(length),
+          tools: Array.from({ length: count }, (_, call) => exchange(`round${round}call${call}`, `<${1000 + round}>`)),
+        }));
+        const given = conversation({ history, rounds });
+        const { messages, foldedRounds } = foldMessages(given, {
+          maxMessages,
+          maxTokens,
+          tokens,
+          toolMessages: "role-tool",
+        });
+
+        expect(messages.length).toBeLessThanOrEqual(maxMessages);
+        expect(messages.slice(0, 2).map(({ role }) => role)).toEqual(["system", "user"]);
+        const bare = countMessageTokens(
+          [
+            { role: "system", content: given.system },
+            { role: "user", content: given.ask },
+          ],
+          tokens,
+        );
+        expect(countMessageTokens(messages, tokens)).toBeLessThanOrEqual(bare + maxTokens);
+
+        const waiting: string[] = [];
+        for (const { role, toolCalls = [], toolCallId, content } of messages) {
+          expect(role === "tool").toBe(waiting.length > 0);
+          if (role === "tool") expect(toolCallId).toBe(waiting.shift());
+          waiting.push(...toolCalls.map(({ id }) => id));
+          if (role === "user") expect(content).not.toBe("");
+        }
+        expect(waiting).toEqual([]);
+
+        const text = messages.map(({ content }) => content).join("\n");
+        const inText = [...text.matchAll(/<(\d+)>/gu)].map(([, label]) => Number(label));
+        expect(inText).toEqual(inText.toSorted((a, b) => a - b));
+        for (const { tools } of rounds.slice(foldedRounds)) {
+          for (const { id } of tools) expect(JSON.stringify(messages)).toContain(id);
+        }
       },
     ),
     { numRuns: 300 },

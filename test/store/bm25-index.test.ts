@@ -112,6 +112,27 @@ test("leaving long lists unread finds what reading them finds, in the same order
   ask();
 }, 30_000);
 
+test("an index of many postings, some of them dead, is the same after saving and after making it again without them", async () => {
+  const index = Bm25Index.empty();
+  for (let label = 1; label <= 9000; label++) {
+    const words = Array.from({ length: 10 }, (_, at) => `word ${(label * (at + 1)) % (50 * (at + 1))}`);
+    index.add(label, frequencies(words));
+  }
+  for (let label = 1; label <= 9000; label += 7) index.remove(label);
+  const content = await index.content();
+  expect([...content.postings()].length).toBeGreaterThan(1);
+  const path = join(temporaryFolder(), "many.bin");
+  await writeLexicalFile(path, content);
+  const saved = await Bm25Index.from(await readLexicalFile(path, lexicalFileFacts(content)));
+  const query = ["word 1", "word 30", "word 49", "word 211"];
+  const found = index.search(query, 9000, options);
+  expect(found.labels.length).toBeGreaterThan(100);
+  for (const other of [saved, await index.compacted()]) {
+    expect(other.search(query, 9000, options)).toEqual(found);
+    expect(other.dead).toBe(0);
+  }
+});
+
 test("searching leaves nothing behind for the next search", () => {
   const index = Bm25Index.empty();
   index.add(1, frequencies(["a", "b"]));

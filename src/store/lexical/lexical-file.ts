@@ -1,7 +1,7 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { z } from "zod";
 import { TimeSlice } from "../time-slice.js";
-import type { Bm25Content } from "./bm25-index.js";
+import type { Bm25Content, Bm25Snapshot } from "./bm25-index.js";
 
 /** How many entries each part of the file has: kept in its manifest, as the file itself is bare arrays. */
 export const LexicalFileFacts = z.object({
@@ -14,17 +14,17 @@ export type LexicalFileFacts = z.output<typeof LexicalFileFacts>;
 const wordsPerLine = 4096;
 const bytesPerWrite = 4 << 20;
 
-export function lexicalFileFacts({ labels, postingCounts, postings }: Bm25Content): LexicalFileFacts {
-  return { slots: labels.length, terms: postingCounts.length, postings: postings.length };
+export function lexicalFileFacts({ labels, postingCounts, postingCount }: Bm25Snapshot): LexicalFileFacts {
+  return { slots: labels.length, terms: postingCounts.length, postings: postingCount };
 }
 
 /** Writes labels, lengths, counts and postings as arrays of 32-bit numbers, then the words as lines of JSON arrays. */
-export async function writeLexicalFile(path: string, content: Bm25Content): Promise<void> {
+export async function writeLexicalFile(path: string, content: Bm25Snapshot): Promise<void> {
   const file = await open(path, "wx");
   try {
-    for (const array of [content.labels, content.lengths, content.postingCounts, content.postings]) {
-      await writeAll(file, new Uint8Array(array.buffer, array.byteOffset, array.byteLength));
-    }
+    const { labels, lengths, postingCounts } = content;
+    for (const array of [labels, lengths, postingCounts]) await writeAll(file, bytesOf(array));
+    for (const piece of content.postings()) await writeAll(file, bytesOf(piece));
     let line: string[] = [];
     const flush = async () => {
       if (line.length > 0) await writeAll(file, Buffer.from(`${JSON.stringify(line)}\n`));
@@ -72,6 +72,10 @@ export async function readLexicalFile(path: string, facts: LexicalFileFacts): Pr
   } finally {
     await file.close();
   }
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: Uint32Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
 async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {

@@ -104,7 +104,7 @@ export class LexicalIndex {
     await this.#follower.follow();
     if (!this.#overgrown()) return;
     await this.#follower.exclusively(async () => {
-      if (this.#overgrown()) this.#index = await Bm25Index.from(await this.#index.content());
+      if (this.#overgrown()) this.#index = await this.#index.compacted();
     });
   }
 

@@ -14,7 +14,10 @@ export const StoreOptions = z.strictObject({
   m: z.int().min(2).max(128).optional(),
   /** Candidates looked at when a vector is linked, 8 to 4,096. Default: what the graph was built with, 200 for a new one. */
   efConstruction: z.int().min(8).max(4096).optional(),
-  /** Candidates looked at by a search, 1 to 10,000: more find more and take longer. Default: as saved, 200 for a new one. */
+  /**
+   * Candidates looked at by a search, 1 to 10,000: more find more and take longer. Default: 200 below 10,000 chunks; from
+   * there on as few as find 98.5 % of the exact ten nearest of a sample, measured as the graph doubles and saved with it.
+   */
   ef: z.int().min(1).max(10_000).optional(),
   /** BM25: how soon repeating a word stops counting, 0 to 10. Default: 1.2. */
   k1: z.number().min(0).max(10).default(1.2),

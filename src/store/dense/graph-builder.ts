@@ -12,6 +12,7 @@ import { cosine, normalised } from "../vectors.js";
 import { FlatIndex } from "./flat-index.js";
 import { type GraphParameters, HnswGraph, type HnswLibrary } from "./hnsw.js";
 import { checkGraphFile } from "./hnsw-file.js";
+import { tunedEf } from "./tuned-ef.js";
 
 const name = "graph";
 
@@ -25,6 +26,8 @@ const Facts = z.object({
   count: z.int().nonnegative(),
   deleted: z.int().nonnegative(),
   lastLabel: z.int().nonnegative(),
+  /** How many living elements there were when `ef` was tuned; 0 when it was not. */
+  tunedAt: z.int().nonnegative().default(0),
   position: z.object({ label: z.int(), removal: z.int() }),
 });
 
@@ -32,7 +35,7 @@ export interface GraphBuilderOptions {
   readonly database: Database;
   readonly folder: string;
   readonly store: string;
-  /** What was asked for; what was not is taken from the saved graph, then from the defaults. */
+  /** What was asked for; what was not is taken from the saved graph, then from the defaults. Unless asked for, `ef` is tuned. */
   readonly parameters: Partial<GraphParameters>;
   readonly library: HnswLibrary;
   readonly onWarning: (message: string) => void;
@@ -57,6 +60,9 @@ const moreThanExpected = 1.5;
 /** Vectors that are read and compared one by one in the time that the graph takes to fetch one. */
 const fetchingToComparing = 2;
 
+/** A graph of so many is searched in a millisecond by any `ef`. */
+const tunedFrom = 10_000;
+
 /** Keeps a graph level with a store, answers from both, and saves it. */
 export class GraphBuilder {
   readonly #options: GraphBuilderOptions;
@@ -70,7 +76,8 @@ export class GraphBuilder {
   #waitingTo = 0;
   #unsaved = 0;
   #changed = false;
-  #stopped = false;
+  #tunedAt = 0;
+  readonly #stopping = new AbortController();
 
   private constructor(options: GraphBuilderOptions, changes: Changes, parameters: GraphParameters) {
     this.#options = options;
@@ -104,6 +111,7 @@ export class GraphBuilder {
           const saved = { ...facts, ef: parameters.ef };
           builder.#graph = options.native(() => HnswGraph.read(options.library, filePath, saved));
           builder.#follower = builder.#follow(facts.position);
+          builder.#tunedAt = facts.tunedAt;
         }
       } catch (error) {
         refusal = asError(error).message;
@@ -120,13 +128,14 @@ export class GraphBuilder {
     for (;;) {
       const follower = this.#follower;
       await follower.follow();
-      if (this.#stopped) return;
+      if (this.#stopping.signal.aborted) return;
       // Deleted elements are walked through at every search: past half, building again is cheaper than carrying them.
       const graph = this.#graph;
       if (follower === this.#follower && !(graph && graph.deleted > 1000 && graph.deleted * 2 > graph.count)) return;
       await follower.stop();
       if (follower === this.#follower) {
         this.#graph = undefined;
+        this.#tunedAt = 0;
         [this.#waiting, this.#waitingTo] = [undefined, 0];
         this.#follower = this.#follow();
       }
@@ -206,9 +215,11 @@ export class GraphBuilder {
   async save(): Promise<void> {
     await this.#follower.exclusively(async () => {
       const graph = this.#graph;
-      if (!graph || !this.#changed || this.#stopped) return;
+      if (!graph || !this.#changed || this.#stopping.signal.aborted) return;
+      await this.#tune(graph);
       const { saved } = graph;
-      const facts = { format: 1, store: this.#options.store, ...saved, position: this.#follower.position };
+      const { position } = this.#follower;
+      const facts = { format: 1, store: this.#options.store, ...saved, tunedAt: this.#tunedAt, position };
       await saveGeneration(
         this.#options.folder,
         name,
@@ -224,9 +235,24 @@ export class GraphBuilder {
     });
   }
 
+  /** With every doubling of the graph: what finds enough of a small one does not of a large one. */
+  async #tune(graph: HnswGraph): Promise<void> {
+    const living = graph.count - graph.deleted;
+    if (this.#options.parameters.ef !== undefined || living < Math.max(tunedFrom, 2 * this.#tunedAt)) return;
+    const { native } = this.#options;
+    const { signal } = this.#stopping;
+    const upToLabel = this.#follower.position.label;
+    try {
+      graph.setEf(await tunedEf({ changes: this.#changes, graph, upToLabel, native, signal }));
+      this.#tunedAt = living;
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+
   /** Resolves when nothing touches the graph or the store any more. */
   async stop(): Promise<void> {
-    this.#stopped = true;
+    this.#stopping.abort(new Error("The graph's thread is stopping"));
     await this.#follower.stop();
   }
 

@@ -30,7 +30,7 @@ const firstCapacity = 1024;
 export class HnswGraph {
   readonly #graph: Hnswlib.HierarchicalNSW;
   readonly #dimension: number;
-  readonly #parameters: GraphParameters;
+  #parameters: GraphParameters;
   #lastLabel: number;
   #deleted: number;
 
@@ -76,6 +76,11 @@ export class HnswGraph {
     return this.#deleted;
   }
 
+  /** Candidates that a search looks at from now on. */
+  setEf(ef: number): void {
+    this.#parameters = { ...this.#parameters, ef };
+  }
+
   /** What is needed to read it again. */
   get saved(): SavedGraph {
     return {
@@ -115,7 +120,7 @@ export class HnswGraph {
   }
 
   /** The `count` nearest by cosine, best first; fewer when there are fewer. */
-  search(vector: Float32Array, count: number): Ranking {
+  search(vector: Float32Array, count: number, ef = this.#parameters.ef): Ranking {
     checkVector(vector, this.#dimension, "the query");
     if (!Number.isInteger(count) || count < 1) {
       throw new OptionsError("options", `count: expected a whole number from 1 on (got ${count})`);
@@ -123,7 +128,7 @@ export class HnswGraph {
     const wanted = Math.min(count, this.count - this.#deleted);
     if (wanted === 0) return { labels: new Float64Array(0), scores: new Float64Array(0) };
     // Not saved with the graph and 10 in a new one, so it is set each time; a search cannot find more than ef.
-    this.#graph.setEf(Math.max(this.#parameters.ef, wanted));
+    this.#graph.setEf(Math.max(ef, wanted));
     const { neighbors, distances } = this.#graph.searchKnn(Array.from(vector), wanted);
     return { labels: Float64Array.from(neighbors), scores: Float64Array.from(distances, (distance) => 1 - distance) };
   }

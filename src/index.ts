@@ -4,6 +4,7 @@ export type { Condition, Filter, Scalar } from "./filter.js";
 export type {
   Anchor,
   Answer,
+  AnswerAccount,
   AnswerEvent,
   Chunk,
   ChunkHistory,
@@ -15,6 +16,7 @@ export type {
   Hit,
   Json,
   Metadata,
+  ModelRequest,
   Placement,
   QueryVariant,
   RankedList,
@@ -98,7 +100,8 @@ export { localDefaults, localModels } from "./contract/catalogue.js";
 export type { ModelFamily, ModelInfo, ModelType } from "./contract/catalogue.js";
 export { openCassette } from "./transport/cassette.js";
 export type { Cassette, CassetteMode } from "./transport/cassette.js";
-export type { ModelTotals, Price } from "./transport/totals.js";
+export type { Price } from "./price.js";
+export type { ModelTotals } from "./transport/totals.js";
 export { createTransport } from "./transport/transport.js";
 export type { Transport } from "./transport/transport.js";
 export type { TransportOptions } from "./transport/options.js";

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Filter } from "./filter.js";
+import type { Price } from "./price.js";
 import type { Chunk, Document, Hit, Metadata, Placement, Usage } from "./types.js";
 
 /** What every call that leaves this process takes. */
@@ -63,6 +64,8 @@ export interface Embedder<Space extends string = string> {
    * from then on have `maxInputTokens` over this at most. Default: 1.
    */
   readonly tokenMargin?: number;
+  /** Of a million tokens, for the account of an answer. Default: unknown. */
+  readonly price?: Price;
   readonly embed: (texts: readonly string[], call?: EmbedCall) => Promise<Embeddings>;
 }
 
@@ -80,6 +83,8 @@ export interface Reranking {
 /** Orders documents by what they say about a query. */
 export interface Reranker {
   readonly model: string;
+  /** Of a million tokens, for the account of an answer. Default: unknown. */
+  readonly price?: Price;
   readonly rerank: (query: string, documents: readonly string[], call?: RerankCall) => Promise<Reranking>;
 }
 
@@ -147,6 +152,8 @@ export interface ChatModel {
   /** Whether it wants back what it thought before a call. Default: false. */
   readonly replaysReasoning?: boolean;
   readonly tokens: TokenCounter;
+  /** Of a million tokens, for the account of an answer. Default: unknown. */
+  readonly price?: Price;
   readonly stream: (request: ChatRequest, call?: CallOptions) => AsyncIterable<ChatEvent>;
 }
 

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { OptionsError } from "./errors.js";
 import type { Filter } from "./filter.js";
 import type { JsonSchema } from "./ports.js";
-import type { Hit } from "./types.js";
+import type { Hit, ModelRequest } from "./types.js";
 
 export interface ToolContext {
   /** Ends when the answer is aborted or the tool's own time is up. */
@@ -15,6 +15,8 @@ export interface ToolContext {
 export interface Findings {
   /** Best first. */
   readonly hits: readonly Hit[];
+  /** What models were asked for to find them, for the account of the answer. */
+  readonly requests?: readonly ModelRequest[];
 }
 
 /** A function that a model may call. Its input was checked against `input` before `run` sees it. */

@@ -120,6 +120,8 @@ export interface Question {
   readonly trace?: readonly TraceStep[];
   /** What models were asked for on the way so far. */
   readonly usage?: Usage;
+  /** The same request by request, embeddings and reranking too. */
+  readonly requests?: readonly ModelRequest[];
 }
 
 /** Which retriever found a chunk, and where it ranked it. */
@@ -223,6 +225,40 @@ export interface Usage {
   readonly outputTokens: number;
 }
 
+/** One request to a model on the way to an answer. Those that failed are not known here, but in the transport's totals. */
+export interface ModelRequest {
+  /** Which step asked: `condense`, `embed-question`, `rerank`, `answer`; of a tool that searched, its name before. */
+  readonly step: string;
+  readonly model: string;
+  /** Of a chat: messages that were sent. */
+  readonly messages?: number;
+  /** As the service counted them. */
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** By the transport's `prices`; absent where the model has none. */
+  readonly cost?: number;
+  readonly milliseconds: number;
+}
+
+/** What an answer came to, from the question to the bill: plain data, to be written as JSON. */
+export interface AnswerAccount {
+  readonly asked: {
+    readonly question: string;
+    /** What was searched for in its place. */
+    readonly standalone?: string;
+    readonly filter?: Filter;
+    readonly historyTurns: number;
+  };
+  /** What was found, kept and dropped, step by step: the steps of `Answer.trace`. */
+  readonly trace: readonly TraceStep[];
+  /** What was sent. */
+  readonly requests: readonly ModelRequest[];
+  /** All requests together; `cost` only where every model that was asked has a price. */
+  readonly paid: Usage & { readonly cost?: number };
+  /** Time that each step took; `answer` is from the sources to the end, with all that its tools did. */
+  readonly milliseconds: Readonly<Record<string, number>>;
+}
+
 /** How well a citation's words were found in its source; `missing` is an unsupported citation. */
 export type Support = "exact" | "normalised" | "fuzzy" | "missing";
 
@@ -287,7 +323,9 @@ export interface Answer<Value = unknown> {
   readonly citations: readonly Citation[];
   readonly hits: readonly Hit[];
   readonly trace: Trace;
+  /** Of the chat model alone; `account` has the rest. */
   readonly usage: Usage;
+  readonly account: AnswerAccount;
   /** The model that answered, as the service named it. */
   readonly model: string;
   /** What the answer said and did in this turn, to go on with as history. */

@@ -45,6 +45,6 @@ async function lastOf(
   throw new Error("The answer ended without an end event");
 }
 
-function answerAsJson({ text, answered, citations, hits, usage, model, warnings }: Answer): object {
-  return { answer: text, answered, citations, hits: hits.map(hitAsJson), usage, model, warnings };
+function answerAsJson({ text, answered, citations, hits, usage, account, model, warnings }: Answer): object {
+  return { answer: text, answered, citations, hits: hits.map(hitAsJson), usage, account, model, warnings };
 }

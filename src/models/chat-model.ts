@@ -70,6 +70,7 @@ export function chatModel(transport: Transport, options: ChatModelOptions): Chat
     maxMessages,
     toolMessages,
     replaysReasoning,
+    ...(transport.prices[model] && { price: transport.prices[model] }),
     tokens: settings.tokens ?? defaultTokens,
     stream: (request, call = {}) => chatEvents(transport, wireRequest(request), { ...call, toolMessages }),
   };

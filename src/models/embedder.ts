@@ -93,6 +93,7 @@ export function embedder<const Model extends string>(
     get tokenMargin() {
       return tokenMargin;
     },
+    ...(transport.prices[model] && { price: transport.prices[model] }),
     embed: async (texts, call = {}) => {
       const prefix = call.purpose === "query" ? queryPrefix : documentPrefix;
       const inputs = prefix === "" ? texts : texts.map((text) => prefix + text);

@@ -17,6 +17,7 @@ export function reranker(transport: Transport, options: RerankerOptions): Rerank
   const { model, overlapTokens, maxChunksPerDoc } = resolve("reranker", RerankerOptions, options);
   return {
     model,
+    ...(transport.prices[model] && { price: transport.prices[model] }),
     rerank: async (query, documents, { topN, ...call } = {}) => {
       const request = {
         model,

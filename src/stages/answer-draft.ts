@@ -2,9 +2,19 @@ import { CitedText, type CitedPart } from "../text/cited-text.js";
 import type { Folded } from "../text/fold-messages.js";
 import { isAbstention } from "../text/prompt.js";
 import type { ClaimedSource } from "../text/structured-reply.js";
-import type { Answer, AnswerEvent, Citation, Retrieved, ToolExchange, TraceStep, Usage } from "../types.js";
+import type {
+  Answer,
+  AnswerEvent,
+  Citation,
+  ModelRequest,
+  Retrieved,
+  ToolExchange,
+  TraceStep,
+  Usage,
+} from "../types.js";
 import { askableTrace } from "../text/why.js";
 import { addUsage } from "./add-usage.js";
+import { answerAccount } from "./answer-account.js";
 import type { AnswerSources } from "./answer-sources.js";
 import type { ModelReply } from "./model-reply.js";
 import type { RoundCall } from "./tool-round.js";
@@ -41,6 +51,8 @@ export class AnswerDraft {
   #usage: Usage = { inputTokens: 0, outputTokens: 0 };
   #fold: string | undefined;
   #citable = true;
+  readonly #requests: ModelRequest[] = [];
+  readonly #started = performance.now();
 
   constructor(sources: AnswerSources) {
     this.cited = new CitedText(sources.checker);
@@ -60,8 +72,13 @@ export class AnswerDraft {
   }
 
   /** Counts one request to the model. */
-  count({ finish }: ModelReply, { foldedTurns, foldedRounds, droppedTurns, droppedRounds }: Folded): void {
+  count(
+    request: ModelRequest,
+    { finish }: ModelReply,
+    { foldedTurns, foldedRounds, droppedTurns, droppedRounds }: Folded,
+  ): void {
     this.#usage = addUsage(this.#usage, finish.usage);
+    this.#requests.push(request);
     if (foldedTurns + foldedRounds === 0) return;
     this.#fold =
       `shortened ${foldedTurns} earlier turns and ${foldedRounds} rounds of tools, ` +
@@ -71,6 +88,7 @@ export class AnswerDraft {
   /** Keeps the calls of a round. */
   remember(round: readonly RoundCall[]): void {
     this.exchanges.push(...round.map(({ remembered }) => remembered));
+    this.#requests.push(...round.flatMap(({ requests }) => requests));
     this.#citable &&= round.every(({ citable }) => citable);
   }
 
@@ -114,6 +132,7 @@ export class AnswerDraft {
     const { text, plain } = structured ? { text: structured.text, plain: structured.text } : this.cited;
     const fold: TraceStep[] =
       this.#fold === undefined ? [] : [{ step: "fold", kept: this.#sources.chunkIds, dropped: [], note: this.#fold }];
+    const trace = [...retrieved.trace, ...this.#sources.steps, ...fold];
     return {
       question: retrieved.asked ?? retrieved.question,
       text,
@@ -121,8 +140,14 @@ export class AnswerDraft {
       ...(structured?.value !== undefined && { value: structured.value }),
       citations: this.#citations,
       hits: this.#sources.hits,
-      trace: askableTrace([...retrieved.trace, ...this.#sources.steps, ...fold]),
+      trace: askableTrace(trace),
       usage: addUsage(retrieved.usage, this.#usage),
+      account: answerAccount({
+        retrieved,
+        trace,
+        requests: [...(retrieved.requests ?? []), ...this.#requests],
+        answerMilliseconds: performance.now() - this.#started,
+      }),
       model,
       // Without markers: the next question comes with sources of other numbers.
       turn: { role: "assistant", text: plain.trim(), ...(this.exchanges.length > 0 && { tools: this.exchanges }) },

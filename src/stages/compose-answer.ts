@@ -13,6 +13,7 @@ import type { ResolvedAnswerOptions } from "./answer-options.js";
 import { askModel } from "./ask-model.js";
 import { fixedCosts } from "./fixed-costs.js";
 import type { ModelReply } from "./model-reply.js";
+import { modelRequest } from "./model-request.js";
 import { remainingTime } from "./remaining-time.js";
 import { type AnswerStructure, type BadReply, repairMessages, repairTokens } from "./structured-answer.js";
 import { runToolRound, withIds } from "./tool-round.js";
@@ -71,9 +72,11 @@ export async function* composeAnswer(
       { system, history, ask, rounds },
       { maxMessages: model.maxMessages - repair.length, maxTokens: budget.conversation, tokens, ...form },
     );
+    const started = performance.now();
+    const messages = [...folded.messages, ...repair];
     const reply = yield* askModel(model, draft, {
       request: {
-        messages: [...folded.messages, ...repair],
+        messages,
         maxTokens: budget.reply,
         // Services differ in whether a reply in JSON may be a call of a tool.
         ...(structure && offered.length === 0 && { format: "json" as const }),
@@ -84,7 +87,9 @@ export async function* composeAnswer(
       readsWrittenCalls: tools.size > 0,
       tells: structure === undefined,
     });
-    draft.count(reply, folded);
+    const { usage } = reply.finish;
+    const request = modelRequest({ step: "answer", by: model, usage, started, messages: messages.length });
+    draft.count(request, reply, folded);
 
     if (reply.calls.length === 0 || offered.length === 0) {
       if (structure) {

@@ -56,17 +56,17 @@ export function condense(model: ChatModel, options: CondenseOptions = {}): Stage
     );
     const maxTokens = Math.min(shortReplyTokens, model.maxOutputTokens);
     const reply = await askOnce(model, { messages, maxTokens, temperature: 0 }, time, context);
-    if ("problem" in reply) return withoutStep(asked, { step, started, ...reply, usage: reply.usage }, context);
+    if ("problem" in reply) return withoutStep(asked, { step, started, model, ...reply, usage: reply.usage }, context);
     const { usage } = reply;
     const standalone = questionIn(reply.text);
     if (standalone === "" || standalone.length > question.length + mostAddedCharacters) {
-      return withoutStep(asked, { step, started, usage, problem: "the reply is no question" }, context);
+      return withoutStep(asked, { step, started, model, usage, problem: "the reply is no question" }, context);
     }
     if (standalone === question.trim()) {
-      return afterStep(asked, {}, { step, started, usage, note: "it stands alone" });
+      return afterStep(asked, {}, { step, started, model, usage, note: "it stands alone" });
     }
     const changes = { question: standalone, asked: asked.asked ?? question };
-    return afterStep(asked, changes, { step, started, usage, note: `asked as: ${standalone}` });
+    return afterStep(asked, changes, { step, started, model, usage, note: `asked as: ${standalone}` });
   });
 }
 

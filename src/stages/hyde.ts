@@ -43,17 +43,17 @@ export function hyde(model: ChatModel, options: HydeOptions = {}): Stage<Questio
       time,
       context,
     );
-    if ("problem" in reply) return withoutStep(asked, { step, started, ...reply, usage: reply.usage }, context);
+    if ("problem" in reply) return withoutStep(asked, { step, started, model, ...reply, usage: reply.usage }, context);
     const { usage } = reply;
     const passage = objectIn(reply.text, Reply)?.passage.trim() ?? "";
     if (passage === "") {
-      return withoutStep(asked, { step, started, usage, problem: "the reply holds no passage" }, context);
+      return withoutStep(asked, { step, started, model, usage, problem: "the reply holds no passage" }, context);
     }
     const text = shorten(passage, mostCharacters);
     return afterStep(
       asked,
       { variants: [...(asked.variants ?? []), { kind: "passage", text }] },
-      { step, started, usage, note: `also looked for passages like: ${JSON.stringify(shorten(text, 300))}` },
+      { step, started, model, usage, note: `also looked for passages like: ${JSON.stringify(shorten(text, 300))}` },
     );
   });
 }

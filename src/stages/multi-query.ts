@@ -45,7 +45,7 @@ export function multiQuery(model: ChatModel, options: MultiQueryOptions = {}): S
       time,
       context,
     );
-    if ("problem" in reply) return withoutStep(asked, { step, started, ...reply, usage: reply.usage }, context);
+    if ("problem" in reply) return withoutStep(asked, { step, started, model, ...reply, usage: reply.usage }, context);
     const { usage } = reply;
     const seen = new Set([wording(question), ...(asked.variants ?? []).map(({ text }) => wording(text))]);
     const variants: QueryVariant[] = [];
@@ -56,9 +56,13 @@ export function multiQuery(model: ChatModel, options: MultiQueryOptions = {}): S
       variants.push({ kind: "question", text: query.trim() });
     }
     if (variants.length === 0) {
-      return withoutStep(asked, { step, started, usage, problem: "the reply has no other wording" }, context);
+      return withoutStep(asked, { step, started, model, usage, problem: "the reply has no other wording" }, context);
     }
     const note = `also asked: ${variants.map(({ text }) => JSON.stringify(text)).join(", ")}`;
-    return afterStep(asked, { variants: [...(asked.variants ?? []), ...variants] }, { step, started, usage, note });
+    return afterStep(
+      asked,
+      { variants: [...(asked.variants ?? []), ...variants] },
+      { step, started, model, usage, note },
+    );
   });
 }

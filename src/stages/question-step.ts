@@ -1,8 +1,10 @@
 import { z } from "zod";
 import type { RunContext } from "../pipeline.js";
+import type { ChatModel } from "../ports.js";
 import type { Question, TraceStep } from "../types.js";
 import { addUsage } from "./add-usage.js";
 import type { Asked } from "./ask-once.js";
+import { modelRequest } from "./model-request.js";
 
 /** Time limits that the stages which put a question to a model first have in common. */
 export const questionStepTime = {
@@ -15,17 +17,26 @@ export const questionStepTime = {
 /** Tokens for a short reply, with room for a model that thinks first. */
 export const shortReplyTokens = 1024;
 
+interface StepEnd {
+  readonly step: string;
+  readonly started: number;
+  readonly model: ChatModel;
+  /** Absent where nothing was answered. */
+  readonly usage: Asked["usage"];
+}
+
 /** A question behind a step before the search: what the step changed, what it cost, and what is to be said of it. */
 export function afterStep(
   asked: Question,
   changes: Partial<Question>,
-  { step, started, usage, note }: { step: string; started: number; usage: Asked["usage"]; note: string },
+  { step, started, model, usage, note }: StepEnd & { readonly note: string },
 ): Question {
   const told: TraceStep = { step, kept: [], dropped: [], note, milliseconds: performance.now() - started };
   return {
     ...asked,
     ...changes,
     ...((asked.usage ?? usage) && { usage: addUsage(asked.usage, usage) }),
+    ...(usage && { requests: [...(asked.requests ?? []), modelRequest({ step, by: model, usage, started })] }),
     trace: [...(asked.trace ?? []), told],
   };
 }
@@ -33,10 +44,10 @@ export function afterStep(
 /** Says in trace and warnings that the question goes on as it came. */
 export function withoutStep(
   asked: Question,
-  { step, started, usage, problem }: { step: string; started: number; usage: Asked["usage"]; problem: string },
+  { problem, ...end }: StepEnd & { readonly problem: string },
   context: RunContext,
 ): Question {
   const note = `${problem}: the question went on as it was`;
-  context.report({ type: "warning", message: `${step}: ${note}` });
-  return afterStep(asked, {}, { step, started, usage, note });
+  context.report({ type: "warning", message: `${end.step}: ${note}` });
+  return afterStep(asked, {}, { ...end, note });
 }

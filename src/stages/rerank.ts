@@ -5,6 +5,7 @@ import { mapStage, type RunContext, type Stage } from "../pipeline.js";
 import type { Reranker, Reranking } from "../ports.js";
 import { embeddingText } from "../text/chunk-identity.js";
 import type { Hit, Retrieved, TraceStep } from "../types.js";
+import { modelRequest } from "./model-request.js";
 import { isPassing } from "./passing-failure.js";
 import { remainingTime } from "./remaining-time.js";
 import { unlessAborted } from "./until-aborted.js";
@@ -33,7 +34,7 @@ export function rerank(reranker: Reranker, options: RerankOptions = {}): Stage<R
       context.signal.throwIfAborted();
       const started = performance.now();
       const sent = retrieved.hits.slice(0, candidates);
-      const { ranked, note } = await rankOrKeep(retrieved.question, sent, context);
+      const { ranked, note, tokens } = await rankOrKeep(retrieved.question, sent, context);
       const hits = ranked.slice(0, topN);
       const step: TraceStep = {
         step: "rerank",
@@ -52,7 +53,14 @@ export function rerank(reranker: Reranker, options: RerankOptions = {}): Stage<R
         ...(note !== undefined && { note }),
         milliseconds: performance.now() - started,
       };
-      return { ...retrieved, hits, trace: [...retrieved.trace, step] };
+      const usage = tokens === undefined ? undefined : { inputTokens: tokens, outputTokens: 0 };
+      const requests = usage && [modelRequest({ step: "rerank", by: reranker, usage, started })];
+      return {
+        ...retrieved,
+        hits,
+        trace: [...retrieved.trace, step],
+        ...(requests && { requests: [...(retrieved.requests ?? []), ...requests] }),
+      };
     },
     { gives: { hits: topN } },
   );
@@ -61,7 +69,7 @@ export function rerank(reranker: Reranker, options: RerankOptions = {}): Stage<R
     question: string,
     sent: readonly Hit[],
     context: RunContext,
-  ): Promise<{ ranked: readonly Hit[]; note?: string }> {
+  ): Promise<{ ranked: readonly Hit[]; note?: string; tokens?: number }> {
     if (sent.length === 0) return { ranked: sent };
     const keepOrder = (why: string) => {
       const note = `${why}: order left as it was`;
@@ -77,7 +85,8 @@ export function rerank(reranker: Reranker, options: RerankOptions = {}): Stage<R
     try {
       const texts = sent.map(({ chunk }) => embeddingText(chunk));
       const call = { ...remainingTime(context, reservedMs), signal };
-      return { ranked: inOrderOf(await unlessAborted(reranker.rerank(question, texts, call), signal), sent) };
+      const reranking = await unlessAborted(reranker.rerank(question, texts, call), signal);
+      return { ranked: inOrderOf(reranking, sent), tokens: reranking.tokens };
     } catch (error) {
       context.signal.throwIfAborted();
       if (late?.aborted) return keepOrder(`${reranker.model} took more than the ${leftMs} ms it had`);

@@ -2,7 +2,7 @@ import pLimit from "p-limit";
 import type { Filter } from "../filter.js";
 import type { RunContext } from "../pipeline.js";
 import type { TokenCounter } from "../ports.js";
-import type { AnswerEvent, ToolExchange } from "../types.js";
+import type { AnswerEvent, ModelRequest, ToolExchange } from "../types.js";
 import type { Approve } from "./answer-options.js";
 import type { AnswerSources } from "./answer-sources.js";
 import type { ModelCall } from "./model-reply.js";
@@ -37,6 +37,8 @@ export interface RoundCall {
   readonly remembered: ToolExchange;
   /** Whether all that it brought can be cited. */
   readonly citable: boolean;
+  /** What models it asked. */
+  readonly requests: readonly ModelRequest[];
 }
 
 type Told = Extract<AnswerEvent, { readonly type: "tool-call" | "approval" | "tool-result" }>;
@@ -87,8 +89,9 @@ export async function* runToolRound(
           exchange: { ...exchange, result: { content } },
           remembered: { ...exchange, result: { content: summary } },
           citable: true,
+          requests: (findings.requests ?? []).map((request) => ({ ...request, step: `${name} > ${request.step}` })),
         });
-      } else round.push({ exchange, remembered: exchange, citable: false });
+      } else round.push({ exchange, remembered: exchange, citable: false, requests: [] });
       if (approved !== undefined) yield { type: "approval", id, name, input: calls[index]?.input, approved };
       yield { type: "tool-result", id, name, ...(error === undefined ? { output } : { error }) };
     }

@@ -1,11 +1,5 @@
+import { costOf, type Price } from "../price.js";
 import type { TransportEvent } from "./events.js";
-
-/** Price of a million tokens, in the caller's currency. */
-export interface Price {
-  readonly input: number;
-  /** Default: 0, what models without a written reply cost. */
-  readonly output?: number | undefined;
-}
 
 /** What the calls to one model came to. */
 export interface ModelTotals {
@@ -64,10 +58,4 @@ export class Totals {
     }
     return sums;
   }
-}
-
-const million = 1e6;
-
-function costOf({ inputTokens, outputTokens }: Sums, price: Price | undefined): number | undefined {
-  return price && (inputTokens * price.input + outputTokens * (price.output ?? 0)) / million;
 }

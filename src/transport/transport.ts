@@ -5,6 +5,7 @@ import type { VideoRequest } from "../contract/video.js";
 import type { VideoTaskListRequest } from "../contract/video-tasks.js";
 import type { Submission } from "../errors.js";
 import type { CallOptions } from "../ports.js";
+import type { Price } from "../price.js";
 import { type ChatCallOptions, type TransportChatRequest, chat, chatStream } from "./chat.js";
 import type { ChatResult, ChatStreamEvent } from "./chat-result.js";
 import { type EmbeddingsResult, embeddings } from "./embeddings.js";
@@ -30,6 +31,8 @@ export interface Transport {
   readonly baseUrl: string;
   /** What is known of models: those of the options before those of the catalogue. */
   readonly models: readonly ModelInfo[];
+  /** Prices of models by id, as they were given. */
+  readonly prices: Readonly<Record<string, Price>>;
   /** Texts to vectors, in the order of the texts. */
   readonly embeddings: (request: EmbeddingsRequest, call?: CallOptions) => Promise<EmbeddingsResult>;
   /** Documents by what they say about a query, best first. */
@@ -72,6 +75,7 @@ export function createTransport(options: TransportOptions): Transport {
   return {
     baseUrl: upstream.settings.baseUrl,
     models: upstream.models,
+    prices: upstream.settings.prices,
     embeddings: async (request, call = {}) => embeddings(upstream, request, call),
     rerank: async (request, call = {}) => rerank(upstream, request, call),
     chat: async (request, call = {}) => chat(upstream, request, call),

@@ -1,0 +1,99 @@
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { openKnowledgeBase } from "../../src/knowledge-base.js";
+import { collectAnswer } from "../../src/stages/collect-answer.js";
+import { searchTool } from "../../src/stages/search-tool.js";
+import type { RecordedRequest, ScriptedReply } from "../support/scripted-upstream.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+import { chunk, transportFor } from "../support/transport-for.js";
+
+const models = { embedding: "test/embed-m3", rerank: "test/rerank", chat: "test/chat" };
+const prices = { "test/embed-m3": { input: 1 }, "test/rerank": { input: 2 }, "test/chat": { input: 10, output: 100 } };
+const said = (delta: unknown, reason: string, prompt: number, completion: number): ScriptedReply => ({
+  sse: [
+    chunk(delta),
+    { ...chunk({}, { finish_reason: reason }), usage: { prompt_tokens: prompt, completion_tokens: completion } },
+    "[DONE]",
+  ],
+});
+
+/** Condenses a follow-up, then searches once more, then answers. */
+function service({ path, body }: RecordedRequest): ScriptedReply {
+  const { input = [], documents = [], messages = [] } = body as Record<string, { role: string; content: string }[]>;
+  if (path.endsWith("/rerank")) {
+    const results = documents.map((_, index) => ({ index, relevance_score: 1 - index / 100 }));
+    return { json: { results, meta: { tokens: { input_tokens: 40, output_tokens: 0 } } } };
+  }
+  if (path.endsWith("/embeddings")) {
+    const data = input.map((_, index) => ({ index, embedding: [1, index + 1] }));
+    return { json: { data, usage: { prompt_tokens: 3 } } };
+  }
+  if (messages[0]?.content.startsWith("Rewrite")) return said({ content: "How long do keys last?" }, "stop", 50, 5);
+  if (messages.at(-1)?.content.startsWith("<tool_response>")) {
+    return said({ content: 'They last 90 days [1: "90 days"].' }, "stop", 700, 9);
+  }
+  const called = { index: 0, id: "c1", function: { name: "search_documents", arguments: '{"query":"keys"}' } };
+  return said({ tool_calls: [called] }, "tool_calls", 600, 8);
+}
+
+async function ask(transportPrices: Parameters<typeof transportFor>[1]) {
+  const { transport } = await transportFor(service, transportPrices);
+  const kb = await openKnowledgeBase({ path: join(await temporaryFolder(), "store"), transport, models });
+  onTestFinished(() => kb.close());
+  await kb.ingest([{ uri: "keys.md", text: "Keys expire after 90 days.", metadata: { year: 2026 } }]);
+  const history = [
+    { role: "user", text: "What is a key?" },
+    { role: "assistant", text: "A secret." },
+  ] as const;
+  const question = { question: "And how long does it last?", history };
+  const filter = { metadata: { year: 2026 } };
+  return collectAnswer(kb.ask(question, { filter, answer: { tools: [searchTool(kb)] } }));
+}
+
+test("the account of an answer is plain data: what was asked, found, sent and paid, and how long each step took", async () => {
+  const { account, trace, usage } = await ask({ prices });
+  expect(JSON.parse(JSON.stringify(account))).toEqual(account);
+  expect(account.asked).toEqual({
+    question: "And how long does it last?",
+    standalone: "How long do keys last?",
+    filter: { metadata: { year: 2026 } },
+    historyTurns: 2,
+  });
+  expect(account.trace).toEqual([...trace]);
+  expect(account.trace.map(({ step }) => step)).toEqual([
+    "condense",
+    "search hybrid",
+    "rerank",
+    "pack",
+    "search_documents",
+  ]);
+  expect(
+    account.requests.map(({ step, model, messages, inputTokens, outputTokens }) => [
+      step,
+      model,
+      messages,
+      inputTokens,
+      outputTokens,
+    ]),
+  ).toEqual([
+    ["condense", "test/chat", undefined, 50, 5],
+    ["embed-question", "test/embed-m3", undefined, 3, 0],
+    ["rerank", "test/rerank", undefined, 40, 0],
+    ["answer", "test/chat", 4, 600, 8],
+    ["search_documents > embed-question", "test/embed-m3", undefined, 3, 0],
+    ["answer", "test/chat", 6, 700, 9],
+  ]);
+  expect(account.paid).toEqual({ inputTokens: 1396, outputTokens: 22, cost: expect.closeTo(0.015786, 9) as number });
+  expect(usage).toEqual({ inputTokens: 1350, outputTokens: 22 });
+  expect(Object.keys(account.milliseconds)).toEqual(
+    expect.arrayContaining(["condense", "embed-question", "search hybrid", "rerank", "answer"]),
+  );
+  for (const { milliseconds } of account.requests) expect(milliseconds).toBeGreaterThan(0);
+});
+
+test("it names no sum where a model has no price", async () => {
+  const { account } = await ask({ prices: { "test/chat": prices["test/chat"] } });
+  expect(account.paid).toEqual({ inputTokens: 1396, outputTokens: 22 });
+  expect(account.requests.map(({ step, cost }) => [step, cost !== undefined])).toContainEqual(["condense", true]);
+  expect(account.requests.find(({ step }) => step === "rerank")).not.toHaveProperty("cost");
+});

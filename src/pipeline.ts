@@ -1,5 +1,7 @@
 import { CitewellError, OptionsError } from "./errors.js";
 import type { Source } from "./stream.js";
+import { openTracing } from "./telemetry.js";
+import type { OpenSpan, Tracing } from "./tracing.js";
 
 /** What a run tells whoever watches it. */
 export type RunEvent =
@@ -29,6 +31,8 @@ export interface RunContext {
    * here, and storing leaves such a document as it was.
    */
   readonly failures: Map<string, Error>;
+  /** Opens spans, where somebody hears of them. */
+  readonly tracing?: Tracing;
 }
 
 /**
@@ -133,12 +137,17 @@ export class Pipeline<In, Out> implements Stage<In, Out> {
     );
   }
 
-  /** Runs over a source; stops and cleans up when the reader leaves the loop. */
+  /**
+   * Runs over a source; stops and cleans up when the reader leaves the loop. Where a provider of OpenTelemetry is
+   * registered, each stage is a span below the one that the run begins in.
+   */
   async *stream(source: Source<In>, options: RunOptions = {}): AsyncGenerator<Out> {
     const leaving = new AbortController();
     const signal = options.signal ? AbortSignal.any([options.signal, leaving.signal]) : leaving.signal;
     try {
-      yield* this.run(toAsync(source), createRunContext({ ...options, signal }));
+      const tracing = await openTracing();
+      const context = createRunContext({ ...options, signal });
+      yield* this.run(toAsync(source), tracing ? { ...context, tracing } : context);
     } finally {
       leaving.abort(new DOMException("The reader left the stream", "AbortError"));
     }
@@ -158,13 +167,51 @@ async function* named<In, Out>(
   context: RunContext,
 ): AsyncGenerator<Out> {
   try {
-    yield* of.run(source, context);
+    // Of a pipeline within a pipeline, its stages are the spans.
+    yield* context.tracing && !(of instanceof Pipeline)
+      ? traced(of, source, context, context.tracing)
+      : of.run(source, context);
   } catch (error) {
     if (error instanceof CitewellError && !failedIn.has(error) && error !== context.signal.reason) {
       failedIn.add(error);
       Object.defineProperty(error, "stage", { value: of.name, enumerable: true, configurable: true });
     }
     throw error;
+  }
+}
+
+/** Runs a stage in a span that begins with its first item and ends with the last that it hands on. */
+async function* traced<In, Out>(
+  of: Stage<In, Out>,
+  source: AsyncIterable<In>,
+  context: RunContext,
+  tracing: Tracing,
+): AsyncGenerator<Out> {
+  const span = tracing.stage(of.name);
+  const iterator = of.run(startingOnFirst(source, span), context)[Symbol.asyncIterator]();
+  let at: number | undefined;
+  let failure: unknown;
+  try {
+    for (;;) {
+      const next = await span.within(() => iterator.next());
+      if (next.done) return;
+      at = performance.now();
+      yield next.value;
+    }
+  } catch (error) {
+    at = undefined;
+    if (error !== context.signal.reason) failure = error;
+    throw error;
+  } finally {
+    await span.within(() => iterator.return?.());
+    span.end({ ...(at !== undefined && { at }), failure });
+  }
+}
+
+async function* startingOnFirst<T>(source: AsyncIterable<T>, span: OpenSpan): AsyncGenerator<T> {
+  for await (const item of source) {
+    span.start();
+    yield item;
   }
 }
 

@@ -6,7 +6,19 @@ import { describe, expect, test } from "vitest";
 const src = fileURLToPath(new URL("../src/", import.meta.url));
 
 /** Files at the top of src that every room may import. They import nobody but one another, and `text` for types. */
-const core = ["types", "errors", "options", "stream", "ports", "pipeline", "tool", "filter", "price"];
+const core = [
+  "types",
+  "errors",
+  "options",
+  "stream",
+  "ports",
+  "pipeline",
+  "tool",
+  "filter",
+  "price",
+  "telemetry",
+  "tracing",
+];
 
 /** Which rooms a room may import, beside itself and the core. The assembly and the doors come last. */
 const mayImport: Record<string, readonly string[]> = {

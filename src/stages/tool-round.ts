@@ -7,8 +7,9 @@ import type { Approve } from "./answer-options.js";
 import type { AnswerSources } from "./answer-sources.js";
 import type { ModelCall } from "./model-reply.js";
 import { remainingTime } from "./remaining-time.js";
-import { readCall, runCall } from "./tool-run.js";
+import { readCall } from "./tool-run.js";
 import type { Toolbox } from "./toolbox.js";
+import { runTracedCall } from "./traced-call.js";
 
 export interface ToolRoundOptions {
   readonly tools: Toolbox;
@@ -75,7 +76,7 @@ export async function* runToolRound(
     const calls = await Promise.all(modelCalls.map((call) => readCall(call, (name) => tools.find(name, untrusted))));
     for (const { id, name, input } of calls) yield { type: "tool-call", id, name, input };
     const limit = pLimit(concurrency);
-    const running = calls.map((call) => limit(runCall, call, options));
+    const running = calls.map((call) => limit(runTracedCall, call, options, context.tracing));
     // One that an abort rejects while an earlier one is awaited is no unhandled rejection.
     for (const each of running) each.catch(() => {});
     const round: RoundCall[] = [];

@@ -1,10 +1,17 @@
-import type * as OpenTelemetry from "@opentelemetry/api";
-import type { Attributes, Histogram, Meter, MeterProvider, Tracer, TracerProvider } from "@opentelemetry/api";
 import type { OperationName } from "../contract/operations.js";
+import {
+  type Attributes,
+  type Histogram,
+  type Meter,
+  type MeterProvider,
+  type TelemetryApi,
+  type Tracer,
+  type TracerProvider,
+  loadTelemetryApi,
+  scopeName,
+} from "../telemetry.js";
 import type { TransportEvent } from "./events.js";
 import { genAi, genAiMetrics } from "./gen-ai-names.js";
-
-const scopeName = "citewell";
 
 /** One call to be told of. */
 export interface TracedCall {
@@ -21,12 +28,8 @@ export interface TracedService {
 
 /** OpenTelemetry's interface, if the program has it. */
 export async function loadTelemetry(service: TracedService): Promise<Telemetry | undefined> {
-  try {
-    return new Telemetry(await import("@opentelemetry/api"), service);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ERR_MODULE_NOT_FOUND") return undefined;
-    throw error;
-  }
+  const api = await loadTelemetryApi();
+  return api && new Telemetry(api, service);
 }
 
 interface Instruments {
@@ -40,14 +43,14 @@ interface Instruments {
  * go in.
  */
 export class Telemetry {
-  readonly #api: typeof OpenTelemetry;
+  readonly #api: TelemetryApi;
   readonly #tracer: Tracer;
   readonly #service: Attributes;
   /** What stands in for providers that nobody has registered. */
   readonly #nobody: { readonly tracers: TracerProvider; readonly meter: Meter };
   #instruments: Instruments | undefined;
 
-  constructor(api: typeof OpenTelemetry, { baseUrl, providerName }: TracedService) {
+  constructor(api: TelemetryApi, { baseUrl, providerName }: TracedService) {
     const { hostname, port, protocol } = new URL(baseUrl);
     this.#api = api;
     this.#tracer = api.trace.getTracer(scopeName);

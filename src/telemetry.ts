@@ -1,0 +1,79 @@
+import type * as OpenTelemetry from "@opentelemetry/api";
+import type { Context, Span } from "@opentelemetry/api";
+import { CitewellError } from "./errors.js";
+import type { OpenSpan, SpanAttributes, Tracing } from "./tracing.js";
+
+export type { Attributes, Histogram, Meter, MeterProvider, Tracer, TracerProvider } from "@opentelemetry/api";
+
+/** OpenTelemetry's interface, as a value. */
+export type TelemetryApi = typeof OpenTelemetry;
+
+/** Names this library in spans and metrics. */
+export const scopeName = "citewell";
+
+/** OpenTelemetry's interface, if the program has it. */
+export async function loadTelemetryApi(): Promise<TelemetryApi | undefined> {
+  try {
+    return await import("@opentelemetry/api");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ERR_MODULE_NOT_FOUND") return undefined;
+    throw error;
+  }
+}
+
+// Where version 1 of the interface keeps what was registered, so that copies of it in one process share it:
+// https://github.com/open-telemetry/opentelemetry-js/blob/main/api/src/internal/global-utils.ts
+const registered = Symbol.for("opentelemetry.js.api.1");
+
+/** Whether anybody has registered a provider of spans; costs nothing, and loads nothing. */
+function isTraced(): boolean {
+  const global = globalThis as { readonly [registered]?: { readonly trace?: unknown } };
+  return global[registered]?.trace !== undefined;
+}
+
+/** Spans of a run that begins now, below the span that it begins in; `undefined` where nobody would hear of them. */
+export async function openTracing(): Promise<Tracing | undefined> {
+  if (!isTraced()) return undefined;
+  const api = await loadTelemetryApi();
+  if (!api) return undefined;
+  const { context, trace } = api;
+  const run = context.active();
+  return {
+    stage: (name) => openSpan(api, name, {}, run),
+    step: (name, attributes) =>
+      openSpan(api, name, attributes, trace.getSpan(context.active()) ? context.active() : run),
+  };
+}
+
+function openSpan(
+  { context, trace, SpanStatusCode }: TelemetryApi,
+  name: string,
+  attributes: SpanAttributes,
+  parent: Context,
+): OpenSpan {
+  let span: Span | undefined;
+  const started = () => (span ??= trace.getTracer(scopeName).startSpan(name, { attributes }, parent));
+  // A stage is called before its first item is there: the span that its work is below of begins with that work.
+  const whenUsed = new Proxy({} as Span, {
+    get: (_, key) => {
+      const value: unknown = Reflect.get(started(), key);
+      return typeof value === "function" ? (value.bind(started()) as unknown) : value;
+    },
+  });
+  const inside = trace.setSpan(parent, whenUsed);
+  return {
+    within: (work) => context.with(inside, work),
+    start: () => void started(),
+    end: ({ at, failure } = {}) => {
+      if (failure !== undefined) {
+        started().setAttribute("error.type", failure instanceof CitewellError ? failure.code : errorName(failure));
+        started().setStatus({ code: SpanStatusCode.ERROR });
+      }
+      span?.end(at ?? performance.now());
+    },
+  };
+}
+
+function errorName(failure: unknown): string {
+  return failure instanceof Error ? failure.name : "_OTHER";
+}

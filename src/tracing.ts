@@ -1,0 +1,20 @@
+/** A span that is open. */
+export interface OpenSpan {
+  /** Does work within the span, so that what it opens stands below it. */
+  readonly within: <T>(work: () => T) => T;
+  /** Work began: what came before is not the span's. Until then, and without work within it, there is no span. */
+  readonly start: () => void;
+  /** Ends it, at a moment as `performance.now()` counts; default: now. With what was thrown, if that is its own failure. */
+  readonly end: (how?: { readonly at?: number; readonly failure?: unknown }) => void;
+}
+
+/** Attributes of a span: names and numbers, never texts. */
+export type SpanAttributes = Readonly<Record<string, string | number>>;
+
+/** Spans of one run, where somebody hears of them. */
+export interface Tracing {
+  /** One below the run's own. */
+  readonly stage: (name: string) => OpenSpan;
+  /** One below the span that is being worked in. */
+  readonly step: (name: string, attributes: SpanAttributes) => OpenSpan;
+}

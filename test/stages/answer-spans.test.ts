@@ -1,0 +1,135 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { join } from "node:path";
+import { type Context, type ContextManager, ROOT_CONTEXT, context, trace } from "@opentelemetry/api";
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+  type Span,
+  type SpanProcessor,
+} from "@opentelemetry/sdk-trace-base";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
+import { openKnowledgeBase } from "../../src/knowledge-base.js";
+import { collectAnswer } from "../../src/stages/collect-answer.js";
+import { searchTool } from "../../src/stages/search-tool.js";
+import { Pipeline, mapStage } from "../../src/pipeline.js";
+import { openTracing } from "../../src/telemetry.js";
+import { collect } from "../../src/stream.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+/** What makes a span the parent of what happens within it. */
+class AsyncContexts implements ContextManager {
+  readonly #storage = new AsyncLocalStorage<Context>();
+  active = () => this.#storage.getStore() ?? ROOT_CONTEXT;
+  with<A extends unknown[], F extends (...args: A) => ReturnType<F>>(
+    within: Context,
+    run: F,
+    self?: ThisParameterType<F>,
+    ...args: A
+  ): ReturnType<F> {
+    return this.#storage.run(within, () => run.apply(self, args));
+  }
+  bind = <T>(_: Context, target: T): T => target;
+  enable = () => this;
+  disable = () => this;
+}
+
+let exported: InMemorySpanExporter;
+let begun: Span[];
+beforeEach(() => {
+  exported = new InMemorySpanExporter();
+  begun = [];
+  const beginnings: SpanProcessor = {
+    onStart: (span) => void begun.push(span),
+    onEnd: () => {},
+    forceFlush: () => Promise.resolve(),
+    shutdown: () => Promise.resolve(),
+  };
+  trace.setGlobalTracerProvider(
+    new BasicTracerProvider({ spanProcessors: [beginnings, new SimpleSpanProcessor(exported)] }),
+  );
+  context.setGlobalContextManager(new AsyncContexts());
+});
+afterEach(() => {
+  trace.disable();
+  context.disable();
+});
+
+/** `parent > name` of every span, in the order in which they began. */
+function tree(): string[] {
+  const nameOf = new Map(begun.map((span) => [span.spanContext().spanId, span.name]));
+  return begun.map(({ name, parentSpanContext }) => {
+    const parent = nameOf.get(parentSpanContext?.spanId ?? "");
+    return parent === undefined ? name : `${parent} > ${name}`;
+  });
+}
+
+test("each stage of an answer is a span, with its calls and tools below it, in the asker's own span", async () => {
+  const kb = await openKnowledgeBase({ path: join(await temporaryFolder(), "store") });
+  onTestFinished(() => kb.close());
+  await kb.ingest([{ uri: "keys.md", text: "API keys expire after 90 days." }]);
+  begun = [];
+  const tools = [searchTool(kb, { name: "keys" })];
+  await trace.getTracer("test").startActiveSpan("request", async (span) => {
+    await collectAnswer(kb.ask("When do API keys expire?", { answer: { tools } }));
+    span.end();
+  });
+  expect(tree().map((line) => line.replace(/local-[\w./-]+|\S+\/\S+/gu, "model"))).toEqual([
+    "request",
+    "request > condense",
+    "request > embed-question",
+    "embed-question > embeddings model",
+    "request > search",
+    "request > rerank",
+    "rerank > rerank model",
+    "request > answer",
+    "answer > chat model",
+    "answer > execute_tool keys",
+    "execute_tool keys > parse-syntax",
+    "execute_tool keys > embed-question",
+    "embed-question > embeddings model",
+    "execute_tool keys > search",
+    "answer > chat model",
+  ]);
+  const spans = exported.getFinishedSpans();
+  expect(spans.find(({ name }) => name === "execute_tool keys")?.attributes).toMatchObject({
+    "gen_ai.operation.name": "execute_tool",
+    "gen_ai.tool.name": "keys",
+  });
+  expect(JSON.stringify(spans.map(({ attributes, events }) => [attributes, events]))).not.toContain("expire");
+});
+
+test("a stage's span lasts from its first item to the last that it hands on, whatever its neighbours do", async () => {
+  const slow = (name: string) =>
+    mapStage(name, async (item: number) => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      return item;
+    });
+  await collect(Pipeline.from<number>().pipe(slow("first")).pipe(slow("second")).stream([1]));
+  const [first, second] = ["first", "second"].map((each) =>
+    exported.getFinishedSpans().find(({ name }) => name === each)!,
+  );
+  const moment = ([seconds, nanoseconds]: readonly [number, number]) => seconds * 1e3 + nanoseconds / 1e6;
+  // Clocks of two spans agree to a millisecond.
+  expect(moment(second!.startTime)).toBeGreaterThan(moment(first!.endTime) - 5);
+  expect(moment(second!.endTime)).toBeGreaterThan(moment(first!.endTime) + 10);
+});
+
+test("a stage that fails is a failed span with the error's name; one whose reader leaves is not", async () => {
+  const failing = mapStage("fail", (item: number) => {
+    if (item === 2) throw new RangeError("too many secrets");
+    return item;
+  });
+  await expect(collect(Pipeline.from<number>().pipe(failing).stream([1, 2]))).rejects.toThrow(RangeError);
+  for await (const _ of Pipeline.from<number>().pipe(failing).stream([1, 2])) break;
+  const [failed, left] = exported.getFinishedSpans();
+  expect(failed).toMatchObject({ name: "fail", attributes: { "error.type": "RangeError" }, status: { code: 2 } });
+  expect(JSON.stringify(failed!.attributes)).not.toContain("secrets");
+  expect(left).toMatchObject({ name: "fail", status: { code: 0 } });
+});
+
+test("without a provider there is nothing to open", async () => {
+  expect(await openTracing()).toBeDefined();
+  trace.disable();
+  expect(await openTracing()).toBeUndefined();
+});

@@ -68,7 +68,10 @@ export function scoreStatements(question: string, all: readonly Statement[]): re
   const definition = definitionOf(question);
   const asked = questionTerms(definition?.subject ?? question);
   const wording = terms(definition?.subject ?? question);
-  const read = all.map((statement) => ({ statement, found: new Set(terms(statement.text)) }));
+  const read = all.map((statement) => {
+    const words = terms(statement.text);
+    return { statement, words, found: new Set(words) };
+  });
   const weights = termWeights(
     asked,
     read.map(({ found }) => found),
@@ -86,7 +89,7 @@ export function scoreStatements(question: string, all: readonly Statement[]): re
   const wants = wantedKinds(question);
   const wantsCode = asksForCode(question);
   const scored: ScoredStatement[] = [];
-  for (const [index, { statement, found }] of read.entries()) {
+  for (const [index, { statement, words, found }] of read.entries()) {
     if (statement.kind === "heading") continue;
     const plain = plainText(statement.text);
     const defines = definition === undefined ? 0 : defining(definition, statement, plain);
@@ -148,11 +151,23 @@ export function scoreStatements(question: string, all: readonly Statement[]): re
         missing: weights.size - matched.size,
         names: names.length === 0 ? 1 : 1 - absent.length / names.length,
         rank: ranks.get(statement.source) ?? 0,
-        pairs: pairs.size === 0 ? 0 : sharedPairs(pairs, nearPairs(terms(statement.text), statementReach)) / pairs.size,
+        around: likeShare(weights, withNeighbours(read, index)),
+        length: words.length,
+        pairs: pairs.size === 0 ? 0 : sharedPairs(pairs, nearPairs(words, statementReach)) / pairs.size,
       },
     });
   }
   return scored.toSorted((a, b) => b.score - a.score);
+}
+
+/** Terms of a statement and of those beside it in its source. */
+function withNeighbours(
+  read: readonly { readonly statement: Statement; readonly found: ReadonlySet<string> }[],
+  index: number,
+): ReadonlySet<string> {
+  const { source } = read[index]!.statement;
+  const near = read.slice(Math.max(0, index - 1), index + 2).filter(({ statement }) => statement.source === source);
+  return new Set(near.flatMap(({ found }) => [...found]));
 }
 
 /** Words of the question at most this far apart, and of a statement, count as standing together. */

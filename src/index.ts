@@ -206,6 +206,8 @@ export type {
   AnswerableQuery,
   EvaluateAnswersOptions,
 } from "./evaluate/evaluate-answers.js";
+export { judgeAnswer, judgeRubric } from "./evaluate/judge-answer.js";
+export type { Judgement } from "./evaluate/judge-answer.js";
 export { readAnswers } from "./evaluate/read-answers.js";
 export type { EvaluateOptions, Evaluation, MetricName, Scores } from "./evaluate/evaluate.js";
 export { averagePrecision, ndcg, recall, reciprocalRank } from "./evaluate/metrics.js";

@@ -1,17 +1,22 @@
 import { join, resolve } from "node:path";
 import { OptionsError } from "../errors.js";
-import { openCollection, spread, type Collection, type JudgedQuery } from "../evaluate/collection.js";
+import { openCollection, type Collection, type JudgedQuery } from "../evaluate/collection.js";
 import {
   answerMetricNames,
   evaluateAnswers,
   type AnswerableQuery,
   type AnswerEvaluation,
 } from "../evaluate/evaluate-answers.js";
+import { judgeAnswer, judgeRubric } from "../evaluate/judge-answer.js";
+import { JudgeTally, type JudgedAnswers } from "../evaluate/judge-tally.js";
 import { readAnswers } from "../evaluate/read-answers.js";
 import type { KnowledgeBase } from "../knowledge-base.js";
+import { chatModel } from "../models/chat-model.js";
 import { collectAnswer } from "../stages/collect-answer.js";
-import type { World } from "./command-context.js";
-import { ingestCollection, withEvalStore, type EvalFlags } from "./eval-command.js";
+import type { Answer } from "../types.js";
+import { configuredTransport, settingsOf, type World } from "./command-context.js";
+import { chosenQueries, ingestCollection, withEvalStore, type EvalFlags } from "./eval-command.js";
+import { writeText } from "./eval-run.js";
 import { exitCodes } from "./failure.js";
 import { count, progressLine } from "./progress-line.js";
 
@@ -20,6 +25,15 @@ interface AnswerRun extends AnswerEvaluation {
   readonly collection: string;
   /** The same questions once more, without their relevant documents: how many were said to have no answer. */
   readonly unanswerable: { readonly questions: number; readonly abstained: number; readonly removedDocuments: number };
+  /** What a model made of the answers, by what rubric. */
+  readonly judged?: JudgedAnswers & { readonly model: string; readonly rubric: typeof judgeRubric };
+}
+
+/** Judges one answer more. */
+interface Judge {
+  readonly model: string;
+  readonly judge: (answer: Answer) => Promise<void>;
+  readonly tally: JudgeTally;
 }
 
 /** Asks a collection's questions; then takes away the documents that answer them, and asks again. */
@@ -37,18 +51,47 @@ export async function evalAnswersCommand(world: World, folder: string, flags: Ev
     world.signal,
   );
   const answers = await readAnswers(join(path(folder), "answers.jsonl"), world.signal);
-  const queries = spread(collection.queries, flags.limitQueries ?? Infinity).flatMap((query) => {
+  const queries = chosenQueries(collection.queries, flags).flatMap((query) => {
     const known = answers.get(query.id);
     return known ? [{ ...query, answers: known }] : [];
   });
   if (queries.length === 0) throw new OptionsError("options", `${folder}/answers.jsonl answers none of the queries`);
-  const run = await withEvalStore(world, flags, async (kb) => {
-    await ingestCollection(world, kb, collection);
-    return measureAnswers(world, kb, collection, queries);
-  });
-  const { scores: _, ...told } = run;
+  const run = await withJudge(world, flags, (judge) =>
+    withEvalStore(world, flags, async (kb) => {
+      await ingestCollection(world, kb, collection);
+      return measureAnswers(world, kb, collection, queries, judge);
+    }),
+  );
+  const { scores, ...told } = run;
+  if (flags.output !== undefined) {
+    await writeText(
+      path(flags.output),
+      `${JSON.stringify({ ...told, scores: Object.fromEntries(scores) }, null, 1)}\n`,
+    );
+  }
   world.stdout.write(flags.json ? `${JSON.stringify(told)}\n` : describeAnswers(run));
   return exitCodes.done;
+}
+
+/** Gives the model that `--judge` names, over the service that the settings name. */
+async function withJudge<T>(world: World, flags: EvalFlags, use: (judge: Judge | undefined) => Promise<T>): Promise<T> {
+  const { judge: model } = flags;
+  if (model === undefined) return use(undefined);
+  const transport = configuredTransport(settingsOf(world, flags), world.environment);
+  if (transport === undefined) {
+    throw new OptionsError("options", "--judge needs a service with a model that can judge: name it with --base-url");
+  }
+  try {
+    const chat = chatModel(transport, { model });
+    const tally = new JudgeTally();
+    return await use({
+      model,
+      tally,
+      judge: async (answer) => tally.add(await judgeAnswer(chat, answer, { signal: world.signal })),
+    });
+  } finally {
+    await transport.close();
+  }
 }
 
 async function measureAnswers(
@@ -56,6 +99,7 @@ async function measureAnswers(
   kb: KnowledgeBase,
   { name, source, documentId }: Collection,
   queries: readonly AnswerableQuery[],
+  judge: Judge | undefined,
 ): Promise<AnswerRun> {
   const line = progressLine(stderr, (done: number) => `${count(done)} of ${count(2 * queries.length)} answers`);
   let done = 0;
@@ -65,13 +109,16 @@ async function measureAnswers(
       ask,
       textOf: async (uri) => (await kb.store.document(uri))?.text,
       documentId,
+      // What says that there is no answer has no statements to judge.
+      onAnswer: async (_, answer) => (answer.answered ? judge?.judge(answer) : undefined),
       signal,
     });
     const removed = await kb.store.deleteDocuments([...relevantDocuments(queries)].map((id) => `${source}/${id}`));
     let abstained = 0;
     for (const { text } of queries) if (!(await ask(text)).answered) abstained++;
     const unanswerable = { questions: queries.length, abstained, removedDocuments: removed.documents };
-    return { collection: name, ...evaluation, unanswerable };
+    const judged = judge && { model: judge.model, rubric: judgeRubric, ...judge.tally.result() };
+    return { collection: name, ...evaluation, unanswerable, ...(judged && { judged }) };
   } finally {
     line.clear();
   }
@@ -90,7 +137,8 @@ const headings: Record<(typeof answerMetricNames)[number], string> = {
   answered: "Answered",
 };
 
-function describeAnswers({ collection, questions, metrics, intervals, citations, unanswerable, latencyMs }: AnswerRun) {
+function describeAnswers(run: AnswerRun) {
+  const { collection, questions, metrics, intervals, citations, unanswerable, latencyMs, judged } = run;
   const rows = answerMetricNames.map((metric) => {
     const [low, high] = intervals[metric];
     return `${headings[metric].padEnd(32)} ${metrics[metric].toFixed(3)} (${low.toFixed(3)}-${high.toFixed(3)})`;
@@ -104,5 +152,19 @@ function describeAnswers({ collection, questions, metrics, intervals, citations,
     `${"Abstained without the source".padEnd(32)} ${share} (${count(removedDocuments)} documents taken away)`,
     `${"Supported citations, literal".padEnd(32)} ${count(citations.literal)} of ${count(citations.supported)}, of ${count(citations.total)} citations`,
     `${"Time of an answer".padEnd(32)} p50 ${latencyMs.p50.toFixed(0)} ms, p95 ${latencyMs.p95.toFixed(0)} ms`,
+    ...(judged ? describeJudged(judged) : []),
   ].join("\n")}\n`;
+}
+
+function describeJudged({ model, rubric, answers, failed, faithfulness, relevance }: NonNullable<AnswerRun["judged"]>) {
+  const score = (value: number | undefined) => value?.toFixed(3) ?? "not known";
+  return [
+    "",
+    `Judged by ${model}: ${count(answers)} answers, ${count(failed)} judgements could not be read and are left out.`,
+    `${"Faithfulness".padEnd(32)} ${score(faithfulness)}`,
+    ...rubric.faithfulness.map((line) => `  ${line}`),
+    `${"Relevance".padEnd(32)} ${score(relevance)}`,
+    ...rubric.relevance.map((line) => `  ${line}`),
+    "Steps 1 to 5 count as 0, 0.25, 0.5, 0.75 and 1.",
+  ];
 }

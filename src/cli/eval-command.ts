@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { LoadError, OptionsError } from "../errors.js";
-import { openCollection, spread, type Collection } from "../evaluate/collection.js";
+import { openCollection, sample, spread, type Collection } from "../evaluate/collection.js";
 import { compare } from "../evaluate/compare.js";
 import { evaluate, rankingDepth } from "../evaluate/evaluate.js";
 import { documentsOf, rankDocuments } from "../evaluate/rank-documents.js";
@@ -30,6 +30,7 @@ export interface EvalFlags extends StoreFlags {
   readonly mode?: readonly SearchMode[];
   readonly rerank?: boolean;
   readonly limitQueries?: number;
+  readonly seed?: number;
   readonly queries?: string;
   readonly qrels?: string;
   readonly grid?: boolean;
@@ -37,12 +38,14 @@ export interface EvalFlags extends StoreFlags {
   readonly output?: string;
   readonly baseline?: string;
   readonly answers?: boolean;
+  readonly judge?: string;
 }
 
 /** Passages that are reranked. */
 const rerankDepth = 100;
 
 export async function evalCommand(world: World, folder: string, flags: EvalFlags): Promise<number> {
+  if (flags.judge !== undefined) throw new OptionsError("options", "--judge judges answers: it goes with --answers");
   const path = (given: string) => resolve(world.directory, given);
   const collection = await openCollection(
     path(folder),
@@ -62,7 +65,7 @@ export async function evalCommand(world: World, folder: string, flags: EvalFlags
     await ingestCollection(world, kb, collection);
     const measured: EvalRun[] = [];
     for (const { plan, baseline } of planned) {
-      const evaluation = await measure(world, kb, collection, plan, flags.limitQueries ?? Infinity);
+      const evaluation = await measure(world, kb, collection, plan, flags);
       const comparison = baseline && compare(evaluation.scores, baseline.scores);
       measured.push({ ...plan, ...evaluation, ...(comparison && { comparison }) });
     }
@@ -134,16 +137,24 @@ export async function ingestCollection(
   }
 }
 
+/** The queries that the flags leave. */
+export function chosenQueries<Query>(
+  queries: readonly Query[],
+  { limitQueries = Infinity, seed }: EvalFlags,
+): readonly Query[] {
+  return seed === undefined ? spread(queries, limitQueries) : sample(queries, limitQueries, seed);
+}
+
 async function measure(
   { stderr, signal }: World,
   kb: KnowledgeBase,
   collection: Collection,
   plan: EvalPlan,
-  limitQueries: number,
+  flags: EvalFlags,
 ) {
   const { mode, rerank, fusion } = plan;
   const options = { mode, syntax: false, signal, ...(fusion && { fusion }) };
-  const queries = spread(collection.queries, limitQueries);
+  const queries = chosenQueries(collection.queries, flags);
   const startedAt = performance.now();
   const line = progressLine(stderr, (done: number) => {
     const perSecond = (done / (performance.now() - startedAt)) * 1000;

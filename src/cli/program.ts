@@ -159,13 +159,15 @@ Examples:
     .option("--rerank", "rerank the first 100 passages; recall@100 is then of the documents among them")
     .option("--grid", "measure all modes, with and without reranking, and hybrid with several fusions")
     .option("--limit-queries <count>", "ask only so many, spread evenly over all", between(1, 10_000_000))
+    .option("--seed <number>", "with --limit-queries: draw them by chance, by this number", between(0, 2 ** 32 - 1))
     .option("--queries <file>", "default: queries.jsonl in the folder")
     .option("--qrels <file>", "judgements; default: qrels/test.tsv in the folder")
     .option("--report <file>", "write a page with tables, a chart and the queries that changed most, as HTML")
     .option(
       "--answers",
-      "measure answers instead, against answers.jsonl, with and without the documents that hold them",
+      "measure answers instead, against answers.jsonl, with and without the documents that hold them; takes no --store",
     )
+    .option("--judge <model>", "with --answers: have this chat model judge faithfulness and relevance, too")
     .option("--output <file>", "write the result with the scores of every query, as JSON")
     .option("--baseline <file>", "compare with what --output wrote; exit 1 when significantly worse")
     .addHelpText(

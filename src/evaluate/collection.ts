@@ -6,6 +6,7 @@ import { jsonLines } from "./json-lines.js";
 import { countRelevant, type Judgements } from "./metrics.js";
 import { malformed } from "./numbered-lines.js";
 import { readJudgements } from "./read-judgements.js";
+import { seededRandom } from "../text/random.js";
 
 /** A question of which is known which documents answer it. */
 export interface JudgedQuery {
@@ -113,4 +114,12 @@ async function readQueries(
 export function spread<Item>(items: readonly Item[], count: number): readonly Item[] {
   if (count >= items.length) return items;
   return Array.from({ length: count }, (_, index) => items[Math.floor((index * items.length) / count)]!);
+}
+
+/** `count` items in the order of `items`, drawn by chance: the same seed draws the same. */
+export function sample<Item>(items: readonly Item[], count: number, seed: number): readonly Item[] {
+  const random = seededRandom(seed);
+  const drawn = items.map((_, index) => ({ index, draw: random() })).toSorted((a, b) => a.draw - b.draw);
+  const kept = drawn.slice(0, count).map(({ index }) => index);
+  return kept.toSorted((a, b) => a - b).map((index) => items[index]!);
 }

@@ -1,7 +1,10 @@
 import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { answerWords, exactMatch, holdsAnswer, tokenF1 } from "../../src/evaluate/answer-metrics.js";
+import { sample } from "../../src/evaluate/collection.js";
 import { scoreAnswer, type AnswerScores } from "../../src/evaluate/evaluate-answers.js";
 import type { Answer, Citation } from "../../src/types.js";
 import { citewell, citewellJson } from "../support/citewell.js";
@@ -110,6 +113,26 @@ describe("citewell eval --answers", () => {
   test("refuses a store of the caller's, from which it would take documents", async () => {
     const { exitCode, stderr } = await citewell(["eval", await smallCollection(), "--answers", "--store", "s"], {});
     expect({ exitCode, stderr }).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("without --store") });
+  });
+
+  test("writes the result with the scores of every question", async () => {
+    const folder = await smallCollection();
+    await citewellJson(["eval", folder, "--answers", "--output", join(folder, "run.json")], {});
+    const written = JSON.parse(await readFile(join(folder, "run.json"), "utf8")) as AnswersJson & {
+      readonly scores: Readonly<Record<string, AnswerScores>>;
+    };
+    expect(written.scores).toMatchObject({ "1": { topCitation: 1 }, "2": { topCitation: 1 } });
+    expect(written.metrics.topCitation).toBe(1);
+  });
+
+  test("a seed draws its own sample, the same each time, in the collection's order", () => {
+    const items = Array.from({ length: 100 }, (_, index) => index);
+    const drawn = sample(items, 10, 1);
+    expect(drawn).toHaveLength(10);
+    expect(drawn).toEqual(sample(items, 10, 1));
+    expect(drawn).toEqual(drawn.toSorted((a, b) => a - b));
+    expect(new Set([...drawn, ...sample(items, 10, 2)]).size).toBeGreaterThan(10);
+    expect(sample(items, 1000, 3)).toEqual(items);
   });
 
   const squad = "../shared/data/squad";

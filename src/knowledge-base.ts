@@ -2,7 +2,7 @@ import { z } from "zod";
 import { conversation, type Conversation } from "./conversation.js";
 import type { DocumentSource } from "./load/source.js";
 import { bothFilters, type Filter } from "./filter.js";
-import { chatModel } from "./models/chat-model.js";
+import { type ChatModelOptions, chatModel } from "./models/chat-model.js";
 import { embedder } from "./models/embedder.js";
 import { reranker } from "./models/reranker.js";
 import { resolve } from "./options.js";
@@ -53,6 +53,8 @@ export const KnowledgeBaseOptions = z.strictObject({
       chat: z.string().min(1).optional(),
     })
     .default({}),
+  /** How the chat model is asked: thinking, length, the form of tool results; see `chatModel`. */
+  chat: z.custom<Omit<ChatModelOptions, "model">>().default({}),
   /** How documents are cut; see `chunk`. */
   chunk: z.custom<Omit<ChunkOptions, "for">>().default({}),
   /**
@@ -235,7 +237,7 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
             .pipe(search(within, { mode, count, weights, ...fusion }));
 
     // Made when it is needed: a service of the caller's need not have a chat model to be searched with.
-    const chat = () => chatModel(transport, { model: upstream.model("chat") });
+    const chat = () => chatModel(transport, { ...options.chat, model: upstream.model("chat") });
 
     const rewriting = (before: Pipeline<Question, Question>, { multiQuery: count, hyde: guess }: RewriteOptions) => {
       const worded = count === undefined ? before : before.pipe(multiQuery(chat(), { count }));

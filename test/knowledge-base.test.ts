@@ -206,6 +206,17 @@ describe("ask", () => {
     expect(paths).toEqual(["embeddings", "embeddings", "rerank", "completions"]);
   });
 
+  test("asks the chat model the way it was opened with", async () => {
+    const { transport, upstream } = await transportFor(service);
+    const path = join(await temporaryFolder(), "store");
+    const chat = { temperature: 0.25, thinking: false };
+    const kb = await openKnowledgeBase({ path, transport, models, chat });
+    onTestFinished(() => kb.close());
+    await kb.ingest(notes("Keys expire after 90 days."));
+    await collect(kb.ask("When do keys expire?"));
+    expect(upstream.requests.at(-1)?.body).toMatchObject({ temperature: 0.25, reasoning_effort: "none" });
+  });
+
   test("goes on in the order of the search when the reranker is down, and the trace says so", async () => {
     const { kb } = await openWith((request) => (request.path.endsWith("/rerank") ? { status: 503 } : service(request)));
     await kb.ingest(notes("Keys expire after 90 days."));

@@ -85,7 +85,7 @@ export const ChatRequest = z.strictObject({
   presence_penalty: z.number().min(-2).max(2).optional(),
   n: z.int().min(1).optional(),
   response_format: z.strictObject({ type: z.enum(["text", "json_object"]) }).optional(),
-  tools: z.array(ChatTool).min(1).max(128).optional(),
+  tools: z.array(ChatTool).max(128).optional(),
   /** Q3 family only. */
   enable_thinking: z.boolean().optional(),
   /** Q3 family only: most tokens of thinking. */

@@ -118,7 +118,7 @@ function engineMessage({ role, content }: z.output<typeof Message>): EngineMessa
 }
 
 function countPrompt(messages: readonly EngineMessage[], tools: Request["tools"]): number {
-  let tokens = tools === undefined ? 0 : defaultTokens.count(JSON.stringify(tools));
+  let tokens = tools === undefined || tools.length === 0 ? 0 : defaultTokens.count(JSON.stringify(tools));
   for (const { text, images } of messages) {
     tokens += messageFrameTokens + defaultTokens.count(text) + imageTokens * images.length;
   }

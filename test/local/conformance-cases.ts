@@ -241,6 +241,7 @@ function toolCases({ llm, vlm }: ConformanceModels): readonly Listed[] {
     ["strict null", tools({ name: "f", strict: null })],
     ["a name of all that is allowed", tools({ name: "aZ09_-" })],
     ["a name of 64 letters", tools({ name: "f".repeat(64) })],
+    ["no tool in the list", chatWith(llm)({ tools: [] })],
     ["128 tools", chatWith(llm)({ tools: many(128, tool) })],
     ["129 tools", chatWith(llm)({ tools: many(129, tool) }), "tools"],
     ["a name of 65 letters", tools({ name: "f".repeat(65) }), "tools.0.function.name"],

@@ -64,7 +64,7 @@ const valid = {
       max_tokens: fc.integer({ min: 1, max: 20 }),
       stop: fc.array(fc.constantFrom("a", " ", "\n", "。"), { minLength: 1, maxLength: 4 }),
       n: fc.integer({ min: 1, max: 8 }),
-      tools: fc.array(tool, { minLength: 1, maxLength: 3 }),
+      tools: fc.array(tool, { maxLength: 3 }),
       response_format: fc.constantFrom({ type: "json_object" }, { type: "text" }),
     },
     { requiredKeys: ["model", "messages"] },

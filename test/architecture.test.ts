@@ -29,12 +29,14 @@ const mayImport: Record<string, readonly string[]> = {
   thread: [],
   // What both that talk to other machines must agree on: which addresses are nobody else's business.
   network: [],
+  // SQLite, for whoever keeps something in a file.
+  sqlite: [],
   transport: ["contract", "text", "network"],
   models: ["contract", "transport", "text"],
   stages: ["text", "thread"],
-  store: ["text", "thread"],
+  store: ["text", "thread", "sqlite"],
   load: ["text", "network"],
-  local: ["contract", "text", "network"],
+  local: ["contract", "text", "network", "sqlite"],
   evaluate: ["text", "stages"],
   upstream: ["contract", "transport", "local"],
   conversation: ["store"],

@@ -139,7 +139,7 @@ describe("a conversation", () => {
 test("a file of a newer release is refused with both versions", async () => {
   const folder = await temporaryFolder();
   openConversations(folder).close();
-  const { openDatabase } = await import("../src/store/database.js");
+  const { openDatabase } = await import("../src/sqlite/database.js");
   const database = openDatabase(`${folder}/conversations.sqlite`);
   database.pragma("user_version = 7");
   database.close();

@@ -1,6 +1,6 @@
 import type { Filter } from "../filter.js";
 import { Changes, type Position } from "./changes.js";
-import type { Database, Statement } from "./database.js";
+import type { Database, Statement } from "../sqlite/database.js";
 import { documentsThatMeet, type Expression, expressionOf } from "./filter-sql.js";
 
 /** Chunks that a search may find, by label. */

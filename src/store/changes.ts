@@ -1,4 +1,4 @@
-import type { Database, Statement } from "./database.js";
+import type { Database, Statement } from "../sqlite/database.js";
 import { decodeText, type StoredText } from "./stored-text.js";
 import { decodeVector } from "./vectors.js";
 

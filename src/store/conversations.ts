@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { OptionsError, StoreError } from "../errors.js";
 import type { Turn } from "../types.js";
-import { guarded, openDatabase, type Database } from "./database.js";
+import { guarded, openDatabase, type Database } from "../sqlite/database.js";
 
 /** A question of a conversation with its answer, if there is one. */
 export interface StoredExchange {

@@ -19,7 +19,7 @@ import { checkMetadata } from "../text/check-metadata.js";
 import type { Metadata } from "../types.js";
 import type { AllowedChunks } from "./allowed-chunks.js";
 import { Changes } from "./changes.js";
-import { asStoreError, type Database } from "./database.js";
+import { asStoreError, type Database } from "../sqlite/database.js";
 import { Dense, type DenseOptions } from "./dense/dense.js";
 import { LexicalIndex, type LexicalOptions } from "./lexical/lexical-index.js";
 import { checkFields } from "./filter-fields.js";

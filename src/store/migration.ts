@@ -3,7 +3,7 @@ import { resolve as resolvePath } from "node:path";
 import { StoreError } from "../errors.js";
 import type { Embedder, Store } from "../ports.js";
 import type { Document } from "../types.js";
-import { type Database, openDatabase } from "./database.js";
+import { type Database, openDatabase } from "../sqlite/database.js";
 import { openEmbeddedStore } from "./open-embedded-store.js";
 import { prepareSchema, readMeta } from "./schema.js";
 import { databasePathIn } from "./store-folder.js";

@@ -4,7 +4,7 @@ import { StoreError } from "../errors.js";
 import { resolve } from "../options.js";
 import type { Embedder } from "../ports.js";
 import { AllowedChunks } from "./allowed-chunks.js";
-import { openDatabase } from "./database.js";
+import { openDatabase } from "../sqlite/database.js";
 import { EmbeddedStore } from "./embedded-store.js";
 import { checkSpace, prepareSchema, readMeta } from "./schema.js";
 import { databasePathIn, prepareFolder, removeUnused } from "./store-folder.js";

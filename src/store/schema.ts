@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { StoreError } from "../errors.js";
-import type { Database } from "./database.js";
+import type { Database } from "../sqlite/database.js";
 
 // "citw": tells our files from other programs' SQLite files, also to file(1).
 const applicationId = 0x63697477;

@@ -1,7 +1,7 @@
 import type { Filter } from "../filter.js";
 import type { StoreCounts, StoredDocumentInfo } from "../ports.js";
 import type { Anchor, Chunk, Document, Metadata } from "../types.js";
-import type { Database, Statement } from "./database.js";
+import type { Database, Statement } from "../sqlite/database.js";
 import { documentMeets, expressionOf } from "./filter-sql.js";
 import { decodeText, type StoredText } from "./stored-text.js";
 import { decodeVector } from "./vectors.js";

@@ -3,7 +3,7 @@ import type { DocumentWrite, StoreWrite, WrittenDocument } from "../ports.js";
 import { documentFingerprint, vectorKey } from "../text/chunk-identity.js";
 import type { Chunk } from "../types.js";
 import { chunkPlaces, type ChunkPlace } from "./chunk-places.js";
-import type { Database, Statement } from "./database.js";
+import type { Database, Statement } from "../sqlite/database.js";
 import { checkSpace, readMeta, writeMeta } from "./schema.js";
 import { decodeText, encodeText, type StoredText } from "./stored-text.js";
 import { checkVector, encodeVector } from "./vectors.js";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { StoreError } from "../errors.js";
-import { type Database, isBusy, openPlainDatabase } from "./database.js";
+import { type Database, isBusy, openPlainDatabase } from "../sqlite/database.js";
 
 /**
  * The right to write to a store, held by at most one `Store` at a time. It is an open transaction on a database file of

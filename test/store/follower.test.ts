@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { Changes } from "../../src/store/changes.js";
-import { openDatabase } from "../../src/store/database.js";
+import { openDatabase } from "../../src/sqlite/database.js";
 import { Follower } from "../../src/store/follower.js";
 import { openStore } from "../../src/store/open-store.js";
 import { madeDocument, withVectors } from "./made-documents.js";

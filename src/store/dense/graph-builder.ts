@@ -4,7 +4,7 @@ import { asError } from "../../errors.js";
 import type { Filter } from "../../filter.js";
 import { type Allowed, AllowedChunks } from "../allowed-chunks.js";
 import { Changes, type VectorRow } from "../changes.js";
-import type { Database } from "../database.js";
+import type { Database } from "../../sqlite/database.js";
 import { Follower } from "../follower.js";
 import { loadGeneration, saveGeneration } from "../generation.js";
 import { type Ranking, TopK } from "../top-k.js";

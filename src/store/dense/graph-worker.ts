@@ -1,6 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { asError } from "../../errors.js";
-import { openDatabase } from "../database.js";
+import { openDatabase } from "../../sqlite/database.js";
 import { serveCalls } from "../../thread/serve-calls.js";
 import { GraphBuilder } from "./graph-builder.js";
 import { flags, isFollow, type GraphCalls, type GraphEvent, type GraphStart } from "./graph-messages.js";

@@ -1,5 +1,5 @@
 import type { StoreProblem } from "../../ports.js";
-import { type Database, guarded } from "../database.js";
+import { type Database, guarded } from "../../sqlite/database.js";
 import { readMeta } from "../schema.js";
 import { decodeText, type StoredText } from "../stored-text.js";
 import { TimeSlice } from "../time-slice.js";

@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { StoreProblem } from "../../ports.js";
-import { openDatabase } from "../database.js";
+import { openDatabase } from "../../sqlite/database.js";
 import type { DatabaseCheck } from "./check-database.js";
 
 /**

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { StoreError } from "../../errors.js";
-import { asStoreError, type Database, openDatabase } from "../database.js";
+import { asStoreError, type Database, openDatabase } from "../../sqlite/database.js";
 import { readPointer } from "../store-pointer.js";
 import { StoreWriter } from "../store-writer.js";
 import { serveCalls } from "../../thread/serve-calls.js";

@@ -11,6 +11,7 @@ export interface LocalFlags {
   readonly apiKey?: string;
   readonly models?: string;
   readonly timeScale?: number;
+  readonly videoTasks?: string;
   readonly faults?: string | true;
   readonly log?: boolean;
   readonly json?: boolean;
@@ -25,6 +26,7 @@ export async function localCommand(world: World, flags: LocalFlags): Promise<num
     ...(flags.apiKey !== undefined && { apiKey: flags.apiKey }),
     ...(folder !== undefined && { modelsFolder: resolve(world.directory, folder) }),
     ...(timeScale !== undefined && { timeScale }),
+    ...(flags.videoTasks !== undefined && { video: { file: resolve(world.directory, flags.videoTasks) } }),
     ...(flags.log && { log: (entry) => void world.stderr.write(`${JSON.stringify(entry)}\n`) }),
     ...(flags.faults !== undefined && { faults: readFaults(world, flags.faults) }),
   });

@@ -210,6 +210,7 @@ Examples:
     .option("--api-key <key>", "default: a random one")
     .option("--models <folder>", "real models to publish too; needs the package @huggingface/transformers")
     .option("--time-scale <factor>", "its seconds in one of the clock's: video tasks, expiry (default: 1)", positive)
+    .option("--video-tasks <file>", "SQLite file in which video tasks outlive it; made where there is none")
     .option("--faults [file]", "JSON of what is to go wrong; without a file, set it at /local/faults")
     .option("--log", "write one JSON line on stderr for every request")
     .option("--json", "print {url, apiKey} as the first line")

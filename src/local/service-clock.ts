@@ -6,12 +6,11 @@ export interface ServiceClock {
   readonly wallMs: (seconds: number) => number;
 }
 
-/** Starts at the time of the wall clock; from then on a second lasts `1 / timeScale` seconds. */
-export function serviceClock(timeScale: number): ServiceClock {
-  const startedSeconds = Date.now() / 1000;
+/** Starts at the time of the wall clock, or at the one given; from then on a second lasts `1 / timeScale` seconds. */
+export function serviceClock(timeScale: number, startSeconds = Date.now() / 1000): ServiceClock {
   const startedMs = performance.now();
   return {
-    nowSeconds: () => startedSeconds + ((performance.now() - startedMs) / 1000) * timeScale,
+    nowSeconds: () => startSeconds + ((performance.now() - startedMs) / 1000) * timeScale,
     wallMs: (seconds) => (seconds * 1000) / timeScale,
   };
 }

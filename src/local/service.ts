@@ -38,6 +38,7 @@ export interface LocalService {
  * Beside the contract it answers `GET /openapi.json`, and with `faults` given `GET`, `PUT` and `DELETE /local/faults`.
  * @throws {OptionsError} when an option is unknown or out of range, a folder of models cannot be read, or a package for
  * them is missing.
+ * @throws {StoreError} when the file of video tasks is in use by another service, is damaged, or is of a newer version.
  */
 export async function startLocalService(options: LocalServiceOptions = {}): Promise<LocalService> {
   const settings = resolve("startLocalService", LocalServiceOptions, options);
@@ -48,9 +49,10 @@ export async function startLocalService(options: LocalServiceOptions = {}): Prom
     import("@hono/node-server"),
     modelsFolder === undefined ? undefined : loadNeuralModels(modelsFolder),
   ]);
+  const database = settings.video.file === undefined ? undefined : await openTasks(settings.video.file, timeScale);
   const models = [...settings.models, ...(neural?.models ?? [])];
   const builtIn = builtInEngines();
-  const clock = serviceClock(timeScale);
+  const clock = serviceClock(timeScale, database?.startSeconds);
   const faults = new Faults(faultOptions ?? {});
   let url = "";
   const tasks = new VideoTasks({
@@ -59,6 +61,7 @@ export async function startLocalService(options: LocalServiceOptions = {}): Prom
     faults,
     mayCall: callbackReach(settings.video, host),
     baseUrl: () => url,
+    database,
   });
   const application = new Hono<{ Bindings: { incoming: import("node:http").IncomingMessage } }>();
   mount(application, {
@@ -85,8 +88,14 @@ export async function startLocalService(options: LocalServiceOptions = {}): Prom
     },
   }) as Server;
   const connections = new Connections(server, settings.log);
-  await listen(server, port, host);
+  try {
+    await listen(server, port, host);
+  } catch (error) {
+    database?.close();
+    throw error;
+  }
   url = `http://${host.includes(":") ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`;
+  tasks.resume();
   return {
     url,
     apiKey,
@@ -97,6 +106,7 @@ export async function startLocalService(options: LocalServiceOptions = {}): Prom
     close: async () => {
       tasks.close();
       await connections.close(settings.closeGraceMs);
+      database?.close();
     },
   };
 }
@@ -104,6 +114,11 @@ export async function startLocalService(options: LocalServiceOptions = {}): Prom
 async function loadNeuralModels(folder: string) {
   const { neuralModels } = await import("./neural/neural-models.js");
   return neuralModels(folder);
+}
+
+async function openTasks(file: string, timeScale: number) {
+  const { openTaskDatabase } = await import("./video/task-database.js");
+  return openTaskDatabase(file, timeScale);
 }
 
 function listen(server: Server, port: number, host: string): Promise<void> {

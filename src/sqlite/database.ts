@@ -36,6 +36,25 @@ export function openPlainDatabase(path: string, timeoutMs: number): Database {
   });
 }
 
+/**
+ * A connection that nobody else has while it is open: whoever comes second is refused with `locked`, also within this
+ * process. Opening it changes nothing in the file.
+ */
+export function openExclusiveDatabase(path: string, timeoutMs: number): Database {
+  const database = guarded(path, () => new SQLite(path, { timeout: timeoutMs }));
+  try {
+    guarded(path, () => {
+      database.pragma("locking_mode = EXCLUSIVE");
+      // The lock is taken with the first transaction.
+      database.exec("BEGIN IMMEDIATE; COMMIT");
+    });
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  return database;
+}
+
 /** Whether SQLite refused because another connection holds the lock. */
 export function isBusy(error: unknown): boolean {
   return error instanceof SQLite.SqliteError && error.code.startsWith("SQLITE_BUSY");

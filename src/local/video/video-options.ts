@@ -17,5 +17,10 @@ export const VideoOptions = z.strictObject({
   privateCallbacks: z.boolean().default(false),
   /** Most tasks that are remembered; one more is refused with 429. 1 to 1,000,000, default 10,000. */
   maxTasks: z.int().min(1).max(1_000_000).default(10_000),
+  /**
+   * An SQLite file that keeps the tasks, so that they go on by their clock after a restart; made where there is none.
+   * One service uses it at a time. Default: none, tasks end with the service.
+   */
+  file: z.string().min(1).optional(),
 });
 export type VideoSettings = z.output<typeof VideoOptions>;

@@ -49,6 +49,16 @@ export function taskState(task: VideoTask, nowSeconds: number): VideoTaskState {
   return states.findLast(({ sinceSeconds }) => sinceSeconds <= nowSeconds) ?? states[0]!;
 }
 
+/**
+ * The states to tell a receiver that was last told of the one that began at `toldSeconds`: what is to come, and of those
+ * that began meanwhile only the last, since it has overtaken the others. Pure.
+ */
+export function untoldStates(task: VideoTask, toldSeconds: number, nowSeconds: number): readonly VideoTaskState[] {
+  const untold = taskStates(task).filter(({ sinceSeconds }) => sinceSeconds > toldSeconds);
+  const begun = untold.filter(({ sinceSeconds }) => sinceSeconds <= nowSeconds);
+  return untold.slice(Math.max(0, begun.length - 1));
+}
+
 /** Whether the service has removed the record. Pure. */
 export function isForgotten(task: VideoTask, nowSeconds: number): boolean {
   if (task.cancelledSeconds !== undefined && nowSeconds >= task.cancelledSeconds + cancelledRetentionSeconds)

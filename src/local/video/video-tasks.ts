@@ -7,7 +7,8 @@ import { CallbackSender } from "./callback-sender.js";
 import { taskView } from "./task-view.js";
 import type { VideoSettings } from "./video-options.js";
 import type { VideoPlan } from "./video-plan.js";
-import { isForgotten, taskState, taskStates, type VideoTask, type VideoTaskState } from "./video-task.js";
+import type { TaskDatabase } from "./task-database.js";
+import { isForgotten, taskState, taskStates, untoldStates, type VideoTask, type VideoTaskState } from "./video-task.js";
 
 export interface VideoTasksParts {
   readonly settings: VideoSettings;
@@ -16,6 +17,8 @@ export interface VideoTasksParts {
   readonly mayCall: MayReach;
   /** Address of the service, known once it listens. */
   readonly baseUrl: () => string;
+  /** Where they outlive the service. */
+  readonly database: TaskDatabase | undefined;
 }
 
 /** Longest wait that a timer takes. */
@@ -34,6 +37,16 @@ export class VideoTasks {
     const { mayCall: mayReach, faults } = parts;
     this.#parts = parts;
     this.#callbacks = new CallbackSender(faults, { mayReach, signal: this.#closing.signal });
+    for (const { task } of parts.database?.kept ?? []) this.#tasks.set(task.id, task);
+  }
+
+  /** Goes on with the callbacks of tasks that an earlier run left. To be called once the service listens. */
+  resume(): void {
+    const now = this.#parts.clock.nowSeconds();
+    for (const { task, toldSeconds } of this.#parts.database?.kept ?? []) {
+      if (task.callbackUrl === undefined) continue;
+      for (const state of untoldStates(task, toldSeconds, now)) this.#announce(task.id, state);
+    }
   }
 
   /** Whether callbacks may go to an address. */
@@ -61,6 +74,7 @@ export class VideoTasks {
       ...(callbackUrl !== undefined && { callbackUrl }),
       linkToken: randomBytes(18).toString("base64url"),
     };
+    this.#parts.database?.put(task);
     this.#tasks.set(task.id, task);
     if (callbackUrl !== undefined) {
       for (const state of taskStates(task)) this.#announce(task.id, state);
@@ -81,11 +95,14 @@ export class VideoTasks {
   }
 
   cancel(task: VideoTask): void {
+    const cancelled = { ...task, cancelledSeconds: this.#parts.clock.nowSeconds() };
+    this.#parts.database?.put(cancelled);
     this.#callbacks.drop(task.id);
-    this.#tasks.set(task.id, { ...task, cancelledSeconds: this.#parts.clock.nowSeconds() });
+    this.#tasks.set(task.id, cancelled);
   }
 
   remove(task: VideoTask): void {
+    this.#parts.database?.remove([task.id]);
     this.#tasks.delete(task.id);
     this.#callbacks.drop(task.id);
   }
@@ -103,11 +120,14 @@ export class VideoTasks {
 
   #forget(): void {
     const now = this.#parts.clock.nowSeconds();
-    for (const [id, task] of this.#tasks) if (isForgotten(task, now)) this.#tasks.delete(id);
+    const forgotten = [...this.#tasks.values()].filter((task) => isForgotten(task, now)).map(({ id }) => id);
+    if (forgotten.length > 0) this.#parts.database?.remove(forgotten);
+    for (const id of forgotten) this.#tasks.delete(id);
   }
 
   /** Sends a callback when a state begins. */
   #announce(id: string, state: VideoTaskState): void {
+    if (this.#closing.signal.aborted) return;
     const { clock } = this.#parts;
     const waitMs = Math.max(0, clock.wallMs(state.sinceSeconds - clock.nowSeconds()));
     const timer = setTimeout(
@@ -121,10 +141,20 @@ export class VideoTasks {
     this.#timers.add(timer);
   }
 
+  /** A disk that is full must not end the service: after a restart, the receiver hears of the state again. */
+  #remember(id: string, { sinceSeconds }: VideoTaskState): void {
+    try {
+      this.#parts.database?.told(id, sinceSeconds);
+    } catch {
+      return;
+    }
+  }
+
   #send(id: string, state: VideoTaskState): void {
     const task = this.get(id);
     // A task that was cancelled since never comes to this state.
     if (task?.callbackUrl === undefined || task.cancelledSeconds !== undefined) return;
+    this.#remember(id, state);
     const body = taskView(task, state, this.#parts.baseUrl());
     this.#callbacks.send({ taskId: id, status: state.status, url: task.callbackUrl, body });
   }

@@ -20,8 +20,9 @@ export interface EvidenceFacts {
 /**
  * Log-odds that the sources hold the answer, given the best statement: a logistic regression over 1,871 of the 6,118
  * questions of the part of SQuAD 1.1 that this was tuned on, each asked with its paragraph and, like four of ten others,
- * without. Of the other questions 500 were looked at while rules of the score were chosen; 3,747 were kept apart, and
- * what they score says how well this carries over, to questions of that kind.
+ * without. Of the other questions 500 were looked at while rules of the score were chosen: `citewell eval --answers
+ * --limit-queries 500` asks those, and finds the answer in the first citation of 0.760, and abstains from 0.716 without
+ * their paragraphs. Of three samples of 500 from the 3,747 kept apart it is 0.724 to 0.740, and 0.750 to 0.772.
  *
  * @param lead By how much the statement's score passes that of the best statement of another source.
  */

@@ -286,8 +286,7 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
 
   #found(by: string, { labels, scores }: Ranking): Found[] {
     const found: Found[] = [];
-    for (const [at, label] of labels.entries()) {
-      const chunkId = this.#reader.chunkId(label);
+    for (const [at, chunkId] of this.#reader.chunkIds(labels).entries()) {
       if (chunkId === undefined) continue;
       const score = scores[at]!;
       found.push({ chunkId, score, placements: [{ by, rank: found.length + 1, score }] });

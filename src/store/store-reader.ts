@@ -141,9 +141,10 @@ export class StoreReader {
     return (uri) => statement.get(uri, ...parameters) !== undefined;
   }
 
-  /** The id of the chunk with a label, unless it is gone. */
-  chunkId(label: number): string | undefined {
-    return this.#chunkId.get(label)?.id;
+  /** The ids of the chunks with these labels, undefined for those that are gone. */
+  chunkIds(labels: Float64Array): (string | undefined)[] {
+    // One transaction for all: beginning and ending one for each takes as long as the reading.
+    return this.atOneMoment(() => Array.from(labels, (label) => this.#chunkId.get(label)?.id));
   }
 
   vector(key: string): Float32Array | undefined {

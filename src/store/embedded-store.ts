@@ -29,8 +29,8 @@ import { removeUnused, type StoreFolder } from "./store-folder.js";
 import { StoreReader } from "./store-reader.js";
 import { TimeSlice } from "./time-slice.js";
 import type { Ranking } from "./top-k.js";
-import { checkDatabase } from "./verify/check-database.js";
 import { checkDerived } from "./verify/check-derived.js";
+import { checkApart } from "./verify/check-thread.js";
 import { measureRecall } from "./verify/measure-recall.js";
 import { repair } from "./verify/repair.js";
 import { checkVector, normalised } from "./vectors.js";
@@ -163,7 +163,7 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
     }
     const { folder, database, dense } = this.#options;
     const check = async () => {
-      const whole = await checkDatabase(database, folder.databasePath);
+      const whole = await checkApart(folder.databasePath);
       return { ...whole, derived: await checkDerived(folder.path, dense.store) };
     };
     const before = await check();

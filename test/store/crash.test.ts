@@ -100,13 +100,13 @@ test("killed 15 times at random moments, a store is what an uninterrupted run ma
   const uninterrupted = await runWriter({ path: join(temporaryFolder(), "store"), until });
   for (const said of [interrupted, uninterrupted]) expect(said.filter(({ broken }) => broken)).toEqual([]);
   expect(interrupted.at(-1)?.contents).toBeDefined();
-  // A chunk's score differs in its last digits by where its vector was compared: in the graph or beside it.
+  // A cosine is a sum of 32-bit floats, and the graph, the kernel for what the graph lacks yet, and the comparison one by
+  // one each add them up in an order of their own: 24 terms of at most 1 come out up to 24 * 2^-24 = 1.4e-6 apart, and
+  // which of them was asked depends on how far the graph had got. Words are counted, so their scores are the same.
   const { rankings, ...rest } = uninterrupted.at(-1)!.contents as { rankings: [string, number][][] };
-  const close = rankings.map((ranking) => ranking.map(([id, score]) => [id, expect.closeTo(score, 5)]));
-  expect(interrupted.at(-1)).toEqual({ contents: { ...rest, rankings: close } });
-  const store = await openStore(path, { space: "made" });
-  onTestFinished(() => store.close());
-  expect(await store.verify()).toMatchObject({ ok: true, problems: [] });
+  const [dense, lexical] = rankings;
+  const close = dense!.map(([id, score]) => [id, expect.closeTo(score, 5)]);
+  expect(interrupted.at(-1)).toEqual({ contents: { ...rest, rankings: [close, lexical] } });
 }, 120_000);
 
 test("the lock of a writer that was killed is free again", async () => {

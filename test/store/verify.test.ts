@@ -1,5 +1,7 @@
 import Database from "better-sqlite3";
 import {
+  cpSync,
+  mkdtempSync,
   openSync,
   readFileSync,
   readdirSync,
@@ -10,8 +12,9 @@ import {
   writeSync,
   closeSync,
 } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { OptionsError, StoreError } from "../../src/errors.js";
 import type { Store, StoreProblem } from "../../src/ports.js";
 import { openStore } from "../../src/store/open-store.js";
@@ -29,12 +32,18 @@ async function opened(path: string): Promise<Store> {
   return store;
 }
 
-/** A closed store of 40 documents with 80 chunks. */
-async function closedStore(): Promise<string> {
-  const path = join(temporaryFolder(), "store");
-  const store = await opened(path);
+const template = mkdtempSync(join(tmpdir(), "citewell-store-"));
+beforeAll(async () => {
+  const store = await openStore(template, { space: "made" }, { index: "hnsw" });
   await store.write(withVectors(made, dimension));
   await store.close();
+});
+afterAll(() => rmSync(template, { recursive: true }));
+
+/** A closed store of 40 documents with 80 chunks. */
+function closedStore(): string {
+  const path = join(temporaryFolder(), "store");
+  cpSync(template, path, { recursive: true });
   return path;
 }
 
@@ -59,7 +68,7 @@ function flipByte(path: string, at: number): void {
 }
 
 test("a sound store is said to be sound, with the recall of its graph", async () => {
-  const store = await opened(await closedStore());
+  const store = await opened(closedStore());
   expect(await store.verify({ sample: 20 })).toEqual({ ok: true, problems: [], recall: 1, repaired: false });
 });
 
@@ -118,7 +127,7 @@ const damages: readonly (readonly [string, (path: string) => void, readonly Stor
 
 for (const [how, damage, expected] of damages) {
   test(`${how} is found, and repaired so that ingesting again makes the store whole`, async () => {
-    const path = await closedStore();
+    const path = closedStore();
     damage(path);
     const store = await opened(path);
     const found = await store.verify();
@@ -148,7 +157,7 @@ for (const [how, damage, expected] of damages) {
 }
 
 test("a repair drops the vectors that no chunk uses, which are no problem otherwise", async () => {
-  const store = await opened(await closedStore());
+  const store = await opened(closedStore());
   await store.deleteDocuments(["d1"]);
   expect(await store.verify()).toMatchObject({ ok: true, problems: [] });
   expect((await store.counts()).vectors).toBe(80);
@@ -157,7 +166,7 @@ test("a repair drops the vectors that no chunk uses, which are no problem otherw
 });
 
 test("a database that SQLite finds broken is refused when it is opened, or reported, and never repaired", async () => {
-  const path = await closedStore();
+  const path = closedStore();
   const file = join(path, "store.sqlite");
   const bytes = readFileSync(file);
   // Every page but the first few, which name the tables.
@@ -173,7 +182,7 @@ test("a database that SQLite finds broken is refused when it is opened, or repor
 });
 
 test("a store that another handle writes to is verified, and not repaired", async () => {
-  const path = await closedStore();
+  const path = closedStore();
   const writing = await opened(path);
   await writing.deleteDocuments(["d2"]);
   const reading = await opened(path);

@@ -37,6 +37,8 @@ const [chunkCount, dimension] = [Number(positionals[0] ?? 10_000), Number(positi
 const parts = ["flat", "hnsw", "together", "peers"] as const;
 type Part = (typeof parts)[number];
 const wanted = (values.parts?.split(",") ?? parts) as readonly Part[];
+for (const part of wanted)
+  if (!parts.includes(part)) throw new Error(`There is no part ${part}, only ${parts.join(", ")}`);
 const queryCount = 200;
 const k = 10;
 const raw = chunkCount * dimension * 4;

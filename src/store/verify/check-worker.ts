@@ -1,6 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { serveCalls } from "../../thread/serve-calls.js";
-import { asStoreError, openDatabase } from "../database.js";
+import { asStoreError, openDatabase } from "../../sqlite/database.js";
 import { checkDatabase } from "./check-database.js";
 import type { CheckCalls, CheckStart } from "./check-thread.js";
 

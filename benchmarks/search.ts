@@ -247,8 +247,8 @@ async function run(): Promise<void> {
   const machine = `${cpus().length} x ${cpus()[0]?.model}, ${megabytes(totalmem())}, ${process.platform} ${process.arch}`;
   console.log(`Node ${process.version}, ${machine}`);
   console.log(`${chunkCount} chunks of ${dimension} dimensions, raw ${megabytes(raw)}, ${queryCount} queries, k ${k}`);
+  checkRoom(tmpdir());
   const temporary = mkdtempSync(join(tmpdir(), "citewell-benchmark-"));
-  checkRoom(temporary);
   const path = values.store === undefined ? join(temporary, "store") : join(values.store, `${chunkCount}x${dimension}`);
   try {
     if (!existsSync(path)) {

@@ -1,32 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startLocalService, type LocalService } from "../../src/local/service.js";
-import { conformanceCases, type ConformanceModels } from "./conformance-cases.js";
+import { conformanceCases } from "./conformance-cases.js";
+import { models, openTarget } from "./conformance-target.js";
 import { paths, post, type Target } from "./conformance.js";
 
-// Checks the local service, or the service of this shape that the environment names:
-// CONFORMANCE_URL, CONFORMANCE_KEY and CONFORMANCE_MODELS, a JSON object as below.
-const { CONFORMANCE_URL: url, CONFORMANCE_KEY: apiKey = "", CONFORMANCE_MODELS: named } = process.env;
-
-const models: ConformanceModels = {
-  embedding: "citewell/local-lexical",
-  longEmbedding: "citewell/local-lexical-m3",
-  rerank: "citewell/local-lexical-rerank",
-  llm: "citewell/local-extractive",
-  q3: "citewell/local-extractive-q3",
-  d: "citewell/local-extractive-d",
-  s: "citewell/local-extractive-s",
-  vlm: "citewell/local-look",
-  video: "vendor/vendor-video-2.0",
-  ...(named === undefined ? {} : (JSON.parse(named) as Partial<ConformanceModels>)),
-};
-
 let target: Target;
-let service: LocalService | undefined;
+let close: () => Promise<void>;
 beforeAll(async () => {
-  if (url === undefined) service = await startLocalService();
-  target = service ?? { url: url ?? "", apiKey };
+  ({ target, close } = await openTarget());
 });
-afterAll(() => service?.close());
+afterAll(() => close());
 
 const cases = conformanceCases(models);
 const sections = [...new Set(cases.map(({ section }) => section))];

@@ -234,7 +234,8 @@ export type {
   KnowledgeBaseOptions,
   RewriteOptions,
   PlanOptions,
+  ScopedKnowledgeBase,
   SearchPassagesOptions,
-} from "./knowledge-base.js";
+} from "./knowledge-base-options.js";
 export { migrateKnowledgeBase } from "./migrate.js";
 export type { MigrateOptions, MigrationReport } from "./migrate.js";

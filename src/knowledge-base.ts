@@ -1,16 +1,22 @@
-import { z } from "zod";
-import { conversation, type Conversation } from "./conversation.js";
-import type { DocumentSource } from "./load/source.js";
+import { conversation } from "./conversation.js";
 import { bothFilters, type Filter } from "./filter.js";
-import { type ChatModelOptions, chatModel } from "./models/chat-model.js";
+import {
+  type Ask,
+  type AskOptions,
+  type Fusion,
+  type KnowledgeBase,
+  KnowledgeBaseOptions,
+  type RewriteOptions,
+  type ScopedKnowledgeBase,
+} from "./knowledge-base-options.js";
+import { chatModel } from "./models/chat-model.js";
 import { embedder } from "./models/embedder.js";
 import { reranker } from "./models/reranker.js";
 import { resolve } from "./options.js";
-import { Pipeline, type RunOptions } from "./pipeline.js";
-import type { Searchable, Store } from "./ports.js";
-import type { AnswerOptions } from "./stages/answer-options.js";
+import { Pipeline } from "./pipeline.js";
+import type { Searchable } from "./ports.js";
 import { answer } from "./stages/answer.js";
-import { chunk, type ChunkOptions } from "./stages/chunk.js";
+import { chunk } from "./stages/chunk.js";
 import { countBatches } from "./stages/count-batches.js";
 import { condense } from "./stages/condense.js";
 import { dryStore } from "./stages/dry-store.js";
@@ -19,174 +25,22 @@ import { embedChunks } from "./stages/embed-chunks.js";
 import { embedQuestion } from "./stages/embed-question.js";
 import { fitMetadata } from "./stages/fit-metadata.js";
 import { hyde } from "./stages/hyde.js";
-import type { IngestReport } from "./stages/ingest-ledger.js";
 import { multiQuery } from "./stages/multi-query.js";
 import { parseSyntax } from "./stages/parse-syntax.js";
 import { rerank } from "./stages/rerank.js";
 import { search, type SearchMode } from "./stages/search.js";
-import { runIngest, type RunIngestOptions } from "./stages/run-ingest.js";
+import { runIngest } from "./stages/run-ingest.js";
 import { skipKnown } from "./stages/skip-known.js";
-import { spending, type SpendingOptions } from "./stages/spending.js";
+import { spending } from "./stages/spending.js";
 import { storeBlank } from "./stages/store-blank.js";
 import { store } from "./stages/store.js";
 import { widen } from "./stages/widen.js";
 import { openConversations, type Conversations } from "./store/conversations.js";
 import { openStore } from "./store/open-store.js";
-import { collect, type Source } from "./stream.js";
+import { collect } from "./stream.js";
 import { askableTrace } from "./text/why.js";
-import type { Transport } from "./transport/transport.js";
-import type { AnswerEvent, Document, Question, Retrieved, Trace } from "./types.js";
+import type { AnswerEvent, Document, Question, Retrieved } from "./types.js";
 import { connectUpstream } from "./upstream.js";
-
-export const KnowledgeBaseOptions = z.strictObject({
-  /** Folder of the store. Default: `./.citewell`. */
-  path: z.string().min(1).default("./.citewell"),
-  /** False: a store that is not there is an error instead of made. Default: true. */
-  create: z.boolean().default(true),
-  /** Where requests go. Default: the local service, started in this process, with no key and no network. */
-  transport: z.custom<Transport>().optional(),
-  /** Models by id. Default: the local service's; a transport of your own needs `embedding` and, to ask, `chat`. */
-  models: z
-    .strictObject({
-      embedding: z.string().min(1).optional(),
-      rerank: z.string().min(1).optional(),
-      chat: z.string().min(1).optional(),
-    })
-    .default({}),
-  /** How the chat model is asked: thinking, length, the form of tool results; see `chatModel`. */
-  chat: z.custom<Omit<ChatModelOptions, "model">>().default({}),
-  /** How documents are cut; see `chunk`. */
-  chunk: z.custom<Omit<ChunkOptions, "for">>().default({}),
-  /**
-   * What vectors and words are each worth in a hybrid search, 0 or more. Default: 1 each; with an embedding model of the
-   * local service's 0.15 for `dense`, because its vectors are made of words too and are no second opinion.
-   */
-  weights: z.strictObject({ dense: z.number().min(0), lexical: z.number().min(0) }).optional(),
-  /**
-   * What metadata every document has: those that do not fit have failed, and filters know their fields. Default: any.
-   */
-  metadata: z.instanceof(z.ZodObject).optional(),
-  /** True: `search` and `ask` refuse to work but through `scoped(filter)`. Default: false. */
-  requireScope: z.boolean().default(false),
-  /** Embedding requests in flight at once, 1 to 256. Default: 8. */
-  concurrency: z.int().min(1).max(256).default(8),
-  /** Is told, in one line each, what works with less than it could. */
-  onWarning: z.custom<(message: string) => void>().optional(),
-});
-export type KnowledgeBaseOptions = z.input<typeof KnowledgeBaseOptions>;
-
-export interface IngestOptions extends RunIngestOptions, SpendingOptions {}
-
-export interface PlanOptions extends RunIngestOptions, Pick<SpendingOptions, "price"> {}
-
-/** What an ingest of the same source would come to. */
-export interface IngestPlan {
-  /** Documents that the store would hold of this source. */
-  readonly documents: number;
-  /** What would become of each document. */
-  readonly outcomes: IngestReport["documents"];
-  /** Chunks of those documents. */
-  readonly chunks: number;
-  /** Tokens that would be sent, as they are counted here. */
-  readonly tokens: number;
-  readonly requests: number;
-  /** Chunks whose vectors are there already, or are those of an equal text. */
-  readonly reused: number;
-  /** Of the tokens, in the currency of `price`; only where a price was given. */
-  readonly cost?: number;
-  readonly failures: IngestReport["failures"];
-  readonly skipped: IngestReport["skipped"];
-}
-
-export interface Fusion {
-  /** Default: 10. */
-  readonly k?: number;
-  /** Default: those of the knowledge base. */
-  readonly weights?: { readonly dense: number; readonly lexical: number };
-}
-
-export interface SearchPassagesOptions extends RunOptions, RewriteOptions {
-  /** Default: `hybrid`. */
-  readonly mode?: SearchMode;
-  /** Most hits. Default: 10. */
-  readonly limit?: number;
-  /** How a hybrid search fuses its ranks, in place of what the knowledge base was opened with; see `search`. */
-  readonly fusion?: Fusion;
-  /** Whether `"exact phrase"`, `-word` and `-"phrase"` in the question are signs; see `parseSyntax`. Default: true. */
-  readonly syntax?: boolean;
-  /** Only passages of documents that it lets through. Default: of all. */
-  readonly filter?: Filter;
-  /** Passages that search hands to the reranker, 1 to 1000; of them `limit` stay. Default: none, no reranking. */
-  readonly rerank?: number;
-  /** 0 to 1: below 1, hits that repeat what stands above them move down; see `diversify`. Default: 1, as they were ranked. */
-  readonly diversity?: number;
-  /** Most tokens that a hit is widened to, around what was found; see `widen`. Default: none is widened. */
-  readonly widenTokens?: number;
-}
-
-export interface AskOptions extends RunOptions, RewriteOptions {
-  /** Whether a follow-up is put as a question of its own before it is searched for; see `condense`. Default: true. */
-  readonly condense?: boolean;
-  /** Only passages of documents that it lets through; a filter of the question has to hold too. Default: of all. */
-  readonly filter?: Filter;
-  /** Whether `"exact phrase"`, `-word` and `-"phrase"` in the question are signs; see `parseSyntax`. Default: true. */
-  readonly syntax?: boolean;
-  /** Passages that search hands to the reranker. Default: 40. */
-  readonly count?: number;
-  /** Passages to answer from. Default: 6. */
-  readonly topN?: number;
-  /** Most tokens that a passage is widened to before it is answered from; see `widen`. Default: none is widened. */
-  readonly widenTokens?: number;
-  /** How the answer is made; see `answer`. */
-  readonly answer?: AnswerOptions;
-}
-
-/** How a question is put to a search: what a chat model is asked for first. */
-export interface RewriteOptions {
-  /** Other wordings that are searched for beside the question, 1 to 8; see `multiQuery`. Default: none. */
-  readonly multiQuery?: number;
-  /** Whether passages like a made-up answer are looked for, too; see `hyde`. Default: false. */
-  readonly hyde?: boolean;
-}
-
-/** Asks a question; with `answer: { schema }` the answer's `value` is what that schema returns. */
-export interface Ask {
-  <Schema extends z.ZodType>(
-    question: string | Question,
-    options: AskOptions & { readonly answer: { readonly schema: Schema } },
-  ): AsyncIterable<AnswerEvent<z.output<Schema>>>;
-  (question: string | Question, options?: AskOptions): AsyncIterable<AnswerEvent>;
-}
-
-/** Documents that can be searched and asked: the ready-made assembly of the public stages. */
-export interface KnowledgeBase {
-  readonly store: Store;
-  /**
-   * Brings the store up to date with a source: new, changed and, for sources that know what is theirs, vanished
-   * documents. Stopped anywhere, run it again: it goes on where it was. A budget (`maxTokens`, `maxCost`) ends it before
-   * the request that would pass it, and the report says so in `stopped`.
-   */
-  readonly ingest: (source: Source<Document> | DocumentSource, options?: IngestOptions) => Promise<IngestReport>;
-  /** What `ingest` would do and cost: reads and cuts the source, sends and changes nothing. */
-  readonly plan: (source: Source<Document> | DocumentSource, options?: PlanOptions) => Promise<IngestPlan>;
-  /** Retrieval alone. */
-  readonly search: (
-    question: string,
-    options?: SearchPassagesOptions,
-  ) => Promise<Retrieved & { readonly trace: Trace }>;
-  /** An answer as it is made: ends with exactly one `finish` or `error`. */
-  readonly ask: Ask;
-  /** Search and answers within the documents that the filter lets through: those of one tenant or one reader. */
-  readonly scoped: (filter: Filter) => ScopedKnowledgeBase;
-  /** Whether everything is as it was written, and how near search comes to the exact answer; see `Store.verify`. */
-  readonly verify: Store["verify"];
-  /** A conversation that is kept beside the documents, new or gone on with. */
-  readonly conversation: (options: { readonly id: string }) => Conversation<AskOptions>;
-  readonly close: () => Promise<void>;
-}
-
-/** What is seen of a knowledge base within a scope. */
-export type ScopedKnowledgeBase = Pick<KnowledgeBase, "search" | "ask" | "scoped">;
 
 // Little enough to lose nothing clear against words alone on SciFact's 809 training queries (nDCG@10 0.701): 0.15 comes to
 // 0.699 (p 0.2), 0.2 to 0.698 (p 0.06). Cranfield and SQuAD gain by it.
@@ -318,10 +172,14 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
         const flow = chunking(kb)
           .pipe(embedChunks(embed, { concurrency, maxTokens: budget.maxTokens }))
           .pipe(store(kb));
-        const report = await runIngest(source, flow, kb, run);
-        const { tokenMargin = 1 } = embed;
-        if (tokenMargin > (kb.tokenMargin ?? 1)) await kb.write({ tokenMargin });
-        return { ...report, ...budget.costOf(report.tokens) };
+        try {
+          const report = await runIngest(source, flow, kb, run);
+          return { ...report, ...budget.costOf(report.tokens) };
+        } finally {
+          // Also of a run that was stopped: the next one is to begin with what this one learned.
+          const { tokenMargin = 1 } = embed;
+          if (tokenMargin > (kb.tokenMargin ?? 1)) await kb.write({ tokenMargin });
+        }
       },
 
       async plan(source, { price, ...run } = {}) {

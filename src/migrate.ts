@@ -1,4 +1,4 @@
-import { KnowledgeBaseOptions } from "./knowledge-base.js";
+import { KnowledgeBaseOptions } from "./knowledge-base-options.js";
 import { embedder } from "./models/embedder.js";
 import { resolve } from "./options.js";
 import { Pipeline } from "./pipeline.js";

@@ -1,7 +1,8 @@
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { openKnowledgeBase, type KnowledgeBaseOptions } from "../src/knowledge-base.js";
+import type { KnowledgeBaseOptions } from "../src/knowledge-base-options.js";
+import { openKnowledgeBase } from "../src/knowledge-base.js";
 import { allSources } from "../src/load/all-sources.js";
 import { readFile } from "../src/load/read-file.js";
 import { readFolder } from "../src/load/read-folder.js";

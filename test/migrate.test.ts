@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { openKnowledgeBase, type KnowledgeBase, type KnowledgeBaseOptions } from "../src/knowledge-base.js";
+import type { KnowledgeBase, KnowledgeBaseOptions } from "../src/knowledge-base-options.js";
+import { openKnowledgeBase } from "../src/knowledge-base.js";
 import { migrateKnowledgeBase, type MigrateOptions } from "../src/migrate.js";
 import { beginMigration, migrateBack } from "../src/store/migration.js";
 import type { Transport } from "../src/transport/transport.js";

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { openKnowledgeBase, type KnowledgeBaseOptions } from "../src/knowledge-base.js";
+import type { KnowledgeBaseOptions } from "../src/knowledge-base-options.js";
+import { openKnowledgeBase } from "../src/knowledge-base.js";
 import { Pipeline } from "../src/pipeline.js";
 import type { Searchable, Store } from "../src/ports.js";
 import { diversify } from "../src/stages/diversify.js";

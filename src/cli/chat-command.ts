@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { createInterface } from "node:readline";
 import type { Conversation } from "../conversation.js";
-import type { AskOptions } from "../knowledge-base.js";
+import type { AskOptions } from "../knowledge-base-options.js";
 import type { Answer, AnswerEvent } from "../types.js";
 import { show } from "./ask-command.js";
 import { withKnowledgeBase, type StoreFlags, type World } from "./command-context.js";

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
-import { openKnowledgeBase, type KnowledgeBase } from "../knowledge-base.js";
+import type { KnowledgeBase } from "../knowledge-base-options.js";
+import { openKnowledgeBase } from "../knowledge-base.js";
 import { createTransport, type Transport } from "../transport/transport.js";
 import { proxySettings } from "./proxy-settings.js";
 import { readConfiguration, type Configuration } from "./configuration.js";

@@ -10,7 +10,7 @@ import {
 import { judgeAnswer, judgeRubric } from "../evaluate/judge-answer.js";
 import { JudgeTally, type JudgedAnswers } from "../evaluate/judge-tally.js";
 import { readAnswers } from "../evaluate/read-answers.js";
-import type { KnowledgeBase } from "../knowledge-base.js";
+import type { KnowledgeBase } from "../knowledge-base-options.js";
 import { chatModel } from "../models/chat-model.js";
 import { collectAnswer } from "../stages/collect-answer.js";
 import type { Answer } from "../types.js";

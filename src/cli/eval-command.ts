@@ -6,7 +6,7 @@ import { openCollection, sample, spread, type Collection } from "../evaluate/col
 import { compare } from "../evaluate/compare.js";
 import { evaluate, rankingDepth } from "../evaluate/evaluate.js";
 import { documentsOf, rankDocuments } from "../evaluate/rank-documents.js";
-import type { KnowledgeBase } from "../knowledge-base.js";
+import type { KnowledgeBase } from "../knowledge-base-options.js";
 import { documentSource } from "../load/source.js";
 import type { SearchMode } from "../stages/search.js";
 import { withKnowledgeBase, type StoreFlags, type World } from "./command-context.js";

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { asError, LoadError, OptionsError } from "../errors.js";
 import type { Comparison } from "../evaluate/compare.js";
 import { byMetric, metricNames, type Evaluation, type MetricName, type Scores } from "../evaluate/evaluate.js";
-import type { Fusion } from "../knowledge-base.js";
+import type { Fusion } from "../knowledge-base-options.js";
 import type { SearchMode } from "../stages/search.js";
 
 /** One way of searching. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { StoreError } from "../errors.js";
-import type { IngestPlan } from "../knowledge-base.js";
+import type { IngestPlan } from "../knowledge-base-options.js";
 import { withKnowledgeBase, type World } from "./command-context.js";
 import { exitCodes } from "./failure.js";
 import { count, progressLine } from "./progress-line.js";

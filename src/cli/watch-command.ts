@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { LoadError } from "../errors.js";
-import type { IngestOptions, KnowledgeBase } from "../knowledge-base.js";
+import type { IngestOptions, KnowledgeBase } from "../knowledge-base-options.js";
 import type { DocumentSource } from "../load/source.js";
 import { watchSource } from "../load/watch-source.js";
 import type { RunEvent } from "../pipeline.js";

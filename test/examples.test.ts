@@ -18,6 +18,11 @@ const shows: Record<string, readonly RegExp[]> = {
   "own-stage": [/^note:1 added$/m, /^note:1: The release is on Friday\.$/m],
   "own-embedder": [/^How long do apples keep\? fruit:apple$/m],
   conversation: [/^Employees get 27 days/m, /at least two weeks ahead/, /^kept: 2 exchanges$/m],
+  structured: [
+    /^value: Keys expire after 90 days\.$/m,
+    /“Keys expire after 90 days\.” stands there/,
+    /front desk\. \[1\]/,
+  ],
   tenants: [/^note:4 failed: .*metadata\.tenant/m, /^note:1: The gate code is 4711\.$/m, /scoped\(filter\)$/m],
   "rows-and-budget": [/^planned: 60 chunks/m, /^stopped: The budget is/m, /^in the store: 60 documents/m],
   tools: [/^calls order_status with \{"orderNumber":"A-1042"\}$/m, /arrives on Friday/],

@@ -54,7 +54,7 @@ function toolReply(text: string): Reply {
   };
 }
 
-function replyTo({ messages }: ChatPrompt, reading: Reading): Reply {
+function replyTo({ messages, json }: ChatPrompt, reading: Reading): Reply {
   const asking = messages.findLast(({ role }) => role === "user")?.text ?? "";
   const { question, sources, style, earlier } = reading;
   if (isRewriteRequest(`${reading.instructions}\n${sources.length > 0 ? "" : asking}`)) {
@@ -71,7 +71,8 @@ function replyTo({ messages }: ChatPrompt, reading: Reading): Reply {
   }
   const numbers = [...new Set(chosen.map(({ source }) => source))].join(", ");
   return {
-    text: answerText(chosen, style),
+    // In JSON the citations stand beside the answer.
+    text: answerText(chosen, json ? "none" : style),
     thought: `I looked for the question's words in ${sources.length} sources with ${all.length} statements. They stand closest together in source ${numbers}, which I quote.`,
     key: "answer",
     answered: true,

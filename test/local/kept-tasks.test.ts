@@ -292,6 +292,17 @@ describe("a file that cannot be used", () => {
     expect(await call(whole, "GET", tasksPath)).toMatchObject({ body: { total: 200 } });
   });
 
+  test.each(["{", "null", '{"id":"a"}'])("because a task in it reads %s", async (written) => {
+    const file = await temporaryFile();
+    const kept = openTaskDatabase(file, 1);
+    kept.put({ ...task, createdSeconds: kept.startSeconds });
+    kept.close();
+    const database = openDatabase(file);
+    database.prepare("UPDATE tasks SET task = ?").run(written);
+    database.close();
+    await expect(start(file)).rejects.toMatchObject(damaged);
+  });
+
   test("because it holds something else, which stays as it is", async () => {
     const file = await temporaryFile();
     const other = openDatabase(file);

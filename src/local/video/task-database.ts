@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { OptionsError, StoreError } from "../../errors.js";
 import { type Database, guarded, openExclusiveDatabase } from "../../sqlite/database.js";
 import { isForgotten, type VideoTask } from "./video-task.js";
@@ -22,6 +23,28 @@ export interface TaskDatabase {
   readonly told: (id: string, sinceSeconds: number) => void;
   readonly close: () => void;
 }
+
+/** What a task of an earlier run must have for its states, its view and its files to be told. */
+const StoredTask = z.looseObject({
+  id: z.string(),
+  createdSeconds: z.number(),
+  queueSeconds: z.number(),
+  runSeconds: z.number(),
+  outcome: z.enum(["succeeded", "failed", "stuck"]),
+  error: z.object({ code: z.string(), message: z.string() }),
+  cancelledSeconds: z.number().optional(),
+  callbackUrl: z.string().optional(),
+  linkToken: z.string(),
+  plan: z.looseObject({
+    model: z.string(),
+    size: z.object({ width: z.number(), height: z.number() }),
+    durationSeconds: z.number(),
+    expiresAfterSeconds: z.number(),
+    referenceSeconds: z.number(),
+    seed: z.number(),
+    contentHash: z.number(),
+  }),
+});
 
 interface TaskRow {
   readonly task: string;
@@ -87,7 +110,7 @@ function prepared(database: Database, path: string, timeScale: number): TaskData
     .prepare<[], TaskRow>("SELECT task, told_seconds FROM tasks ORDER BY position")
     .all()
     .map(({ task, told_seconds: told }) => ({
-      task: JSON.parse(task) as VideoTask,
+      task: StoredTask.parse(JSON.parse(task)) as unknown as VideoTask,
       toldSeconds: told ?? Number.NEGATIVE_INFINITY,
     }));
   const clock = database.prepare<[], ClockRow>("SELECT service_seconds, wall_seconds, time_scale FROM clock").get();
@@ -169,6 +192,7 @@ function explained(error: unknown, path: string): unknown {
   }
   if (error instanceof StoreError || error instanceof OptionsError) return error;
   const reason = error instanceof Error ? error.message : String(error);
-  if (error instanceof SyntaxError) return damaged(path, reason, error);
+  if (error instanceof SyntaxError || error instanceof z.ZodError)
+    return damaged(path, "a task in it is not one", error);
   return new OptionsError("config", `Video tasks cannot be kept in ${path}: ${reason}`, { cause: error });
 }

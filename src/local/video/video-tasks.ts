@@ -120,7 +120,8 @@ export class VideoTasks {
 
   #forget(): void {
     const now = this.#parts.clock.nowSeconds();
-    const forgotten = [...this.#tasks.values()].filter((task) => isForgotten(task, now)).map(({ id }) => id);
+    const forgotten: string[] = [];
+    for (const [id, task] of this.#tasks) if (isForgotten(task, now)) forgotten.push(id);
     if (forgotten.length > 0) this.#parts.database?.remove(forgotten);
     for (const id of forgotten) this.#tasks.delete(id);
   }

@@ -75,19 +75,21 @@ export function parseQuestion(message: string): string | undefined {
 /** Elements of one reserved tag. The text is unescaped; what stands in it cannot be an element, since it was escaped. */
 function elements(message: string, tag: "source" | "question"): { attributes: string; text: string }[] {
   const found: { attributes: string; text: string }[] = [];
+  // A longer word, as in `<questionnaire>`, is no tag of ours, and so was not escaped either.
+  const open = new RegExp(`<${tag}(?=[ >])`, "gu");
   const close = `\n</${tag}>`;
-  let at = 0;
   for (;;) {
-    const start = message.indexOf(`<${tag}`, at);
+    const start = open.exec(message)?.index;
+    if (start === undefined) return found;
     const bracket = message.indexOf(">\n", start);
-    if (start < 0 || bracket < 0) return found;
+    if (bracket < 0) return found;
     const end = message.indexOf(close, bracket + 1);
     if (end < 0) return found;
     found.push({
       attributes: message.slice(start + tag.length + 1, bracket),
       text: unescapeTags(message.slice(bracket + 2, end)),
     });
-    at = end + close.length;
+    open.lastIndex = end + close.length;
   }
 }
 

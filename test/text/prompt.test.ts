@@ -43,7 +43,16 @@ describe("sources in a message", () => {
         expect(parseSources(message)).toEqual(sources);
         expect(parseQuestion(message)).toBe(question);
       }),
+      { numRuns: 1000 },
     );
+  });
+
+  test("a word that only begins like a tag is text", () => {
+    const message = renderSourcedQuestion({
+      sources: [{ number: 1, uri: "a", text: "<questionnaire>\n" }],
+      question: "?",
+    });
+    expect(parseQuestion(message)).toBe("?");
   });
 
   test("a source cannot close its own tag or open another", () => {

@@ -173,6 +173,8 @@ async function* releasing(events: AsyncIterable<unknown>, signal: AbortSignal, r
   try {
     yield* events;
   } finally {
+    // The platform keeps a request's signal until the request is collected, which a listener that knows it would prevent.
+    signal.removeEventListener("abort", release);
     release();
   }
 }

@@ -1,4 +1,5 @@
-import { basename, join, resolve as resolvePath } from "node:path";
+import { readdir } from "node:fs/promises";
+import { basename, dirname, join, resolve as resolvePath } from "node:path";
 import { z } from "zod";
 import { LoadError, OptionsError } from "../errors.js";
 import type { Document } from "../types.js";
@@ -37,7 +38,8 @@ export interface CollectionFiles {
   readonly qrels?: string;
 }
 
-const Id = z.string().min(1);
+/** Collections made by scripts number their documents; judgements have no other way than to write the digits. */
+const Id = z.union([z.string().min(1), z.int().transform(String)]);
 const CorpusLine = z.object({ _id: Id, title: z.string().nullish(), text: z.string() });
 const QueryLine = z.object({ _id: Id, text: z.string().min(1) });
 
@@ -58,7 +60,7 @@ export async function openCollection(
   const corpusPath = join(folder, "corpus.jsonl");
   const queriesPath = files.queries ?? join(folder, "queries.jsonl");
   const qrelsPath = files.qrels ?? join(folder, "qrels", "test.tsv");
-  const judgements = await readJudgements(qrelsPath, signal);
+  const judgements = await readJudgements(await existing(qrelsPath), signal);
   const judged = await readQueries(queriesPath, judgements, signal);
   if (judged.length < judgements.size) {
     const found = new Set(judged.map(({ id }) => id));
@@ -92,6 +94,15 @@ export async function openCollection(
       }
     },
   };
+}
+
+/** @throws LoadError (`missing`) that names the other files of judgements where there are any. */
+async function existing(qrelsPath: string): Promise<string> {
+  const files = await readdir(dirname(qrelsPath)).catch((): string[] => []);
+  const others = files.filter((file) => file.endsWith(".tsv"));
+  if (files.includes(basename(qrelsPath)) || others.length === 0) return qrelsPath;
+  const found = others.map((file) => join(dirname(qrelsPath), file)).join(", ");
+  throw new LoadError("missing", qrelsPath, `There is no file ${qrelsPath}, but ${found}: name one as qrels (--qrels)`);
 }
 
 async function readQueries(

@@ -1,3 +1,4 @@
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -92,6 +93,26 @@ describe("openCollection", () => {
     const error = await failureOf({ [file]: content });
     expect(error).toBeInstanceOf(LoadError);
     expect((error as Error).message).toMatch(message);
+  });
+
+  test("judgements may be in TREC's layout, and ids may be numbers", async () => {
+    const folder = await temporaryFolder({
+      "corpus.jsonl": lines({ _id: 7, text: "Keys expire." }),
+      "queries.jsonl": lines({ _id: 1, text: "Which expire?" }),
+      "qrels/test.tsv": "1 0 7 2\n1 0 7 2\n",
+    });
+    const { queries, documents, documentId } = await openCollection(folder);
+    expect(queries).toEqual([{ id: "1", text: "Which expire?", judgements: new Map([["7", 2]]) }]);
+    expect((await collect(documents())).map(({ uri }) => documentId(uri))).toEqual(["7"]);
+  });
+
+  test("where the judgements have another name, it is said", async () => {
+    const folder = await temporaryFolder({ ...files, "qrels/dev.tsv": "q1\td1\t1\n" });
+    await rm(join(folder, "qrels/test.tsv"));
+    await expect(openCollection(folder)).rejects.toMatchObject({
+      code: "missing",
+      message: expect.stringMatching(/no file .*test\.tsv, but .*dev\.tsv/),
+    });
   });
 
   test("a missing file is named", async () => {

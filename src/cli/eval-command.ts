@@ -6,6 +6,7 @@ import { openCollection, sample, spread, type Collection } from "../evaluate/col
 import { compare } from "../evaluate/compare.js";
 import { evaluate, rankingDepth } from "../evaluate/evaluate.js";
 import { documentsOf, rankDocuments } from "../evaluate/rank-documents.js";
+import { shortenQuery } from "../evaluate/shorten-query.js";
 import type { KnowledgeBase } from "../knowledge-base-options.js";
 import { documentSource } from "../load/source.js";
 import type { SearchMode } from "../stages/search.js";
@@ -167,15 +168,24 @@ async function measure(
     }
     return rankDocuments(async (limit) => (await kb.search(question, { ...options, limit })).hits, rankingDepth);
   };
-  return evaluate(queries, async ({ text }) => (await rank(text)).map(collection.documentId), {
-    onProgress: (done) => line.update(done),
-    signal,
-  }).finally(() => line.clear());
+  let shortenedQueries = 0;
+  const evaluation = await evaluate(
+    queries,
+    async ({ text }) => {
+      const { result, shortened } = await shortenQuery(text, rank);
+      if (shortened) shortenedQueries++;
+      return result.map(collection.documentId);
+    },
+    { onProgress: (done) => line.update(done), signal },
+  ).finally(() => line.clear());
+  return { ...evaluation, shortenedQueries };
 }
 
 function describeCollection({ name, queries, withoutRelevant }: Collection, runs: readonly EvalRun[]): string {
   const asked = runs[0]?.queries ?? 0;
   const of = asked < queries.length ? ` of ${count(queries.length)}` : "";
   const left = withoutRelevant > 0 ? `; ${count(withoutRelevant)} more have nothing relevant and were not asked` : "";
-  return `${name}: ${count(asked)}${of} queries${left}. Means, with 95 % intervals.`;
+  const most = Math.max(0, ...runs.map(({ shortenedQueries }) => shortenedQueries));
+  const cut = most > 0 ? `; ${count(most)} were shortened to what the embedding model takes` : "";
+  return `${name}: ${count(asked)}${of} queries${left}${cut}. Means, with 95 % intervals.`;
 }

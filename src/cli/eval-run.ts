@@ -17,13 +17,20 @@ export interface EvalPlan {
 /** One way of searching, measured. */
 export interface EvalRun extends Evaluation, EvalPlan {
   readonly collection: string;
+  /** Queries of which only the beginning was asked, being longer than the embedding model takes. */
+  readonly shortenedQueries: number;
   readonly comparison?: Comparison;
 }
 
 /** A run without the scores of each query: what `--json` prints. */
 export function runAsJson({ collection, mode, queries, metrics, intervals, latencyMs, ...run }: EvalRun): object {
-  const { rerank, fusion, comparison } = run;
-  const more = { ...(rerank && { rerank }), ...(fusion && { fusion }), ...(comparison && { comparison }) };
+  const { rerank, fusion, shortenedQueries, comparison } = run;
+  const more = {
+    ...(rerank && { rerank }),
+    ...(fusion && { fusion }),
+    ...(shortenedQueries > 0 && { shortenedQueries }),
+    ...(comparison && { comparison }),
+  };
   return { collection, mode, queries, metrics, intervals, latencyMs, ...more };
 }
 

@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve as resolvePath } from "node:path";
 import { z } from "zod";
 import { LoadError, OptionsError } from "../errors.js";
 import type { Document } from "../types.js";
-import { jsonLines } from "./json-lines.js";
+import { jsonLines, LineId } from "./json-lines.js";
 import { countRelevant, type Judgements } from "./metrics.js";
 import { malformed } from "./numbered-lines.js";
 import { readJudgements } from "./read-judgements.js";
@@ -38,10 +38,8 @@ export interface CollectionFiles {
   readonly qrels?: string;
 }
 
-/** Collections made by scripts number their documents; judgements have no other way than to write the digits. */
-const Id = z.union([z.string().min(1), z.int().transform(String)]);
-const CorpusLine = z.object({ _id: Id, title: z.string().nullish(), text: z.string() });
-const QueryLine = z.object({ _id: Id, text: z.string().min(1) });
+const CorpusLine = z.object({ _id: LineId, title: z.string().nullish(), text: z.string() });
+const QueryLine = z.object({ _id: LineId, text: z.string().min(1) });
 
 /**
  * Opens a collection in the layout of BEIR: `corpus.jsonl`, `queries.jsonl`, `qrels/test.tsv`. Thakur et al., "BEIR: A

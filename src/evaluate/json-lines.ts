@@ -1,6 +1,9 @@
-import type { z } from "zod";
+import { z } from "zod";
 import { asError } from "../errors.js";
 import { malformed, numberedLines } from "./numbered-lines.js";
+
+/** An id in such a file. Collections made by scripts number their lines, where judgements can only have the digits. */
+export const LineId = z.union([z.string().min(1), z.int().transform(String)]);
 
 /**
  * Values of a file with one JSON value a line, read as they are asked for, each with the number of its line.

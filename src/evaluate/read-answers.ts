@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { jsonLines } from "./json-lines.js";
+import { jsonLines, LineId } from "./json-lines.js";
 
-const AnswerLine = z.object({ _id: z.string().min(1), answers: z.array(z.string().min(1)).min(1) });
+const AnswerLine = z.object({ _id: LineId, answers: z.array(z.string().min(1)).min(1) });
 
 /**
  * Answers by query id, of a file with `{"_id", "answers": […]}` a line.

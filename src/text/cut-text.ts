@@ -17,7 +17,7 @@ export function longestStart(text: string, fits: (start: string) => boolean): st
 }
 
 /** `end`, or one less where it would split a surrogate pair. */
-function safeEnd(text: string, end: number): number {
+export function safeEnd(text: string, end: number): number {
   const unit = text.charCodeAt(end - 1);
   return unit >= 0xd800 && unit <= 0xdbff ? end - 1 : end;
 }

@@ -9,7 +9,13 @@ const queries = [
 ];
 
 async function run(mode: EvalRun["mode"], ranking: readonly string[]): Promise<EvalRun> {
-  return { collection: "things", mode, rerank: false, ...(await evaluate(queries, async () => ranking)) };
+  return {
+    collection: "things",
+    mode,
+    rerank: false,
+    shortenedQueries: 0,
+    ...(await evaluate(queries, async () => ranking)),
+  };
 }
 
 test("a report tells where runs differ, query by query, and takes no query for markup", async () => {

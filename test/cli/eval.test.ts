@@ -42,6 +42,17 @@ describe("eval", () => {
     expect(result.latencyMs.p95).toBeGreaterThan(0);
   });
 
+  test("a query longer than the embedding model takes is asked by its beginning, which is said", async () => {
+    const cwd = await collection();
+    const long = `What is an anvil? ${"anvil ".repeat(9_000)}`;
+    await writeFile(join(cwd, "long.jsonl"), lines([{ _id: "q0", text: long }]));
+    await writeFile(join(cwd, "long.tsv"), "q0\td0\t1\n");
+    const words = ["eval", "things", "--queries", "long.jsonl", "--qrels", "long.tsv"];
+    expect(await citewellJson(words, { cwd })).toMatchObject({ queries: 1, shortenedQueries: 1, metrics: { map: 1 } });
+    const { stdout } = await citewell(words, { cwd });
+    expect(stdout).toMatch(/^things: 1 queries; 1 were shortened to what the embedding model takes\./);
+  });
+
   test("several modes are measured in one go, of as many queries as were asked for, and shown as a table", async () => {
     const cwd = await collection();
     const words = ["eval", "things", "--mode", "dense,lexical", "hybrid", "--limit-queries", "3", "--rerank"];

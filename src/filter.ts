@@ -58,7 +58,7 @@ export interface Filter<Fields extends object = Readonly<Record<string, unknown>
 }
 
 /** Longest text that can be asked for, in UTF-16 code units: of a longer value only its beginning is looked at. */
-export const longestFilterText = 1024;
+const longestFilterText = 1024;
 const deepest = 32;
 
 const text = z

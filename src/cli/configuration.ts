@@ -33,7 +33,7 @@ const variables = {
   chatModel: "CITEWELL_CHAT_MODEL",
 } as const;
 
-export const configurationFileName = "citewell.config.json";
+const configurationFileName = "citewell.config.json";
 
 export interface ConfigurationSources {
   readonly flags: Configuration & { readonly config?: string };

@@ -41,7 +41,7 @@ export function hitAsJson({ chunk, uri, title, line, page, score, placements }: 
   return { chunkId: id, uri, start, end, score, text, title, line, page, placements };
 }
 
-export function describeHits(hits: readonly Hit[], { stdout, directory }: Pick<World, "stdout" | "directory">): string {
+function describeHits(hits: readonly Hit[], { stdout, directory }: Pick<World, "stdout" | "directory">): string {
   if (hits.length === 0) return "Nothing found.\n";
   const width = Math.min(stdout.columns ?? 100, 120);
   const blocks = hits.map((hit, index) => {

@@ -22,7 +22,7 @@ export const chatDefaults = {
 /** Most tokens that one reply may have. */
 export const maxOutputTokens = { llm: 16_384, vlm: 4096 } as const;
 
-export const ContentPart = z.discriminatedUnion("type", [
+const ContentPart = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("text"), text: z.string().optional() }),
   z.strictObject({
     type: z.literal("image_url"),
@@ -59,7 +59,7 @@ export const RoleToolMessage = z.union([
   z.strictObject({ role: z.literal("tool"), tool_call_id: z.string().min(1), content: z.string() }),
 ]);
 
-export const ChatTool = z.strictObject({
+const ChatTool = z.strictObject({
   type: z.literal("function"),
   function: z.strictObject({
     name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "must be 1 to 64 letters, digits, underscores or hyphens"),

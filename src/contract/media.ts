@@ -45,7 +45,7 @@ export const audioLimits = {
  * Seconds by which a duration may pass its bounds: encoders pad, so that a tone of 3.500 s reads 3.527 s as MP3 at
  * 44.1 kHz and 3.553 s at 22.05 kHz.
  */
-export const durationToleranceSeconds = 0.1;
+const durationToleranceSeconds = 0.1;
 
 /** What is known of a medium from its header; what could not be read is left out, and not judged. */
 export interface MediaFacts {

@@ -17,7 +17,7 @@ export const videoDefaults = {
   watermark: false,
 } as const;
 
-export const videoRatios = ["16:9", "4:3", "1:1", "3:4", "9:16", "21:9", "adaptive"] as const;
+const videoRatios = ["16:9", "4:3", "1:1", "3:4", "9:16", "21:9", "adaptive"] as const;
 export const serviceTiers = ["default", "flex"] as const;
 
 /** Capital letters are taken and written small. */

@@ -7,7 +7,7 @@ import { renderSourcedQuestion } from "../text/prompt.js";
 import { type ClaimedSource, readStructuredReply, structuredPrompt } from "../text/structured-reply.js";
 
 /** A reply that was read and fits, or what is wrong with it. */
-export type ReadReply =
+type ReadReply =
   | {
       readonly answered: boolean;
       /** As the schema returned it; undefined when there is no answer. */

@@ -104,7 +104,7 @@ const filterTables = `
 const upgrades: readonly string[] = [firstTables, parentColumns, filterTables];
 
 /** Written into every store; a store of a later version is refused, one of an earlier version is upgraded in place. */
-export const schemaVersion = upgrades.length;
+const schemaVersion = upgrades.length;
 
 /**
  * Makes the tables where there are none, upgrades older ones, and refuses what is not a store of ours.

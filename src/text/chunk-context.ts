@@ -7,7 +7,7 @@ import { longestStart, shorten } from "./cut-text.js";
 const longestName = 200;
 
 /** For each block the headings it stands under, outermost first; a heading does not stand under itself. */
-export function headingPaths(blocks: readonly Block[]): (readonly string[])[] {
+function headingPaths(blocks: readonly Block[]): (readonly string[])[] {
   let open: readonly { readonly level: number; readonly title: string }[] = [];
   let path: readonly string[] = [];
   return blocks.map(({ kind, level = 1, title = "" }) => {
@@ -23,7 +23,7 @@ export function headingPaths(blocks: readonly Block[]): (readonly string[])[] {
  * `Title > Outer heading > Inner heading`, as much of it as fits: title and innermost heading are kept longest, and the
  * innermost is cut before it is given up.
  */
-export function contextLine(
+function contextLine(
   title: string | undefined,
   path: readonly string[],
   fits: (line: string) => boolean,

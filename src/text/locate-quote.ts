@@ -27,9 +27,9 @@ export interface QuoteLocator {
 }
 
 /** At least this share of a quote's words must stand in the text, in order: one word in five may differ. */
-export const quoteThreshold = 0.8;
+const quoteThreshold = 0.8;
 /** At least this share of a sentence's words must stand close together: people and models paraphrase. */
-export const sentenceThreshold = 0.6;
+const sentenceThreshold = 0.6;
 
 /** Below this many words a quote that is not there literally says too little to be near anything. */
 const fewestFuzzyWords = 4;

@@ -1,7 +1,7 @@
 /** Luma and the two chroma values, 16 to 240: the range of television. */
 export type Colour = readonly [luma: number, blue: number, red: number];
 
-export const bandCount = 8;
+const bandCount = 8;
 
 /**
  * The colours of a second of a video, as bands from top to bottom: a gradient that content and seed decide, and that

@@ -6,13 +6,13 @@ export const i32 = 0x7f;
 export const v128 = 0x7b;
 
 /** Unsigned LEB128. */
-export function unsigned(value: number): Bytes {
+function unsigned(value: number): Bytes {
   const low = value & 0x7f;
   return value < 0x80 ? [low] : [low | 0x80, ...unsigned(value >>> 7)];
 }
 
 /** Signed LEB128, for values that fit into 32 bits. */
-export function signed(value: number): Bytes {
+function signed(value: number): Bytes {
   const low = value & 0x7f;
   const rest = value >> 7;
   const last = (rest === 0 && (low & 0x40) === 0) || (rest === -1 && (low & 0x40) !== 0);

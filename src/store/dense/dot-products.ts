@@ -7,7 +7,7 @@ export const floatsPerStep = 16;
  * Writes the dot products of `query` with `count` rows that lie one behind the other from `rows` on to `out`. All four
  * are byte addresses but `count`; `stride` is the length of a row in bytes. `count` and `stride` are not 0.
  */
-export type DotProducts = (query: number, rows: number, out: number, count: number, stride: number) => void;
+type DotProducts = (query: number, rows: number, out: number, count: number, stride: number) => void;
 
 /** What we use of WebAssembly: the types of Node do not have it. */
 export interface WasmMemory {

@@ -141,7 +141,7 @@ async function runInTime(
 }
 
 function cut(content: string, { maxResultTokens, tokens }: RunCallOptions): string {
-  if (tokens.count(content) <= maxResultTokens) return content;
+  if (longestStart(content, (start) => tokens.count(start) <= maxResultTokens) === content) return content;
   const notice = `\n… (cut after ${maxResultTokens} tokens)`;
   return longestStart(content, (start) => tokens.count(start + notice) <= maxResultTokens) + notice;
 }

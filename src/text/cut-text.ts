@@ -3,11 +3,22 @@ export function shorten(text: string, maxCharacters: number): string {
   return text.length <= maxCharacters ? text : `${text.slice(0, safeEnd(text, Math.max(0, maxCharacters - 1)))}…`;
 }
 
-/** The longest start of `text` that `fits`, found by halving: `fits` must hold for a start of every start it holds for. */
+/** First length that is tried: most texts are shorter, and are asked about once. */
+const firstTry = 4096;
+
+/**
+ * The longest start of `text` that `fits`, found by doubling and halving: `fits` must hold for a start of every start it
+ * holds for. It is never asked about more than twice the length that fits: counting the tokens of a megabyte of Base64
+ * takes seconds.
+ */
 export function longestStart(text: string, fits: (start: string) => boolean): string {
-  if (fits(text)) return text;
   let fitting = 0;
-  let tooLong = text.length;
+  let tooLong = Math.min(firstTry, text.length);
+  while (fits(text.slice(0, safeEnd(text, tooLong)))) {
+    if (tooLong === text.length) return text;
+    fitting = tooLong;
+    tooLong = Math.min(2 * tooLong, text.length);
+  }
   while (tooLong - fitting > 1) {
     const middle = (fitting + tooLong) >> 1;
     if (fits(text.slice(0, safeEnd(text, middle)))) fitting = middle;

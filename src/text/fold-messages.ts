@@ -134,11 +134,14 @@ function renderRound(round: ToolRound, { toolMessages, maxMessages }: FoldLimits
   ];
 }
 
+/** Stands behind results that nothing was said about: a message of results holds nothing else. */
+const saidNothing: ChatMessage = { role: "assistant", content: "(no answer)" };
+
 function renderTurn(turn: Turn, limits: FoldLimits): ChatMessage[] {
   const role = turn.role === "assistant" ? "assistant" : "user";
   const text: ChatMessage[] = turn.text === "" ? [] : [{ role, content: escapeTags(turn.text) }];
   return turn.role === "assistant" && turn.tools && turn.tools.length > 0
-    ? [...renderRound({ text: "", tools: turn.tools }, limits), ...text]
+    ? [...renderRound({ text: "", tools: turn.tools }, limits), ...(text.length > 0 ? text : [saidNothing])]
     : text;
 }
 

@@ -11,7 +11,7 @@ const models = { embedding: "test/embed-m3", rerank: "test/rerank", chat: "test/
 const prices = { "test/embed-m3": { input: 1 }, "test/rerank": { input: 2 }, "test/chat": { input: 10, output: 100 } };
 const said = (delta: unknown, reason: string, prompt: number, completion: number): ScriptedReply => ({
   sse: [
-    chunk(delta),
+    { ...chunk(delta), model: "test/chat-2" },
     { ...chunk({}, { finish_reason: reason }), usage: { prompt_tokens: prompt, completion_tokens: completion } },
     "[DONE]",
   ],
@@ -51,7 +51,9 @@ async function ask(transportPrices: Parameters<typeof transportFor>[1]) {
 }
 
 test("the account of an answer is plain data: what was asked, found, sent and paid, and how long each step took", async () => {
-  const { account, trace, usage } = await ask({ prices });
+  const { account, trace, usage, model: answeredBy } = await ask({ prices });
+  // C20: another than was asked for, which the requests name.
+  expect(answeredBy).toBe("test/chat-2");
   expect(JSON.parse(JSON.stringify(account))).toEqual(account);
   expect(account.asked).toEqual({
     question: "And how long does it last?",

@@ -1,44 +1,71 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
-import { localDefaults } from "../../src/contract/catalogue.js";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { chatModel } from "../../src/models/chat-model.js";
 import { Pipeline } from "../../src/pipeline.js";
 import { answer } from "../../src/stages/answer.js";
-import { createTransport } from "../../src/transport/transport.js";
-import type { Retrieved } from "../../src/types.js";
+import { tool } from "../../src/tool.js";
+import type { AnswerEvent, Retrieved } from "../../src/types.js";
+import type { ScriptedReply } from "../support/scripted-upstream.js";
+import { chunk, transportFor } from "../support/transport-for.js";
 import { hit, retrieved } from "./scripted-model.js";
 
 const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+const script: readonly ScriptedReply[] = [
+  {
+    sse: [
+      chunk({ reasoning_content: "Hm." }),
+      chunk({ content: "Let me see." }),
+      chunk({ tool_calls: [{ index: 0, id: "c1", function: { name: "write", arguments: "{}" } }] }),
+      chunk({ tool_calls: [{ index: 1, id: "c2", function: { name: "slow", arguments: "{}" } }] }),
+      chunk({}, { finish_reason: "tool_calls" }),
+      "[DONE]",
+    ],
+  },
+  { sse: [chunk({ content: "Keys " })], hang: true },
+];
+const tools = [
+  tool({ name: "write", description: "", input: z.object({}), writes: true, run: () => "written" }),
+  tool({ name: "slow", description: "", input: z.object({}), run: (_, { signal }) => sleep(5, "late", { signal }) }),
+];
 
-test("leaving the loop closes the upstream's socket and leaves no timer", async () => {
-  let closed: (at: number) => void = () => {};
-  const closing = new Promise<number>((resolve) => (closed = resolve));
-  const server = createServer((request, response) => {
-    request.resume();
-    response.on("close", () => closed(performance.now()));
-    response.writeHead(200, { "content-type": "text/event-stream" });
-    const chunk = {
-      id: "1",
-      object: "chat.completion.chunk",
-      model: "m",
-      choices: [{ index: 0, delta: { content: "On " } }],
-    };
-    response.write(`data: ${JSON.stringify(chunk)}\n\n`);
+async function asking() {
+  const { transport, upstream } = await transportFor(script);
+  const stage = answer(chatModel(transport, { model: "vendor/chat" }), { tools, approve: () => true });
+  const pipeline = Pipeline.from<Retrieved>().pipe(stage);
+  return { upstream, events: pipeline.stream([retrieved([hit("Keys expire after 90 days.")])]) };
+}
+
+describe("leaving the loop", () => {
+  const order: readonly AnswerEvent["type"][] = [
+    ...(["retrieved", "reasoning-delta", "text-delta", "tool-call", "tool-call", "approval"] as const),
+    ...(["tool-result", "tool-result", "text-delta"] as const),
+  ];
+
+  test.each(order.map((type, at) => [type, at] as const))(
+    "at %s (%d) closes the upstream's socket and leaves no timer",
+    async (type, at) => {
+      const { upstream, events } = await asking();
+      const before = timers();
+      let seen = 0;
+      for await (const event of events) {
+        if (seen++ < at) continue;
+        expect(event.type).toBe(type);
+        break;
+      }
+      const leftAt = performance.now();
+      await Promise.all(upstream.requests.map(({ end }) => end));
+      // The promise is 100 ms; the rest is for a machine that is busy with other tests.
+      expect(performance.now() - leftAt).toBeLessThan(1000);
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(timers()).toBeLessThanOrEqual(before);
+    },
+  );
+
+  test("in the middle of a reply cuts that reply", async () => {
+    const { upstream, events } = await asking();
+    let deltas = 0;
+    for await (const event of events) if (event.type === "text-delta" && ++deltas === 2) break;
+    expect(await Promise.all(upstream.requests.map(({ end }) => end))).toEqual(["finished", "closed"]);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close());
-  const { port } = server.address() as AddressInfo;
-  const transport = createTransport({ baseUrl: `http://127.0.0.1:${port}`, apiKey: "k" });
-  onTestFinished(() => transport.close());
-  const asking = Pipeline.from<Retrieved>().pipe(answer(chatModel(transport, { model: localDefaults.chat })));
-  const before = timers();
-  for await (const event of asking.stream([retrieved([hit("Keys expire after 90 days.")])])) {
-    if (event.type === "text-delta") break;
-  }
-  const leftAt = performance.now();
-  // The promise is 100 ms; the rest is for a machine that is busy with other tests.
-  expect((await closing) - leftAt).toBeLessThan(1000);
-  await new Promise((resolve) => setImmediate(resolve));
-  expect(timers()).toBeLessThanOrEqual(before);
 });

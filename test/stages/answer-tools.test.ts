@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -5,9 +6,10 @@ import { answer } from "../../src/stages/answer.js";
 import { collectAnswer } from "../../src/stages/collect-answer.js";
 import { countMessageTokens } from "../../src/text/fold-messages.js";
 import { parseToolResponses } from "../../src/text/tool-messages.js";
+import { defaultTokens } from "../../src/text/tokens.js";
 import { tool } from "../../src/tool.js";
 import type { AnswerEvent } from "../../src/types.js";
-import { call, eventsOf, finish, hit, retrieved, say, scriptedModel, type Script } from "./scripted-model.js";
+import { call, eventsOf, finish, hit, retrieved, say, scriptedModel, think, type Script } from "./scripted-model.js";
 
 const keys = hit("Keys expire after 90 days.");
 const done: Script = [say("Done."), finish()];
@@ -157,6 +159,35 @@ describe("what goes wrong in a call is told to the model", () => {
     expect(response?.result).toEqual(expected);
   });
 
+  test.each(["result", "error"])(
+    "a megabyte that no tokenizer is fast on, as a %s, is cut like any other",
+    async (how) => {
+      // One word of a million letters: counting the tokens of all of it would take longer than the test may.
+      const megabyte = Array.from({ length: 25_000 }, (_, index) =>
+        createHash("sha256").update(`${index}`).digest("base64url"),
+      )
+        .join("")
+        .slice(0, 1_000_000);
+      const heavy = tool({
+        name: "heavy",
+        description: "",
+        input: z.object({}),
+        run: () => {
+          if (how === "error") throw new Error(megabyte);
+          return megabyte;
+        },
+      });
+      const model = scriptedModel([[call("heavy", {}), finish("tool-calls")], done], { tokens: defaultTokens });
+      const events = await eventsOf(answer(model, { tools: [heavy] }), retrieved([keys]));
+      expect(results(events)).toEqual([megabyte]);
+      const [response] = parseToolResponses(model.requests[1]?.messages.at(-1)?.content ?? "");
+      const told = Object.values(response?.result ?? {})[0] ?? "";
+      expect(told).toMatch(/… \(cut after 2000 tokens\)$/u);
+      expect(defaultTokens.count(told)).toBeLessThanOrEqual(2000);
+      expect(defaultTokens.count(told)).toBeGreaterThan(1900);
+    },
+  );
+
   test("but an abort ends the answer, also while a tool hangs that ignores its signal", async () => {
     const hang = tool({ name: "hang", description: "", input: z.object({}), run: () => new Promise<never>(() => {}) });
     const controller = new AbortController();
@@ -270,6 +301,50 @@ describe("a tool that writes", () => {
     expect(results(events)).toEqual(["deleted"]);
     expect(deleted).toEqual(["/"]);
   });
+});
+
+test("an abort at any event of a tool loop ends it with the caller's own reason, and nothing is run after it", async () => {
+  const ran: string[] = [];
+  const write = tool({
+    name: "write",
+    description: "",
+    input: z.object({}),
+    writes: true,
+    run: () => ran.push("write"),
+  });
+  const read = tool({ name: "read", description: "", input: z.object({}), run: () => ran.push("read") });
+  const script = [
+    [think("Hm."), say("So."), call("write", {}, "c1"), call("read", {}, "c2"), finish("tool-calls")],
+    [say('Keys last [1: "90 days"]. See [4].'), finish()],
+  ];
+  const options = { tools: [write, read], approve: () => true };
+  const all = await eventsOf(answer(scriptedModel(script), options), retrieved([keys]));
+  expect(new Set(all.map(({ type }) => type))).toEqual(
+    new Set([
+      "retrieved",
+      "reasoning-delta",
+      "text-delta",
+      "tool-call",
+      "approval",
+      "tool-result",
+      "citation",
+      "warning",
+      "finish",
+    ]),
+  );
+  const firstCall = all.findIndex(({ type }) => type === "tool-call");
+  for (let at = 0; at < all.length - 1; at++) {
+    ran.length = 0;
+    const controller = new AbortController();
+    const reason = new Error("enough");
+    let seen = 0;
+    const events = await eventsOf(answer(scriptedModel(script), options), retrieved([keys]), {
+      signal: controller.signal,
+      onEvent: () => void (seen++ === at && controller.abort(reason)),
+    });
+    expect(events).toEqual([...all.slice(0, at + 1), { type: "error", error: reason }]);
+    if (at <= firstCall + 1) expect(ran).toEqual([]);
+  }
 });
 
 test("with tools and long results, no request with its reply ever passes the model's context or its messages", async () => {

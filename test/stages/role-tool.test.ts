@@ -14,14 +14,14 @@ const models = [
   { id: "plain", type: "llm" as const },
   { id: "d", type: "llm" as const, family: "D" as const },
 ];
-const calling = {
+const unthinking = {
   sse: [
-    chunk({ reasoning_content: "I need the time." }),
     chunk({ tool_calls: [{ index: 0, id: "c1", function: { name: "clock", arguments: "{}" } }] }),
     chunk({}, { finish_reason: "tool_calls" }),
     "[DONE]",
   ],
 };
+const calling = { sse: [chunk({ reasoning_content: "I need the time." }), ...unthinking.sse] };
 
 test.each([
   ["plain", {}],
@@ -42,6 +42,23 @@ test.each([
     },
     { role: "tool", tool_call_id: "c1", content: "noon" },
   ]);
+});
+
+test("section 7.2: the D family gets its thoughts back also where it had none, and in later questions", async () => {
+  const { transport, upstream } = await transportFor([unthinking, streamed("It is noon."), streamed("Still.")], {
+    models,
+  });
+  const asking = answer(chatModel(transport, { model: "d", toolMessages: "role-tool" }), { tools: [clock] });
+  const { turn } = await collectAnswer(await eventsOf(asking, retrieved([keys])));
+  const history = [{ role: "user", text: "What time is it?" } as const, turn];
+  await eventsOf(asking, retrieved([keys], { history }));
+  const assistants = upstream.requests
+    .slice(1)
+    .flatMap(({ body }) =>
+      (body as { messages: { role: string; tool_calls?: unknown }[] }).messages.filter((message) => message.tool_calls),
+    );
+  expect(assistants).toHaveLength(2);
+  for (const message of assistants) expect(message).toHaveProperty("reasoning_content", "");
 });
 
 test("without it they go as text, and a message of the role tool is refused before it is sent", async () => {

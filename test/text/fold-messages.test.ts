@@ -74,6 +74,19 @@ describe("what fits stays as it is", () => {
   });
 });
 
+test("section 7.2: results stand alone in their message, also where nothing was said about them", () => {
+  const history = [user("Look it up."), assistant("", exchange("a"))];
+  expect(foldMessages(conversation({ history }), limits).messages.slice(2)).toEqual([
+    { role: "assistant", content: '<tool_call>\n{"name":"look_up","arguments":{"key":"a"}}\n</tool_call>' },
+    {
+      role: "user",
+      content: '<tool_response>\n{"tool_call_id":"a","name":"look_up","content":"result of a"}\n</tool_response>',
+    },
+    { role: "assistant", content: "(no answer)" },
+    { role: "user", content: "What now?" },
+  ]);
+});
+
 describe("what does not fit is folded", () => {
   test("an opening by the assistant is folded, since the first message must be the user's", () => {
     const folded = foldMessages(conversation({ history: [assistant("Welcome."), user("Hm.")] }), limits);
@@ -167,10 +180,11 @@ function numbered(shape: readonly ("system" | "user" | "assistant" | number)[], 
   return shape.map((kind): Turn => {
     if (typeof kind === "string") return { role: kind, text: label() };
     const tools = Array.from({ length: kind }, () => exchange("call", label()));
-    return { role: "assistant", text: label(), tools };
+    return { role: "assistant", text: kind === 2 ? "" : label(), tools };
   });
 }
-const shape = fc.array(fc.constantFrom("user" as const, "assistant" as const, 1, 3), { maxLength: 30 });
+const shape = fc.array(fc.constantFrom("user" as const, "assistant" as const, 1, 2, 3), { maxLength: 30 });
+const onlyResults = /^<tool_response>\n[^\n]*\n<\/tool_response>(?:\n<tool_response>\n[^\n]*\n<\/tool_response>)*$/u;
 
 test("whatever was said, the messages keep the service's rules, the budget, the order, and calls with their results", () => {
   fc.assert(
@@ -209,8 +223,12 @@ test("whatever was said, the messages keep the service's rules, the budget, the 
         expect(inText).toEqual(inText.toSorted((a, b) => a - b));
         const newest = history.slice(folded.foldedTurns).flatMap((turn) => turn.text);
         for (const verbatim of newest) expect(text).toContain(verbatim);
+        // What was folded is shorter, not gone: texts, and results of tools.
+        const labels = (turn: Turn) => JSON.stringify(turn).match(/<\d+>/gu) ?? [];
+        for (const label of history.slice(folded.droppedTurns).flatMap(labels)) expect(text).toContain(label);
 
         for (const [index, { content }] of messages.entries()) {
+          if (content.includes("<tool_response>")) expect(content).toMatch(onlyResults);
           const results = parseToolResponses(content);
           const made = messages[index - 1]?.content.match(/<tool_call>/gu) ?? [];
           expect(results).toHaveLength(results.length === 0 ? 0 : made.length);

@@ -166,6 +166,16 @@ test.each([
   );
 });
 
+test("C4: an end that is not known is kept as it was written", async () => {
+  const { raw } = resultOf(await read({ sse: [chunk({ content: "x" }, { finish_reason: "something_new" })] }));
+  expect(raw).toMatchObject({ choices: [{ finish_reason: "something_new" }] });
+});
+
+test.each(["insufficient_system_resource", "error"])("C4: the end %s is an error, with what had come", async (end) => {
+  const error = await failure(read({ sse: [chunk({ content: "Hel" }), chunk({}, { finish_reason: end }), "[DONE]"] }));
+  expect(error).toMatchObject({ code: "upstream", retryable: true, partialText: "Hel" });
+});
+
 test("C4: stop with tool calls means tool calls", async () => {
   const call = { index: 0, id: "c1", function: { name: "time", arguments: "{}" } };
   const events = await read({ sse: [chunk({ tool_calls: [call] }, { finish_reason: "stop" })] });

@@ -90,6 +90,11 @@ describe("C6, C13: numbers are taken exactly within their bounds", () => {
   });
 });
 
+test("section 8: tools are for text models alone", () => {
+  expect(chatTakes({ tools: [tool("time")] }, "plain")).toBe(true);
+  expect(chatTakes({ tools: [tool("time")] }, "see")).toBe(false);
+});
+
 describe("C10: fields of one family are for that family", () => {
   const fields = {
     enable_thinking: false,

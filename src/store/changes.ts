@@ -31,7 +31,7 @@ export class Changes {
   readonly #head: Statement<[], Position>;
   readonly #removals: Statement<[number], Removal>;
   readonly #vectors: Statement<[number, number], { label: number; data: Buffer }>;
-  readonly #vector: Statement<[number], { data: Buffer }>;
+  readonly #vectorsBetween: Statement<[number, number], { label: number; data: Buffer }>;
   readonly #texts: Statement<[number, number], { label: number; context: StoredText; text: StoredText }>;
   readonly #count: Statement<[], { chunks: number }>;
 
@@ -43,9 +43,9 @@ export class Changes {
     this.#vectors = database.prepare(`
       SELECT label, data FROM chunks JOIN vectors ON vectors.id = chunks.vector
       WHERE label > ? ORDER BY label LIMIT ?`);
-    this.#vector = database.prepare(
-      "SELECT data FROM chunks JOIN vectors ON vectors.id = chunks.vector WHERE label = ?",
-    );
+    this.#vectorsBetween = database.prepare(`
+      SELECT label, data FROM chunks JOIN vectors ON vectors.id = chunks.vector
+      WHERE label BETWEEN ? AND ? ORDER BY label`);
     this.#texts = database.prepare("SELECT label, context, text FROM chunks WHERE label > ? ORDER BY label LIMIT ?");
     this.#count = database.prepare("SELECT count(*) AS chunks FROM chunks");
   }
@@ -68,10 +68,9 @@ export class Changes {
     for (const row of this.#vectors.iterate(label, limit)) yield { label: row.label, vector: decodeVector(row.data) };
   }
 
-  /** The vector of a chunk as it was written, unless the chunk is gone. */
-  vector(label: number): Float32Array | undefined {
-    const row = this.#vector.get(label);
-    return row && decodeVector(row.data);
+  /** The vectors of the living chunks from one label to another, both included, as they were written. */
+  vectorsBetween(first: number, last: number): VectorRow[] {
+    return this.#vectorsBetween.all(first, last).map(({ label, data }) => ({ label, vector: decodeVector(data) }));
   }
 
   textsAfter(label: number, limit: number): TextRow[] {

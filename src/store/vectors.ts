@@ -30,10 +30,14 @@ export function checkVector(vector: unknown, dimension: number, owner: string): 
 
 /** The vector at length 1, so that a dot product is the cosine. */
 export function normalised(vector: Float32Array): Float32Array {
+  return normalise(vector.slice());
+}
+
+/** Brings a vector to length 1 where it lies. */
+export function normalise(vector: Float32Array): Float32Array {
   const scale = 1 / Math.sqrt(squaredLength(vector));
-  const scaled = new Float32Array(vector.length);
-  for (let at = 0; at < vector.length; at++) scaled[at] = vector[at]! * scale;
-  return scaled;
+  for (let at = 0; at < vector.length; at++) vector[at] = vector[at]! * scale;
+  return vector;
 }
 
 export function dot(left: Float32Array, right: Float32Array): number {
@@ -63,9 +67,9 @@ export function encodeVector(vector: Float32Array): Buffer {
   return endianness() === "LE" ? bytes : Buffer.from(bytes).swap32();
 }
 
-/** A vector of its own: `bytes` may be used again. */
+/** Lies in the memory of `bytes` where that is possible: they are not to be used again. */
 export function decodeVector(bytes: Uint8Array): Float32Array {
-  const copy = new Uint8Array(bytes);
-  if (endianness() === "BE") Buffer.from(copy.buffer).swap32();
-  return new Float32Array(copy.buffer);
+  const whole = bytes.byteOffset % Float32Array.BYTES_PER_ELEMENT === 0 ? bytes : new Uint8Array(bytes);
+  if (endianness() === "BE") Buffer.from(whole.buffer, whole.byteOffset, whole.byteLength).swap32();
+  return new Float32Array(whole.buffer, whole.byteOffset, whole.byteLength / Float32Array.BYTES_PER_ELEMENT);
 }

@@ -9,6 +9,7 @@ import { Follower } from "../follower.js";
 import { loadGeneration, saveGeneration } from "../generation.js";
 import { type Ranking, TopK } from "../top-k.js";
 import { cosine, normalised } from "../vectors.js";
+import { ExactAmong } from "./exact-among.js";
 import { FlatIndex } from "./flat-index.js";
 import { type GraphParameters, HnswGraph, type HnswLibrary } from "./hnsw.js";
 import { checkGraphFile } from "./hnsw-file.js";
@@ -68,6 +69,7 @@ export class GraphBuilder {
   readonly #options: GraphBuilderOptions;
   readonly #changes: Changes;
   readonly #allowed: AllowedChunks;
+  readonly #among: ExactAmong;
   readonly #parameters: GraphParameters;
   #follower: Follower<VectorRow>;
   #graph: HnswGraph | undefined;
@@ -83,6 +85,7 @@ export class GraphBuilder {
     this.#options = options;
     this.#changes = changes;
     this.#allowed = new AllowedChunks(options.database);
+    this.#among = new ExactAmong(changes);
     this.#parameters = parameters;
     this.#follower = this.#follow();
   }
@@ -146,7 +149,7 @@ export class GraphBuilder {
   search(vector: Float32Array, count: number, filter?: Filter): Ranking {
     const allowed = filter && this.#allowed.by(filter);
     const best = new TopK(allowed ? Math.min(count, allowed.size) : count);
-    if (allowed && !this.#searchGraph(vector, count, best, allowed)) return this.#searchExactly(vector, best, allowed);
+    if (allowed && !this.#searchGraph(vector, count, best, allowed)) return this.#among.search(vector, count, allowed);
     if (!allowed) this.#searchGraph(vector, count, best);
     this.#searchWaiting(vector, count, best, allowed);
     return best.ranking();
@@ -202,14 +205,6 @@ export class GraphBuilder {
       for (const at of kept) best.offer(labels[at]!, scores[at]!);
       return true;
     }
-  }
-
-  #searchExactly(vector: Float32Array, best: TopK, allowed: Allowed): Ranking {
-    for (const label of allowed.labels()) {
-      const candidate = this.#changes.vector(label);
-      if (candidate) best.offer(label, cosine(vector, candidate));
-    }
-    return best.ranking();
   }
 
   async save(): Promise<void> {

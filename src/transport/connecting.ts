@@ -2,32 +2,47 @@ import type { EventEmitter } from "node:events";
 import { Socket } from "node:net";
 import { buildConnector } from "undici";
 
+/** A connection on its way. */
+export interface Opening {
+  readonly destroy: (error: Error) => unknown;
+}
+
+/** Opens a connection, and calls back once: with it, or with what went wrong. */
+export type Open = (target: buildConnector.Options, callback: buildConnector.Callback) => Opening | undefined;
+
+/** The HTTP client's own way. */
+export function openDirectly(options: buildConnector.BuildOptions): Open {
+  const connect = buildConnector(options);
+  return (target, callback) => {
+    // It returns the socket, which its type keeps to itself.
+    const opened: unknown = connect(target, callback);
+    return opened instanceof Socket ? opened : undefined;
+  };
+}
+
 /**
  * Connections on their way. The HTTP client lets a request that was given up, and its own end, wait until the
  * connection stands or its time is over: beside a host that takes connections and stays silent, short time-outs would
  * pile up sockets. Here a connection ends with the request that it was opened for.
  */
 export class Connecting {
-  readonly #sockets = new Set<Socket>();
+  readonly #openings = new Set<Opening>();
   #signal: EventEmitter | undefined;
   #closed = false;
 
-  /** Opens connections for the HTTP client. */
-  connector(options: buildConnector.BuildOptions): buildConnector.connector {
-    const connect = buildConnector(options);
+  /** What the HTTP client opens its connections by. */
+  connector(open: Open): buildConnector.connector {
     return (target, callback) => {
       const signal = this.#signal;
       const settle: buildConnector.Callback = (...result) => {
-        if (socket) this.#sockets.delete(socket);
+        if (opening) this.#openings.delete(opening);
         signal?.off("abort", giveUp);
         callback(...result);
       };
-      const giveUp = () => socket?.destroy(new Error("the request was given up"));
-      // It returns the socket, which its type keeps to itself.
-      const opened: unknown = connect(target, settle);
-      const socket = opened instanceof Socket ? opened : undefined;
-      if (!socket) return;
-      this.#sockets.add(socket);
+      const giveUp = () => opening?.destroy(new Error("the request was given up"));
+      const opening = open(target, settle);
+      if (!opening) return;
+      this.#openings.add(opening);
       signal?.once("abort", giveUp);
       if (this.#closed) giveUp();
     };
@@ -46,6 +61,6 @@ export class Connecting {
   /** Ends all of them, and those that are still to come. */
   close(): void {
     this.#closed = true;
-    for (const socket of this.#sockets) socket.destroy(new Error("the transport was closed"));
+    for (const opening of this.#openings) opening.destroy(new Error("the transport was closed"));
   }
 }

@@ -1,4 +1,5 @@
 import type { Failure } from "./failure.js";
+import { ProxyFailure } from "./proxy-tunnel.js";
 import { UnrecordedRequest } from "./unrecorded-request.js";
 
 /** Nothing of the request can have reached the service. */
@@ -18,6 +19,10 @@ const badCertificate =
 export function connectionFailure(thrown: unknown): Failure {
   if (thrown instanceof UnrecordedRequest) {
     return { code: "request", message: thrown.message, retryable: false, undelivered: true, cause: thrown };
+  }
+  if (thrown instanceof ProxyFailure) {
+    const { message: text, passing: retryable } = thrown;
+    return { code: "network", message: text, retryable, undelivered: true, cause: thrown };
   }
   const { code, message, connecting } = innermost(thrown);
   if (badCertificate.test(code)) {

@@ -1,28 +1,27 @@
 import { rootCertificates } from "node:tls";
-import { Agent, type Dispatcher, EnvHttpProxyAgent } from "undici";
-import type { Connecting } from "./connecting.js";
+import { Agent, type Dispatcher } from "undici";
+import { type Connecting, type Open, openDirectly } from "./connecting.js";
+import { passesByProxy } from "./no-proxy.js";
 import type { TransportSettings } from "./options.js";
+import { openThroughProxy } from "./proxy-tunnel.js";
 
 /** Connections of a transport's own: kept alive, and through the proxy where there is one. */
 export function openDispatcher(settings: TransportSettings, connecting: Connecting): Dispatcher {
-  const { proxyUrl, noProxy, http2, connectTimeoutMs, certificates } = settings;
-  const connection = {
-    timeout: connectTimeoutMs,
-    allowH2: http2,
-    // Given to Node as they are, they would stand in for its own.
-    ...(certificates.length > 0 && { ca: [...rootCertificates, ...certificates] }),
-  };
+  const { http2 } = settings;
   // Time-outs of the client are off (undici's own end a call after 300 s): operations have their own.
-  const shared = { headersTimeout: 0, bodyTimeout: 0, allowH2: http2, connect: connecting.connector(connection) };
-  if (proxyUrl === undefined) return new Agent(shared);
-  return new EnvHttpProxyAgent({
-    ...shared,
-    requestTls: connection,
-    // A tunnel is asked for over HTTP/1.1.
-    proxyTls: { ...connection, allowH2: false },
-    // All three are given, since the agent looks into the environment for those that are not.
-    httpProxy: proxyUrl,
-    httpsProxy: proxyUrl,
-    noProxy: noProxy.join(","),
-  });
+  const shared = { headersTimeout: 0, bodyTimeout: 0, allowH2: http2 };
+  return new Agent({ ...shared, connect: connecting.connector(opener(settings)) });
+}
+
+function opener({ proxyUrl, noProxy, http2, connectTimeoutMs, certificates }: TransportSettings): Open {
+  // Given to Node as they are, they would stand in for its own.
+  const trusted = certificates.length > 0 && { ca: [...rootCertificates, ...certificates] };
+  const direct = openDirectly({ timeout: connectTimeoutMs, allowH2: http2, ...trusted });
+  if (proxyUrl === undefined) return direct;
+  const tunnel = openThroughProxy({ url: proxyUrl, timeoutMs: connectTimeoutMs, secure: direct, ...trusted });
+  return (target, callback) => {
+    const port = Number(target.port) || (target.protocol === "https:" ? 443 : 80);
+    const open = passesByProxy(noProxy, { hostname: target.hostname, port }) ? direct : tunnel;
+    return open(target, callback);
+  };
 }

@@ -1,7 +1,6 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
 import { createSecureServer } from "node:http2";
-import { type AddressInfo, type Socket, connect, createServer as createTcpServer } from "node:net";
+import type { AddressInfo } from "node:net";
 import { Agent } from "undici";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { proxySettings } from "../../src/cli/proxy-settings.js";
@@ -10,32 +9,12 @@ import type { TransportOptions } from "../../src/transport/options.js";
 import { createTransport } from "../../src/transport/transport.js";
 import { scriptedUpstream } from "../support/scripted-upstream.js";
 import { selfSigned } from "../support/self-signed.js";
+import { silentHost } from "../support/silent-host.js";
+import { tunnelProxy } from "../support/tunnel-proxy.js";
 import { chunk, failure, streamed, transportFor, vectors } from "../support/transport-for.js";
 
 const one = { model: "m", input: ["a"] };
 const ask = { model: "m", messages: [{ role: "user" as const, content: "?" }] };
-
-/** A real proxy that opens tunnels, and remembers to where and for whom. */
-async function tunnelProxy() {
-  const tunnels: { readonly target: string; readonly credentials: string | undefined }[] = [];
-  const sockets = new Set<Socket>();
-  const server = createServer().on("connect", (request, client: Socket) => {
-    const target = new URL(`http://${request.url}`);
-    tunnels.push({ target: target.host, credentials: request.headers["proxy-authorization"] });
-    const upstream = connect(Number(target.port), target.hostname, () => {
-      client.write("HTTP/1.1 200 OK\r\n\r\n");
-      upstream.pipe(client).pipe(upstream);
-    });
-    for (const socket of [client, upstream]) sockets.add(socket.on("error", () => {}));
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(async () => {
-    for (const socket of sockets) socket.destroy();
-    await new Promise((resolve) => server.close(resolve));
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, tunnels };
-}
 
 /** An upstream behind TLS that speaks both versions of HTTP, and the versions in which it was spoken to. */
 async function secureUpstream() {
@@ -60,33 +39,8 @@ async function secureUpstream() {
   return { baseUrl: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, cert, versions };
 }
 
-/** Takes every connection, and never says a word on it. */
-async function silentHost() {
-  const open = new Set<Socket>();
-  let accepted = 0;
-  const server = createTcpServer((socket) => {
-    accepted++;
-    open.add(socket.resume().on("error", () => {}));
-    socket.on("close", () => open.delete(socket));
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(async () => {
-    for (const socket of open) socket.destroy();
-    await new Promise((resolve) => server.close(resolve));
-  });
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return {
-    host,
-    open,
-    get accepted() {
-      return accepted;
-    },
-  };
-}
-
-function transportTo(baseUrl: string, options: Partial<TransportOptions>) {
-  const transport = createTransport({ baseUrl, maxRetries: 0, ...options });
+function transportTo(options: TransportOptions) {
+  const transport = createTransport({ maxRetries: 0, ...options });
   onTestFinished(() => transport.close());
   return transport;
 }
@@ -98,13 +52,16 @@ test("connections are used again", async () => {
   expect(upstream.connections).toBeLessThanOrEqual(2);
 });
 
-describe.each(["http", "https"])("beside a host that takes connections over %s and stays silent", (scheme) => {
+describe.each(["http", "https", "proxy"])("beside a host that takes connections over %s and stays silent", (way) => {
+  /** The silent host is the service, or the proxy on the way to it. */
+  const options = (host: string) =>
+    way === "proxy" ? { baseUrl: "http://service.test", proxyUrl: `http://${host}` } : { baseUrl: `${way}://${host}` };
   const impatient = { readTimeoutMs: 20, maxRetries: 2, backoffMs: 1, maxBackoffMs: 2, concurrency: 64 };
   const calls = Array.from({ length: 64 });
 
   test("a call that is given up takes its connection along", async () => {
     const silent = await silentHost();
-    const transport = transportTo(`${scheme}://${silent.host}`, impatient);
+    const transport = transportTo({ ...options(silent.host), ...impatient });
     const errors = await Promise.all(calls.map(() => failure(transport.embeddings(one))));
     expect(new Set(errors.map((error) => (error as { code: string }).code))).toEqual(new Set(["timeout"]));
     // Connections that stood already when their call was given up may be kept for the next; no more than there is room.
@@ -114,7 +71,7 @@ describe.each(["http", "https"])("beside a host that takes connections over %s a
 
   test("closing ends every connection, those on their way too", async () => {
     const silent = await silentHost();
-    const transport = transportTo(`${scheme}://${silent.host}`, { ...impatient, readTimeoutMs: 60_000 });
+    const transport = transportTo({ ...options(silent.host), ...impatient, readTimeoutMs: 60_000 });
     const pending = Promise.all(calls.map(() => failure(transport.embeddings(one))));
     await vi.waitFor(() => expect(silent.open.size).toBe(64), 5000);
     await transport.close();
@@ -138,7 +95,7 @@ describe("a proxy", () => {
   test("is gone through to a service behind TLS", async () => {
     const proxy = await tunnelProxy();
     const { baseUrl, cert } = await secureUpstream();
-    await transportTo(baseUrl, { proxyUrl: proxy.url, certificates: [cert] }).embeddings(one);
+    await transportTo({ baseUrl, proxyUrl: proxy.url, certificates: [cert] }).embeddings(one);
     expect(proxy.tunnels.map(({ target }) => target)).toEqual([new URL(baseUrl).host]);
   });
 
@@ -186,20 +143,20 @@ describe("a proxy", () => {
 describe("TLS", () => {
   test("a certificate that nobody vouches for is refused, once, saying what to check", async () => {
     const { baseUrl } = await secureUpstream();
-    const error = await failure(transportTo(baseUrl, { maxRetries: 3 }).embeddings(one));
+    const error = await failure(transportTo({ baseUrl, maxRetries: 3 }).embeddings(one));
     expect(error).toMatchObject({ code: "network", attempts: 1, retryable: false });
     expect(String(error)).toMatch(/certificate was not accepted/);
   });
 
   test("a certificate of the caller's own is trusted", async () => {
     const { baseUrl, cert, versions } = await secureUpstream();
-    expect((await transportTo(baseUrl, { certificates: [cert] }).embeddings(one)).vectors).toHaveLength(1);
+    expect((await transportTo({ baseUrl, certificates: [cert] }).embeddings(one)).vectors).toHaveLength(1);
     expect(versions).toEqual(["1.1"]);
   });
 
   test("HTTP/2 is spoken where it is wanted and offered, whole replies and streams", async () => {
     const { baseUrl, cert, versions } = await secureUpstream();
-    const transport = transportTo(baseUrl, { certificates: [cert], http2: true });
+    const transport = transportTo({ baseUrl, certificates: [cert], http2: true });
     expect((await transport.embeddings(one)).vectors).toHaveLength(1);
     const events = await collect(transport.chatStream(ask));
     expect(events.filter(({ type }) => type === "text-delta")).toHaveLength(2);
@@ -232,6 +189,6 @@ test("a dispatcher of the caller's own carries every call", async () => {
     carried++;
     return dispatch(options, handler);
   });
-  await collect(transportTo(upstream.baseUrl, { dispatcher }).chatStream(ask));
+  await collect(transportTo({ baseUrl: upstream.baseUrl, dispatcher }).chatStream(ask));
   expect(carried).toBe(1);
 });

@@ -33,7 +33,9 @@ export class CallScope {
   readonly deadlineAtMs: number | undefined;
   /** Times the call was sent. */
   attempts = 0;
-  /** Whether an attempt may have reached the service: one that surely did not takes it back. */
+  /** Whether the attempt in progress went onto a connection; where it does not matter, as soon as it begins. */
+  departed = false;
+  /** Whether an attempt before it may have been carried out all the same. */
   mayHaveArrived = false;
   #traceId: string | undefined;
   #stopped: Stopped | undefined;

@@ -22,8 +22,8 @@ const RecordedExchange = z.strictObject({
       chunks: z.array(Chunk),
     })
     .optional(),
-  /** What broke the exchange, behind whatever had come of the reply. */
-  failure: z.strictObject({ code: z.string(), message: z.string() }).optional(),
+  /** What broke the exchange, behind whatever had come of the reply; with `sent: false` before the request had left. */
+  failure: z.strictObject({ code: z.string(), message: z.string(), sent: z.literal(false).optional() }).optional(),
 });
 export type RecordedExchange = z.output<typeof RecordedExchange>;
 

@@ -84,6 +84,7 @@ function recording(
 ): Handler {
   let head: { readonly status: number; readonly headers: Readonly<Record<string, string | string[]>> } | undefined;
   const pieces: Buffer[] = [];
+  let sent = false;
   const reply = () => {
     if (!head) return {};
     const clean = withoutSecret(pieces, secret);
@@ -93,7 +94,10 @@ function recording(
   };
   const inner = modern(handler);
   return {
-    onRequestStart: (controller, context) => inner.onRequestStart?.(controller, context),
+    onRequestStart(controller, context) {
+      sent = true;
+      inner.onRequestStart?.(controller, context);
+    },
     onResponseStart(controller, status, headers, message) {
       // Informational ones go before the reply.
       if (status < 200) return;
@@ -111,7 +115,7 @@ function recording(
     },
     onResponseError(controller, error) {
       const { code = "" } = error as NodeJS.ErrnoException;
-      const failure = { code, message: redact(error.message, secret) };
+      const failure = { code, message: redact(error.message, secret), ...(!sent && { sent }) };
       ended({ ...reply(), failure });
       inner.onResponseError?.(controller, error);
     },
@@ -183,7 +187,7 @@ async function play(
   missing: () => UnrecordedRequest,
 ): Promise<void> {
   const controller = new PlayController((reason) => handler.onResponseError?.(controller, reason));
-  handler.onRequestStart?.(controller, {});
+  if (exchange?.failure?.sent !== false) handler.onRequestStart?.(controller, {});
   await turn();
   if (controller.aborted) return;
   if (!exchange) {

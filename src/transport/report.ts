@@ -31,7 +31,10 @@ export function transportError(failure: Failure, reported: Reported): TransportE
     partialText: shown(partialText),
     cause: cause === undefined ? undefined : secrecy.safeCause(cause),
   };
-  const message = `${operation} failed${times}: ${secrecy.redact(sentence(failure, reported))}`;
+  // The one operation of which it matters.
+  const spared = operation === "createVideoTask" && failure.undelivered && failure.code !== "ambiguous";
+  const kept = spared ? ". No task was created, and creating it again is safe" : "";
+  const message = `${operation} failed${times}: ${secrecy.redact(sentence(failure, reported))}${kept}`;
   return new TransportError(failure.code, message, details);
 }
 

@@ -11,6 +11,7 @@ import { Admission, type Leave } from "./admission.js";
 import { CallJournal, type Learned } from "./call-journal.js";
 import { CallScope, Stopped } from "./call-scope.js";
 import { Connecting } from "./connecting.js";
+import { tellingDeparture } from "./departure.js";
 import { openDispatcher } from "./dispatcher.js";
 import { estimatedTokens } from "./estimated-tokens.js";
 import { Exchange, type Sending } from "./exchange.js";
@@ -49,8 +50,12 @@ export interface Call<T> extends Outgoing {
   readonly instead?: (failure: Failure) => Call<T> | undefined;
 }
 
-/** Failures that leave open what the service did with the request. */
+/** Failures that leave open what the service did with a request that reached it. */
 const unanswered: ReadonlySet<TransportErrorCode> = new Set(["network", "timeout", "upstream", "reply", "truncated"]);
+
+function leavesOpen({ undelivered, retryable, code }: Failure): boolean {
+  return !undelivered && (retryable || unanswered.has(code));
+}
 
 /** Everything the calls of one transport share: connections, slots, cool-downs, and the end. */
 export class Upstream {
@@ -153,8 +158,9 @@ export class Upstream {
           return await this.#once(call, body, scope, leave);
         } catch (thrown) {
           if (!(thrown instanceof FailedAttempt)) throw thrown;
-          last = thrown.failure;
-          if (last.undelivered) scope.mayHaveArrived = false;
+          last = { ...thrown.failure, undelivered: thrown.failure.undelivered || !scope.departed };
+          scope.departed = false;
+          scope.mayHaveArrived ||= leavesOpen(last);
           await scope.sleep(this.#decide(call, last, scope));
           const instead = call.instead?.(last);
           if (!instead) continue;
@@ -192,13 +198,13 @@ export class Upstream {
     const once = call.operation.repeat === "undelivered";
     if (thrown instanceof FailedAttempt) {
       const { failure } = thrown;
-      const ambiguous = once && !failure.undelivered && (failure.retryable || unanswered.has(failure.code));
+      const ambiguous = once && (scope.mayHaveArrived || leavesOpen(failure));
       return transportError(ambiguous ? { ...failure, code: "ambiguous", retryable: false } : failure, reported);
     }
     if (!(thrown instanceof Stopped)) return thrown;
     const { why } = thrown;
     if (why.kind === "aborted") return why.reason;
-    const undelivered = !scope.mayHaveArrived;
+    const undelivered = !scope.departed && !scope.mayHaveArrived;
     const ambiguous = once && !undelivered;
     if (why.kind === "closed") {
       const code = ambiguous ? "ambiguous" : "network";
@@ -244,7 +250,7 @@ export class Upstream {
     try {
       scope.throwIfStopped();
       scope.journal.sent(++scope.attempts, body?.length ?? 0, leave.waitedMs);
-      scope.mayHaveArrived = true;
+      scope.departed = call.operation.repeat === "always";
       exchange = await Exchange.open(this.#sending(call, body, scope), scope);
       outcome = this.#outcomeOf(exchange, call.model);
     } finally {
@@ -268,7 +274,7 @@ export class Upstream {
   #sending({ operation, accept, parameters }: Outgoing, body: Buffer | null, scope: CallScope): Sending {
     const { apiKey, paths, readTimeoutMs, traceHeaders, videoQueryMethod } = this.settings;
     return {
-      dispatcher: this.#dispatcher,
+      dispatcher: this.#dispatcherFor(operation, scope),
       connecting: this.#connecting,
       origin: this.#origin,
       path: this.#basePath + fillPath(paths[operation.name] ?? operation.path, parameters),
@@ -282,6 +288,14 @@ export class Upstream {
       body,
       timeoutMs: readTimeoutMs ?? operation.readTimeoutMs,
     };
+  }
+
+  /** Where it matters whether a request has left, that is watched; it costs a little. */
+  #dispatcherFor({ repeat }: Outgoing["operation"], scope: CallScope): Dispatcher {
+    if (repeat === "always") return this.#dispatcher;
+    return tellingDeparture(this.#dispatcher, () => {
+      scope.departed = true;
+    });
   }
 
   async #refused({ operation }: Outgoing, exchange: Exchange): Promise<FailedAttempt> {

@@ -4,14 +4,16 @@ import fc from "fast-check";
 import { Agent } from "undici";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { collect } from "../../src/stream.js";
-import { openCassette } from "../../src/transport/cassette.js";
+import { type CassetteMode, openCassette } from "../../src/transport/cassette.js";
 import { differences } from "../../src/transport/cassette-difference.js";
 import { withoutSecret } from "../../src/transport/cassette-file.js";
 import type { TransportEvent } from "../../src/transport/events.js";
 import { type Transport, createTransport } from "../../src/transport/transport.js";
 import { type ScriptedReply, scriptedUpstream } from "../support/scripted-upstream.js";
+import { silentHost } from "../support/silent-host.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { chunk, failure, streamed, vectors } from "../support/transport-for.js";
+import { catVideo } from "../support/video-task.js";
 
 const apiKey = "sk-0123456789";
 const nowhere = "http://127.0.0.1:1";
@@ -93,6 +95,21 @@ test("a connection that broke breaks again, at the same place", async () => {
   const { result, play } = await recorded([{ sse: [chunk({ content: "Hel" })], destroy: true }], program);
   expect(result).toMatchObject({ code: "truncated", partialText: "Hel" });
   expect(await program(await play())).toMatchObject({ code: "truncated", partialText: "Hel" });
+});
+
+test("V13: a creation that never left is safe to repeat in the replay too", async () => {
+  const silent = await silentHost({ reset: true });
+  const path = join(await temporaryFolder(), "cassette.json");
+  const run = async (mode: CassetteMode) => {
+    const cassette = await openCassette(path, mode);
+    const transport = createTransport({ baseUrl: `https://${silent.host}`, dispatcher: cassette, maxRetries: 0 });
+    const error = await failure(transport.createVideoTask(catVideo));
+    await transport.close();
+    await cassette.close();
+    return error;
+  };
+  expect(await run("record")).toMatchObject({ code: "network", retryable: true });
+  expect(await run("replay")).toMatchObject({ code: "network", retryable: true });
 });
 
 test("the same request gets its replies in the order in which they were recorded", async () => {

@@ -15,7 +15,7 @@ export class ProxyFailure extends Error {
   }
 }
 
-export interface ProxyTunnel {
+interface ProxyTunnel {
   /** `http://` or `https://`, perhaps with credentials. */
   readonly url: string;
   /** For the whole way: to the proxy, its answer, and TLS with the service behind it. */

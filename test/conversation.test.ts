@@ -73,6 +73,18 @@ describe("a conversation", () => {
     });
   });
 
+  test("has an answer kept before its end is told, and nothing of it before", async () => {
+    await opened(async (kept) => {
+      const talk = conversation("a", kept, echo().ask);
+      const seen: unknown[] = [];
+      for await (const { type } of talk.ask("one")) seen.push([type, talk.turns().length]);
+      expect(seen).toEqual([
+        ["text-delta", 0],
+        ["finish", 2],
+      ]);
+    });
+  });
+
   test("answers its last question anew, without the old answer", async () => {
     await opened(async (kept) => {
       const { ask, asked } = echo();

@@ -35,7 +35,7 @@ const calling = (...calls: readonly (readonly [name: string, written: string])[]
     "[DONE]",
   ],
 });
-const onlyResults = /^<tool_response>\n[^\n]*\n<\/tool_response>(?:\n<tool_response>\n[^\n]*\n<\/tool_response>)*$/u;
+const onlyResults = /^(?:(?:^|\n)<tool_response>\n(?:(?!<\/?tool_)[^\n])+\n<\/tool_response>)+$/u;
 
 describe("sections 7.2 and 8: a round of tools over the wire", () => {
   const clock = tool({ name: "the.clock", description: "The time", input: z.object({}), run: () => "noon" });

@@ -184,7 +184,7 @@ function numbered(shape: readonly ("system" | "user" | "assistant" | number)[], 
   });
 }
 const shape = fc.array(fc.constantFrom("user" as const, "assistant" as const, 1, 2, 3), { maxLength: 30 });
-const onlyResults = /^<tool_response>\n[^\n]*\n<\/tool_response>(?:\n<tool_response>\n[^\n]*\n<\/tool_response>)*$/u;
+const onlyResults = /^(?:(?:^|\n)<tool_response>\n(?:(?!<\/?tool_)[^\n])+\n<\/tool_response>)+$/u;
 
 test("whatever was said, the messages keep the service's rules, the budget, the order, and calls with their results", () => {
   fc.assert(

@@ -7,6 +7,7 @@ import {
   roleToolChat,
 } from "../contract/chat.js";
 import type { z } from "zod";
+import { TransportError } from "../errors.js";
 import type { CallOptions, ToolMessages } from "../ports.js";
 import { ChatReader } from "./chat-reader.js";
 import type { ChatResult, ChatStreamEvent } from "./chat-result.js";
@@ -23,6 +24,11 @@ export type TransportChatRequest = Omit<ContractChatRequest, "stream" | "stop" |
 export interface ChatCallOptions extends CallOptions {
   /** `role-tool`: messages of the role `tool` and calls in those of the assistant may be sent. Default: `user-xml`. */
   readonly toolMessages?: ToolMessages;
+  /**
+   * Fields that the contract does not have, such as `tool_choice`, for services that take them. They go out as they are,
+   * and nothing checks them. Default: none.
+   */
+  readonly extra?: Readonly<Record<string, unknown>>;
 }
 
 type ChatBody = Omit<ContractChatRequest, "messages"> & Pick<TransportChatRequest, "messages">;
@@ -44,7 +50,8 @@ export function chat(upstream: Upstream, request: TransportChatRequest, call: Ch
   });
   const { switchToStream } = upstream.settings;
   const learned = (result: ChatResult) => told(upstream, result);
-  const streamed = { ...whole, body: { ...whole.body, stream: true }, accept: "text/event-stream" as const, learned };
+  const body = { ...whole.body, stream: true, ...usageWish(upstream) };
+  const streamed = { ...whole, body, accept: "text/event-stream" as const, learned };
   const instead = ({ status }: Failure) => (status === 503 || status === 504 ? streamed : undefined);
   return upstream.perform({ ...whole, learned, ...(switchToStream && { instead }) }, call);
 }
@@ -90,20 +97,36 @@ function told(upstream: Upstream, result: ChatResult): ChatResult {
   return result;
 }
 
-type ChatForm = Pick<ChatCallOptions, "toolMessages"> & { readonly stream: boolean };
+type ChatForm = Pick<ChatCallOptions, "toolMessages" | "extra"> & { readonly stream: boolean };
+
+function usageWish({ settings }: Upstream): object {
+  return settings.streamUsage ? { stream_options: { include_usage: true } } : {};
+}
+
+/** @throws TransportError (`request`) for a field that the contract has: it would go out unchecked. */
+function checkExtra(extra: Readonly<Record<string, unknown>>): void {
+  const own = Object.keys(extra).filter((field) => field in operation.request.shape);
+  if (own.length === 0) return;
+  throw new TransportError(
+    "request",
+    `${operation.name}: extra.${own[0]}: belongs into the request itself, where it is checked`,
+    { operation: operation.name },
+  );
+}
 
 function chatCall<T>(
   upstream: Upstream,
   request: TransportChatRequest,
-  { stream, toolMessages }: ChatForm,
+  { stream, toolMessages, extra = {} }: ChatForm,
   read: (reader: ChatReader) => Promise<T>,
 ): Call<T> & { readonly body: ChatBody } {
   const { model } = request;
+  checkExtra(extra);
   const { streamIdleMs: idleMs, streamPayloadIdleMs: payloadIdleMs, thinkTags } = upstream.settings;
   return {
     operation,
     model,
-    body: chatBody(upstream, request, { stream, toolMessages }),
+    body: { ...chatBody(upstream, request, { stream, toolMessages }), ...(stream && usageWish(upstream)), ...extra },
     accept: stream ? "text/event-stream" : "application/json",
     read: (exchange) => read(new ChatReader(exchange, model, { idleMs, payloadIdleMs }, thinkTags)),
   };

@@ -1,6 +1,8 @@
 import type { Dispatcher } from "undici";
 import { z } from "zod";
 import type { ModelInfo } from "../contract/catalogue.js";
+import { maxBodyBytes } from "../contract/operation.js";
+import { createVideoTask } from "../contract/video.js";
 import { mediaLinkHours, videoStatuses } from "../contract/video-tasks.js";
 import { OptionsError } from "../errors.js";
 import { resolve } from "../options.js";
@@ -70,8 +72,18 @@ export const TransportOptions = z.strictObject({
   maxRetryAfterMs: z.number().min(0).default(600_000),
   /** Most time to open a connection. 1 to 600,000, default 10,000. */
   connectTimeoutMs: z.int().min(1).max(600_000).default(10_000),
-  /** Most time for one attempt to be answered whole, or for a stream to begin. Default: by operation, 120,000 to 600,000. */
+  /**
+   * Most time for one attempt to be answered whole, or for a stream to begin; not for the creation of a video. Default:
+   * by operation, 60,000 to 600,000.
+   */
   readTimeoutMs: z.int().min(1).optional(),
+  /**
+   * The same for the creation of a video, whose answer may take minutes and which costs also when nobody waits for it.
+   * Default 900,000.
+   */
+  videoCreateTimeoutMs: z.int().min(1).default(createVideoTask.readTimeoutMs),
+  /** Largest body that is sent: less for a gateway on the way that takes less. 1 to 67,108,864, the default. */
+  maxBodyBytes: z.int().min(1).max(maxBodyBytes).default(maxBodyBytes),
   /** Longest silence in a stream. Default 120,000. */
   streamIdleMs: z.int().min(1).default(120_000),
   /** Longest time in which a stream brings nothing but keep-alive comments. Default 300,000. */
@@ -86,14 +98,23 @@ export const TransportOptions = z.strictObject({
    * 504), which some services advise. The result is the same. Default: false.
    */
   switchToStream: z.boolean().default(false),
+  /**
+   * Whether streams are asked for their usage (`stream_options`, which the contract does not have): some services tell it
+   * only then. Default: false.
+   */
+  streamUsage: z.boolean().default(false),
   /** Whether `<think>…</think>` at the beginning of a reply's text is reasoning. Default: false, it is text. */
   thinkTags: z.boolean().default(false),
   /** Send `x-trace-id`, one for each call, and `x-client-request-id`, one for each attempt. Default: false. */
   traceHeaders: z.boolean().default(false),
   /** How a video task is asked for. The contract does not say; services of its shape use `GET`, the default. */
   videoQueryMethod: z.enum(["GET", "POST"]).default("GET"),
-  /** Whether a creation that surely never arrived is sent again (`safe`), or none ever (`never`). Default: `safe`. */
-  retryVideoCreate: z.enum(["safe", "never"]).default("safe"),
+  /**
+   * Which creations of a video are sent again: those that surely never arrived or were turned away (`safe`), or none
+   * (`never`). With `always` also those that may have arrived: the same video may then be made, and paid for, as often
+   * as it was sent. Default: `safe`.
+   */
+  retryVideoCreate: z.enum(["safe", "never", "always"]).default("safe"),
   /** Whether fields of a video request go out that say what the service does anyway; some refuse them. Default: false. */
   videoSendDefaults: z.boolean().default(false),
   /**

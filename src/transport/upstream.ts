@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Dispatcher } from "undici";
 import { type ModelInfo, localModels, videoModels } from "../contract/catalogue.js";
-import { type Operation, maxBodyBytes } from "../contract/operation.js";
+import type { Operation } from "../contract/operation.js";
 import type { OperationName } from "../contract/operations.js";
 import { type Parameters, fillPath } from "../contract/path.js";
 import { TransportError, type TransportErrorCode } from "../errors.js";
@@ -234,11 +234,12 @@ export class Upstream {
 
   #encode({ operation, body }: Outgoing): Buffer | null {
     if (body === undefined) return null;
+    const { maxBodyBytes } = this.settings;
     const encoded = Buffer.from(JSON.stringify(body));
     if (encoded.length <= maxBodyBytes) return encoded;
     throw new TransportError(
       "too-large",
-      `${operation.name}: the request has ${encoded.length} bytes, the service takes ${maxBodyBytes}: send fewer or shorter inputs`,
+      `${operation.name}: the request has ${encoded.length} bytes, at most ${maxBodyBytes} are taken: send fewer or shorter inputs`,
       { operation: operation.name },
     );
   }
@@ -272,7 +273,7 @@ export class Upstream {
   }
 
   #sending({ operation, accept, parameters }: Outgoing, body: Buffer | null, scope: CallScope): Sending {
-    const { apiKey, paths, readTimeoutMs, traceHeaders, videoQueryMethod } = this.settings;
+    const { apiKey, paths, readTimeoutMs, videoCreateTimeoutMs, traceHeaders, videoQueryMethod } = this.settings;
     return {
       dispatcher: this.#dispatcherFor(operation, scope),
       connecting: this.#connecting,
@@ -286,7 +287,8 @@ export class Upstream {
         ...(traceHeaders && { "x-trace-id": scope.traceId, "x-client-request-id": randomUUID() }),
       },
       body,
-      timeoutMs: readTimeoutMs ?? operation.readTimeoutMs,
+      timeoutMs:
+        operation.name === "createVideoTask" ? videoCreateTimeoutMs : (readTimeoutMs ?? operation.readTimeoutMs),
     };
   }
 
@@ -329,8 +331,12 @@ export class Upstream {
   }
 
   #repeats({ name, repeat }: Outgoing["operation"]): Pick<RetryPolicy, "repeat" | "maxRetries"> {
-    const never = name === "createVideoTask" && this.settings.retryVideoCreate === "never";
-    return { repeat, maxRetries: never ? 0 : this.settings.maxRetries };
+    const { retryVideoCreate, maxRetries } = this.settings;
+    if (name !== "createVideoTask") return { repeat, maxRetries };
+    return {
+      repeat: retryVideoCreate === "always" ? "always" : repeat,
+      maxRetries: retryVideoCreate === "never" ? 0 : maxRetries,
+    };
   }
 
   readonly #tell = (event: TransportEvent): void => {

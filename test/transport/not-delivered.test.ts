@@ -39,7 +39,7 @@ describe.each(ways)("V13: a creation given up while it connects through %s was n
 
   test("by its read time-out, after which it is tried again", async () => {
     const silent = await silentHost();
-    const transport = transportTo({ ...to(silent.host), readTimeoutMs: 100, maxRetries: 2 });
+    const transport = transportTo({ ...to(silent.host), videoCreateTimeoutMs: 100, maxRetries: 2 });
     const error = await failure(transport.createVideoTask(catVideo));
     expect(error).toMatchObject({ code: "timeout", attempts: 3, retryable: true });
     expectNothingSent(error);

@@ -103,11 +103,56 @@ test("V13: with retryVideoCreate never, not even a creation that was turned away
   expect(upstream.requests).toHaveLength(1);
 });
 
+describe("V13: with retryVideoCreate always, a creation that may have arrived", () => {
+  const twice = { retryVideoCreate: "always" as const, maxRetries: 1 };
+
+  test("is sent again, which makes the video twice", async () => {
+    const { transport, upstream } = await transportFor([{ status: 502 }, { json: { id: "second" } }], twice);
+    expect(await transport.createVideoTask(catVideo)).toMatchObject({ id: "second" });
+    expect(upstream.requests).toHaveLength(2);
+  });
+
+  test.each([{ status: 502 }, { status: 429 }, { status: 400, json: { message: "no" } }])(
+    "stays so when another attempt ends with %j",
+    async (last) => {
+      const { transport } = await transportFor([{ destroy: true }, last], twice);
+      const error = await failure(transport.createVideoTask(catVideo));
+      expect(error).toMatchObject({ code: "ambiguous", attempts: 2, submission: { model: catVideo.model } });
+    },
+  );
+});
+
 test("V17: defaults that the caller wrote go out where the options say so", async () => {
   const { transport, upstream } = await transportFor([{ json: { id: "cgt-1" } }], { videoSendDefaults: true });
   await transport.createVideoTask({ ...catVideo, duration: 5, watermark: false });
   expect(upstream.requests[0]!.body).toMatchObject({ duration: 5, watermark: false });
   expect(upstream.requests[0]!.body).not.toHaveProperty("seed");
+});
+
+test("C3: streams ask for their usage where the options say so, and only streams", async () => {
+  const { transport, upstream } = await transportFor([streamed("a"), whole()], { streamUsage: true });
+  for await (const _ of transport.chatStream(ask));
+  await transport.chat(ask);
+  expect(upstream.requests[0]!.body).toMatchObject({ stream_options: { include_usage: true } });
+  expect(upstream.requests[1]!.body).not.toHaveProperty("stream_options");
+});
+
+describe("C18: fields that the contract does not have", () => {
+  test("go out as they are where they are given as such", async () => {
+    const { transport, upstream } = await transportFor([whole(), streamed("a")]);
+    const extra = { tool_choice: { type: "function", function: { name: "f" } }, parallel_tool_calls: false };
+    await transport.chat(ask, { extra });
+    for await (const _ of transport.chatStream(ask, { extra }));
+    for (const { body } of upstream.requests) expect(body).toMatchObject({ ...ask, ...extra });
+  });
+
+  test("are not a way past the checks of those that it has", async () => {
+    const { transport, upstream } = await transportFor([]);
+    const error = await failure(transport.chat(ask, { extra: { temperature: 99 } }));
+    expect(error).toMatchObject({ code: "request", attempts: 0 });
+    expect(String(error)).toContain("extra.temperature");
+    expect(upstream.requests).toHaveLength(0);
+  });
 });
 
 /** What is warned of while a request to chat is answered. */

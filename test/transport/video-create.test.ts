@@ -26,9 +26,14 @@ describe("V12: a slow answer is no failure", () => {
   });
 
   test("a read time-out is ours to set, and leaves open what became of the task", async () => {
-    const { transport, upstream } = await transportFor([{ hang: true }], { readTimeoutMs: 400 });
+    const { transport, upstream } = await transportFor([{ hang: true }], { videoCreateTimeoutMs: 400 });
     expect(await failure(transport.createVideoTask(catVideo))).toMatchObject({ code: "ambiguous", attempts: 1 });
     expect(upstream.requests).toHaveLength(1);
+  });
+
+  test("the time-out of other calls is not its own", async () => {
+    const { transport } = await transportFor([{ json: { id: "cgt-1" }, delayMs: 500 }], { readTimeoutMs: 100 });
+    expect(await transport.createVideoTask(catVideo)).toMatchObject({ id: "cgt-1" });
   });
 });
 
@@ -210,5 +215,16 @@ test("E11: a body of more than 64 MB is refused before it is sent", async () => 
   const item = { type: "image_url" as const, image_url: { url: data, role: "reference_image" as const } };
   const call = transport.createVideoTask({ ...catVideo, content: [item, item] }, { media: { check: "none" } });
   expect(await failure(call)).toMatchObject({ code: "too-large" });
+  expect(upstream.requests).toHaveLength(0);
+});
+
+test("E11: a gateway's smaller limit of bodies is the options' to set, to the byte", async () => {
+  const sizeBytes = Buffer.byteLength(JSON.stringify(catVideo));
+  const enough = await transportFor([{ json: { id: "t" } }], { maxBodyBytes: sizeBytes });
+  expect(await enough.transport.createVideoTask(catVideo)).toMatchObject({ id: "t" });
+  const { transport, upstream } = await transportFor([], { maxBodyBytes: sizeBytes - 1 });
+  const error = await failure(transport.createVideoTask(catVideo));
+  expect(error).toMatchObject({ code: "too-large" });
+  expect(String(error)).toContain(`has ${sizeBytes} bytes, at most ${sizeBytes - 1} are taken`);
   expect(upstream.requests).toHaveLength(0);
 });

@@ -171,6 +171,7 @@ const familyFields: readonly { readonly field: keyof ChatRequest; readonly famil
 function chatRules(request: z.output<typeof RoleToolChatRequest>, model: ModelInfo): readonly Violation[] {
   const found: Violation[] = [];
   const refuse = (field: string, message: string) => found.push({ field, message });
+  const refuseFamily = (field: string, message: string) => found.push({ field, message, rule: "family" });
   const vision = model.type === "vlm";
   for (const [index, message] of request.messages.entries()) {
     if (vision === (typeof message.content === "string")) {
@@ -185,11 +186,14 @@ function chatRules(request: z.output<typeof RoleToolChatRequest>, model: ModelIn
   }
   for (const { field, family } of familyFields) {
     if (request[field] !== undefined && (vision || model.family !== family)) {
-      refuse(field, `only models of the ${family} family take it, ${model.id} is ${describe(model)}`);
+      refuseFamily(field, `only models of the ${family} family take it, ${model.id} is ${describe(model)}`);
     }
   }
   if (request.reasoning_effort !== undefined && (vision || model.family !== undefined)) {
-    refuse("reasoning_effort", `models of the Q3, D and S families do not take it, ${model.id} is ${describe(model)}`);
+    refuseFamily(
+      "reasoning_effort",
+      `models of the Q3, D and S families do not take it, ${model.id} is ${describe(model)}`,
+    );
   }
   if (vision && request.tools !== undefined)
     refuse("tools", `only text models take tools, ${model.id} is a vision model`);
@@ -208,6 +212,7 @@ export const chat = {
   request: ChatRequest,
   reply: ChatReply,
   rules: chatRules,
+  guessedBounds: ["temperature", "top_p", "top_k", "frequency_penalty", "presence_penalty"],
   repeat: "always",
   readTimeoutMs: 600_000,
 } as const satisfies Operation<typeof ChatRequest, typeof ChatReply>;

@@ -6,6 +6,8 @@ export interface Violation {
   /** `messages.3.content`; empty for the request as a whole. */
   readonly field: string;
   readonly message: string;
+  /** `family`: a field of another model family, which a service may take all the same. */
+  readonly rule?: "family";
 }
 
 /**
@@ -23,6 +25,8 @@ export interface Operation<Request extends z.ZodType = z.ZodType, Reply extends 
   readonly reply: Reply;
   /** Rules between fields, and those that depend on the model. Called with requests that satisfy `request`. */
   readonly rules: (request: z.output<Request>, model: ModelInfo) => readonly Violation[];
+  /** Fields whose bounds the contract does not show: ours are those of public services of its shape. */
+  readonly guessedBounds?: readonly string[];
   /**
    * `always`: carrying it out twice does no harm. `undelivered`: sent again only when it surely never arrived, since
    * it creates something that costs.

@@ -143,8 +143,8 @@ function chatBody(upstream: Upstream, request: TransportChatRequest, { stream, t
     stream,
     max_tokens: request.max_tokens ?? Math.min(defaultMaxTokens[type], maxOutputTokens[type]),
   };
-  if (toolMessages === "role-tool") checkRequest(roleToolChat, body, upstream.models, type);
-  else checkRequest(operation, body, upstream.models, type);
+  if (toolMessages === "role-tool") checkRequest(roleToolChat, body, upstream, type);
+  else checkRequest(operation, body, upstream, type);
   if (body.response_format?.type === "json_object" && !/json/i.test(JSON.stringify(body.messages))) {
     upstream.warn(operation.name, body.model, "no message says json, which services want of a reply in json_object");
   }

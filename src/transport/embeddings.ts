@@ -29,7 +29,7 @@ export async function embeddings(
   request: EmbeddingsRequest,
   call: CallOptions,
 ): Promise<EmbeddingsResult> {
-  checkRequest(operation, request, upstream.models, "embedding");
+  checkRequest(operation, request, upstream, "embedding");
   const { model, encoding_format: wanted = "base64" } = request;
   const { encodings } = upstream;
   const scope = upstream.open({ operation, model }, call);

@@ -26,6 +26,8 @@ const Model = z.strictObject({
   videoFeatures: z.array(z.enum(["references", "flex", "1080p", "frames", "camera-fixed"])).optional(),
 });
 
+const Strictness = z.enum(["off", "warn", "error"]);
+
 const isDispatcher = (value: unknown): boolean =>
   typeof (value as { readonly dispatch?: unknown } | null)?.dispatch === "function";
 
@@ -134,6 +136,20 @@ export const TransportOptions = z.strictObject({
     .number()
     .min(1)
     .default(mediaLinkHours * 3_600_000),
+  /** What is done about a request that the contract does not forbid in so many words: nothing, a `warning` event, an error. */
+  strictness: z
+    .strictObject({
+      /**
+       * `temperature`, `top_p`, `top_k`, `frequency_penalty` and `presence_penalty` outside the bounds that public
+       * services have; the contract shows none. Default: `error`.
+       */
+      bounds: Strictness.default("error"),
+      /** Fields of another model family than the model's is known to be. Default: `error`. */
+      family: Strictness.default("error"),
+      /** A search of the web for a video that is made from more than text. Default: `warn`. */
+      webSearchTextOnly: Strictness.default("warn"),
+    })
+    .prefault({}),
   /** Models the catalogue lacks, or knows differently. */
   models: z.array(Model).default([]),
   /** Proxy to go through, `http://` or `https://`, with credentials if it wants some. Default: none; nothing reads the environment. */

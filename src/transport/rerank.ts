@@ -35,7 +35,7 @@ export async function rerank(upstream: Upstream, request: RerankRequest, call: C
     call.signal?.throwIfAborted();
     return { results: [], usage: { inputTokens: 0, outputTokens: 0 }, raw: undefined };
   }
-  checkRequest(operation, request, upstream.models, "rerank");
+  checkRequest(operation, request, upstream, "rerank");
   const { maxDocumentsPerRequest: most } = upstream.settings;
   if (most !== undefined && Array.isArray(documents) && documents.length > most)
     return inParts(upstream, request, most, call);

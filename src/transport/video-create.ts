@@ -33,16 +33,14 @@ export async function createVideoTask(
   { media, ...call }: CreateVideoCall,
 ): Promise<CreatedVideoTask> {
   const { model } = request;
-  checkRequest(operation, request, upstream.models, "video");
+  checkRequest(operation, request, upstream, "video");
   const parsed = operation.request.parse(request);
   if (parsed.content.some(({ type }) => type !== "text")) {
     // Loaded where there is something to look at: few requests carry media, and its readers are packages of their own.
     const { checkMedia } = await import("./media/check-media.js");
     await checkMedia(parsed.content, media ?? {}, call.signal);
   }
-  if (parsed.tools?.length && videoMode(parsed.content) !== "text") {
-    upstream.warn(operation.name, model, "services of this shape search the web for requests of text alone");
-  }
+  if (parsed.tools?.length && videoMode(parsed.content) !== "text") checkSearch(upstream, model);
   const placed = placeRoles(parsed.content, upstream.settings.videoRolePlacement);
   const leftOut = upstream.settings.videoSendDefaults ? {} : { ...videoDefaults, tools: [] };
   const body = withoutDefaults({ ...parsed, content: placed }, leftOut);
@@ -67,6 +65,15 @@ export async function createVideoTask(
     if (!(error instanceof TransportError) || error.code !== "ambiguous") throw error;
     throw ambiguous(error, { body, notBefore });
   }
+}
+
+/** The contract lets every request search the web, services of its shape only those of text alone. */
+function checkSearch(upstream: Upstream, model: string): void {
+  const { webSearchTextOnly } = upstream.settings.strictness;
+  const message = "services of this shape search the web for requests of text alone";
+  if (webSearchTextOnly === "warn") upstream.warn(operation.name, model, message);
+  if (webSearchTextOnly !== "error") return;
+  throw new TransportError("request", `${operation.name}: tools: ${message}`, { operation: operation.name });
 }
 
 function placeRoles(

@@ -156,9 +156,13 @@ describe("C18: fields that the contract does not have", () => {
 });
 
 /** What is warned of while a request to chat is answered. */
-async function warnings(request: object, reply = whole()): Promise<readonly string[]> {
+async function warnings(
+  request: object,
+  reply = whole(),
+  options: Partial<TransportOptions> = {},
+): Promise<readonly string[]> {
   const heard: TransportEvent[] = [];
-  const { transport } = await transportFor([reply], { onEvent: (event) => heard.push(event) });
+  const { transport } = await transportFor([reply], { ...options, onEvent: (event) => heard.push(event) });
   await transport.chat({ ...ask, ...request });
   return heard.flatMap((event) => (event.type === "warning" ? [event.message] : []));
 }
@@ -174,3 +178,78 @@ test("C19: json_object without the word json is warned of, and sent", async () =
   const messages = [{ role: "user", content: "Answer in JSON." }];
   expect(await warnings({ ...format, messages })).toEqual([]);
 });
+
+describe("C6: bounds that the contract does not show", () => {
+  const beyond = { temperature: 2.5, top_k: 200 };
+  const eased = (bounds: "off" | "warn") => ({ strictness: { bounds } });
+
+  test("are warned of, and sent, where the options say so", async () => {
+    expect(await warnings(beyond, whole(), eased("warn"))).toEqual([
+      expect.stringMatching(/^temperature: .*\(got 2\.5\)$/),
+      expect.stringMatching(/^top_k: .*\(got 200\)$/),
+    ]);
+    expect(await warnings({ temperature: 2 }, whole(), eased("warn"))).toEqual([]);
+  });
+
+  test("are passed over where the options say so, and go out as they are", async () => {
+    const { transport, upstream } = await transportFor([whole()], eased("off"));
+    await transport.chat({ ...ask, ...beyond });
+    expect(upstream.requests[0]!.body).toMatchObject(beyond);
+  });
+
+  test.each([{ max_tokens: 16_385 }, { temperature: "hot" }, { temperature: Number.NaN }, { enable_thinking: true }])(
+    "do not ease %j with them",
+    async (field) => {
+      const { transport, upstream } = await transportFor([], eased("off"));
+      const request = { ...ask, ...beyond, ...field } as typeof ask;
+      const error = await failure(transport.chat(request));
+      expect(error).toMatchObject({ code: "request", attempts: 0 });
+      expect(String(error)).toContain(Object.keys(field)[0]);
+      expect(upstream.requests).toHaveLength(0);
+    },
+  );
+});
+
+describe("C10: fields of another family", () => {
+  test.each(["off", "warn"] as const)("go out with strictness %s", async (family) => {
+    const request = { ...ask, enable_thinking: false };
+    const { transport, upstream } = await transportFor([whole()], { strictness: { family } });
+    await transport.chat(request);
+    expect(upstream.requests[0]!.body).toMatchObject({ enable_thinking: false });
+    const heard = await warnings(request, whole(), { strictness: { family } });
+    expect(heard).toEqual(family === "warn" ? [expect.stringContaining("enable_thinking")] : []);
+  });
+
+  test("do not take other rules with them", async () => {
+    const { transport } = await transportFor([], { strictness: { family: "off" } });
+    const pictures = [{ role: "user" as const, content: "?" }];
+    const models = [{ id: "see", type: "vlm" as const }];
+    expect(await failure(transport.chat({ model: "m", messages: [], enable_thinking: false } as never))).toMatchObject({
+      code: "request",
+    });
+    const seeing = await transportFor([], { strictness: { family: "off" }, models });
+    expect(await failure(seeing.transport.chat({ model: "see", messages: pictures }))).toMatchObject({
+      code: "request",
+    });
+  });
+});
+
+test.each([
+  ["off", 1],
+  ["error", 0],
+] as const)(
+  "V20: with strictness %s a search beside more than text is sent %i times, unwarned",
+  async (webSearchTextOnly, times) => {
+    const heard: TransportEvent[] = [];
+    const { transport, upstream } = await transportFor([{ json: { id: "t" } }], {
+      strictness: { webSearchTextOnly },
+      onEvent: (event) => heard.push(event),
+    });
+    const content = [{ type: "image_url" as const, image_url: { url: "https://host/a.png" } }];
+    const creation = transport.createVideoTask({ ...catVideo, content, tools: [{ type: "web_search" }] });
+    if (webSearchTextOnly === "off") expect(await creation).toMatchObject({ id: "t" });
+    else expect(String(await failure(creation))).toMatch(/tools: .*text alone/);
+    expect(heard.filter(({ type }) => type === "warning")).toEqual([]);
+    expect(upstream.requests).toHaveLength(times);
+  },
+);

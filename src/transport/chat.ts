@@ -134,7 +134,7 @@ function chatCall<T>(
 
 function chatBody(upstream: Upstream, request: TransportChatRequest, { stream, toolMessages }: ChatForm): ChatBody {
   const { stop, ...rest } = request;
-  const known = upstream.models.find(({ id }) => id === request.model)?.type;
+  const { type: known, family } = upstream.models.find(({ id }) => id === request.model) ?? {};
   const vision = known === undefined ? hasParts(request) : known === "vlm";
   const type = vision ? "vlm" : "llm";
   const body: ChatBody = {
@@ -148,8 +148,15 @@ function chatBody(upstream: Upstream, request: TransportChatRequest, { stream, t
   if (body.response_format?.type === "json_object" && !/json/i.test(JSON.stringify(body.messages))) {
     upstream.warn(operation.name, body.model, "no message says json, which services want of a reply in json_object");
   }
+  const ignored =
+    family === "D" && body.thinking?.type !== "disabled" ? samplingFields.filter((each) => each in body) : [];
+  if (ignored.length > 0) {
+    upstream.warn(operation.name, body.model, `models of the D family ignore ${ignored.join(", ")} while they think`);
+  }
   return withoutDefaults(body, leftOut);
 }
+
+const samplingFields = ["temperature", "top_p", "presence_penalty", "frequency_penalty"] as const;
 
 /** A model that the catalogue lacks takes pictures if it is sent some. */
 function hasParts({ messages }: TransportChatRequest): boolean {

@@ -253,3 +253,15 @@ test.each([
     expect(upstream.requests).toHaveLength(times);
   },
 );
+
+test("C11: sampling that a thinking model of the D family ignores is warned of", async () => {
+  const models = [{ id: "d", type: "llm", family: "D" } as const];
+  const told = (request: object) => warnings(request, whole(), { models });
+  const sampling = { temperature: 0.1, presence_penalty: 0.5 };
+  expect(await told({ model: "d", ...sampling })).toEqual([
+    "models of the D family ignore temperature, presence_penalty while they think",
+  ]);
+  expect(await told({ model: "d", ...sampling, thinking: { type: "disabled" } })).toEqual([]);
+  expect(await told({ model: "d" })).toEqual([]);
+  expect(await told(sampling)).toEqual([]);
+});

@@ -121,7 +121,9 @@ const files = readdirSync(src, { recursive: true, encoding: "utf8" }).filter((fi
 
 const imports: readonly Import[] = files.flatMap((file) => {
   const source = readFileSync(join(src, file), "utf8").replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
-  const found = source.matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\s*\(\s*|\bnew URL\(\s*)"([^"]+)"/g);
+  const found = source.matchAll(
+    /(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire(?:\.resolve)?\s*\(\s*|\bnew URL\(\s*)"([^"]+)"/g,
+  );
   return [...found].map(([, specifier]) => ({ file, specifier: specifier! }));
 });
 

@@ -8,13 +8,15 @@ const { countTokens } = createRequire(import.meta.url)(
   "gpt-tokenizer/encoding/cl100k_base",
 ) as typeof import("gpt-tokenizer/encoding/cl100k_base");
 const library = (text: string) => countTokens(text, { disallowedSpecial: new Set() });
+/** The library does not find the eight tokens of its vocabulary that begin with a byte order mark. */
+const unmarked = (text: string) => text.replaceAll("\ufeff", "");
 const measure = (text: string) => defaultTokens.measure!(text);
 
 describe("counting tokens", () => {
   test("agrees with the library on hostile text", () => {
     fc.assert(
       fc.property(hostileText(), (text) => {
-        expect(defaultTokens.count(text)).toBe(library(text));
+        expect(defaultTokens.count(unmarked(text))).toBe(library(unmarked(text)));
       }),
       { numRuns: 500 },
     );
@@ -24,7 +26,7 @@ describe("counting tokens", () => {
     const units = fc.array(fc.oneof(fc.nat(0x7f), fc.nat(0xffff), fc.constantFrom(0x20, 0x27, 0x0a, 0xd83d, 0xde00)));
     fc.assert(
       fc.property(units, (codes) => {
-        const text = String.fromCharCode(...codes);
+        const text = unmarked(String.fromCharCode(...codes));
         expect(defaultTokens.count(text)).toBe(library(text));
       }),
       { numRuns: 500 },
@@ -34,6 +36,10 @@ describe("counting tokens", () => {
   test("counts special words as the text they are", () => {
     expect(defaultTokens.count("<|endoftext|>")).toBe(library("<|endoftext|>"));
     expect(defaultTokens.count("<|endoftext|>")).toBeGreaterThan(1);
+  });
+
+  test("counts a byte order mark as the one token that the vocabulary has for it", () => {
+    expect(defaultTokens.count("\ufeff")).toBe(1);
   });
 
   test("counts an unbroken run in pieces, and never below the library's count", () => {

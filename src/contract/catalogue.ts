@@ -3,8 +3,12 @@ export type ModelType = "llm" | "vlm" | "embedding" | "rerank" | "video";
 /** Model families differ in how thinking is switched. */
 export type ModelFamily = "Q3" | "D" | "S";
 
-/** What a video model may take beyond the ordinary: reference media, the `flex` tier, 1080p, `frames`, `camera_fixed`. */
-export type VideoFeature = "references" | "flex" | "1080p" | "frames" | "camera-fixed";
+/**
+ * What a video model may take beyond the ordinary: reference media, the `flex` tier, 1080p, `frames`, `camera_fixed`,
+ * pictures in the formats HEIC and HEIF.
+ */
+export const videoFeatures = ["references", "flex", "1080p", "frames", "camera-fixed", "heic"] as const;
+export type VideoFeature = (typeof videoFeatures)[number];
 
 /** What has to be known of a model to write a request that it takes. */
 export interface ModelInfo {
@@ -15,9 +19,11 @@ export interface ModelInfo {
   readonly maxInputTokens?: number;
   /** Embedding: length of its vectors, where it is fixed. */
   readonly dimension?: number;
+  /** Embedding: lengths that may be asked for, where the model has several. The contract has no such model. */
+  readonly dimensions?: readonly number[];
   /** LLM and VLM: tokens of request and reply together. */
   readonly contextTokens?: number;
-  /** Video: what it takes; what is not listed is refused. Left out: references are refused, the rest the service decides. */
+  /** Video: what it takes; what is not listed is refused. Left out: references and HEIC are refused, the rest the service decides. */
   readonly videoFeatures?: readonly VideoFeature[];
 }
 

@@ -12,6 +12,8 @@ export const EmbeddingsRequest = z.strictObject({
   input: z.union([Text, z.array(Text).min(1)]),
   /** `float` (the service's default) or `base64`: little-endian float32. */
   encoding_format: z.enum(["float", "base64"]).optional(),
+  /** Beyond the contract: length of the vectors, for models that have several. */
+  dimensions: z.int().min(1).optional(),
 });
 export type EmbeddingsRequest = z.input<typeof EmbeddingsRequest>;
 
@@ -31,7 +33,11 @@ export const embeddings = {
   path: "/llm/v1/embeddings",
   request: EmbeddingsRequest,
   reply: EmbeddingsReply,
-  rules: () => [],
+  rules: ({ dimensions }, { id, dimensions: known = [] }) => {
+    if (dimensions === undefined || known.includes(dimensions)) return [];
+    const message = known.length > 0 ? `must be one of ${known.join(", ")} for ${id}` : `${id} is not known to take it`;
+    return [{ field: "dimensions", message }];
+  },
   repeat: "always",
   readTimeoutMs: 120_000,
 } as const satisfies Operation<typeof EmbeddingsRequest, typeof EmbeddingsReply>;

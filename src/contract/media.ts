@@ -5,6 +5,8 @@ const megabyte = 1024 * 1024;
 /** Images: every bound of size and shape is strict. Ratios are width to height, as fractions so that they are exact. */
 export const imageLimits = {
   formats: ["jpeg", "png", "webp", "bmp", "tiff", "gif"],
+  /** Beyond the contract: only for models with the feature `heic`. */
+  extraFormats: ["heic", "heif"],
   aboveRatio: [2, 5],
   belowRatio: [5, 2],
   abovePixels: 300,
@@ -63,8 +65,19 @@ export interface MediaFacts {
 export type MediaKind = "image" | "video" | "audio";
 
 /** Every bound that a medium breaks. `field` is where it stands in the request. Pure. */
-export function mediaViolations(kind: MediaKind, facts: MediaFacts, field: string): readonly Violation[] {
-  const problems = { image: imageProblems, video: videoProblems, audio: audioProblems }[kind](facts);
+export function mediaViolations(
+  kind: MediaKind,
+  facts: MediaFacts,
+  field: string,
+  /** Of pictures, beyond the contract's. */
+  extraFormats: readonly string[] = [],
+): readonly Violation[] {
+  const problems =
+    kind === "image"
+      ? imageProblems(facts, extraFormats)
+      : kind === "video"
+        ? videoProblems(facts)
+        : audioProblems(facts);
   return problems.map((message) => ({ field, message }));
 }
 
@@ -80,9 +93,9 @@ export function totalDurationViolations(
   return [{ field: "content", message }];
 }
 
-function imageProblems({ format, sizeBytes, width, height }: MediaFacts): string[] {
+function imageProblems({ format, sizeBytes, width, height }: MediaFacts, extraFormats: readonly string[]): string[] {
   const { formats, aboveRatio, belowRatio, abovePixels, belowPixels, belowBytes } = imageLimits;
-  const found = formatProblems("image", format, formats);
+  const found = formatProblems("image", format, [...formats, ...extraFormats]);
   if (sizeBytes !== undefined && sizeBytes >= belowBytes) {
     found.push(`the image has ${sizeBytes} bytes, it must have fewer than ${belowBytes}`);
   }

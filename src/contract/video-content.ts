@@ -6,9 +6,9 @@ import type { Violation } from "./operation.js";
 const assetPattern = "asset://[^\\s/]+";
 const webPattern = "https?://\\S+";
 
-/** A public address, an asset id, or Base64 data of these formats. */
-function source(kind: "image" | "audio", formats: readonly string[]) {
-  const data = `data:${kind}/(${formats.join("|")});base64,.`;
+/** A public address, an asset id, or Base64 data of these formats; or of further ones, which not every model takes. */
+function source(kind: "image" | "audio", formats: readonly string[], furtherFormats: readonly string[] = []) {
+  const data = `data:${kind}/(${[...formats, ...furtherFormats].join("|")});base64,.`;
   return z
     .string()
     .regex(
@@ -16,6 +16,9 @@ function source(kind: "image" | "audio", formats: readonly string[]) {
       `must be an http(s) address, asset://{asset_id}, or data:${kind}/<format>;base64,<data> with one of the formats ${formats.join(", ")} in lower case`,
     );
 }
+
+const ImageSource = source("image", imageLimits.formats, imageLimits.extraFormats);
+const extraImage = new RegExp(`^data:image/(${imageLimits.extraFormats.join("|")});`);
 
 const imageRoles = ["first_frame", "last_frame", "reference_image"] as const;
 export type ImageRole = (typeof imageRoles)[number];
@@ -35,7 +38,7 @@ export const VideoContentItem = z.discriminatedUnion("type", [
   }),
   z.strictObject({
     type: z.literal("image_url"),
-    image_url: z.strictObject({ url: source("image", imageLimits.formats), role: ImageRole }),
+    image_url: z.strictObject({ url: ImageSource, role: ImageRole }),
     role: ImageRole,
   }),
   z.strictObject({
@@ -101,7 +104,7 @@ export function contentViolations(content: readonly VideoContentItem[], model: M
   const images = count("reference_image");
   const videos = count("reference_video");
   const clips = count("reference_audio");
-  const found: Violation[] = [...placementViolations(content, roles)];
+  const found: Violation[] = [...placementViolations(content, roles), ...formatViolations(content, model)];
   const refuse = (message: string) => found.push({ field: "content", message });
 
   const media = content.filter(({ type }) => type !== "text").length;
@@ -128,6 +131,20 @@ export function contentViolations(content: readonly VideoContentItem[], model: M
     refuse(`has reference images, videos or audio, which ${model.id} is not known to take`);
   }
   return found;
+}
+
+/** Formats of pictures that the model takes beyond the contract's. */
+export function extraImageFormats({ videoFeatures }: ModelInfo): readonly string[] {
+  return videoFeatures?.includes("heic") ? imageLimits.extraFormats : [];
+}
+
+function formatViolations(content: readonly VideoContentItem[], model: ModelInfo): readonly Violation[] {
+  if (extraImageFormats(model).length > 0) return [];
+  return content.flatMap((item, index) => {
+    if (item.type !== "image_url" || !extraImage.test(item.image_url.url)) return [];
+    const message = `is a format that ${model.id} is not known to take: convert it to one of ${imageLimits.formats.join(", ")}`;
+    return [{ field: `content.${index}.image_url.url`, message }];
+  });
 }
 
 function placementViolations(

@@ -16,7 +16,10 @@ export const EmbedderOptions = z.strictObject({
   batchSize: z.int().min(1).max(2048).default(defaultMaxBatchTexts),
   /** `base64` falls back to `float` where the service refuses it. Default: `base64`. */
   encoding: z.enum(["base64", "float"]).default("base64"),
-  /** Length of the vectors; others are refused. Default: the catalogue's, else whatever comes. */
+  /**
+   * Length of the vectors; others are refused. Asked for where the catalogue says that the model has several. Default: the
+   * catalogue's, else whatever comes.
+   */
   dimension: z.int().min(1).optional(),
   /** Tokens in one text. Default: the catalogue's; for unknown models 8192 if the id ends in `m3`, else 512. */
   maxInputTokens: z.int().min(1).optional(),
@@ -68,7 +71,12 @@ export function embedder<const Model extends string>(
 
   async function request(input: readonly string[], call: EmbedCall): Promise<Embeddings> {
     const { vectors, usage } = await transport.embeddings(
-      { model, input: [...input], encoding_format: encoding },
+      {
+        model,
+        input: [...input],
+        encoding_format: encoding,
+        ...(settings.dimension !== undefined && info.dimensions && { dimensions: settings.dimension }),
+      },
       call,
     );
     const length = vectors[0]?.length;

@@ -78,8 +78,10 @@ function addressOf(source: MediaSource): string | undefined {
 
 async function dataUrl(kind: "image" | "audio", bytes: Uint8Array): Promise<string> {
   const format = kind === "image" ? await imageFormat(bytes) : audioFormat(bytes);
-  const formats: readonly string[] = kind === "image" ? imageLimits.formats : audioLimits.formats;
-  if (!formats.includes(format)) {
+  const { formats } = kind === "image" ? imageLimits : audioLimits;
+  // Which model takes the further ones is known where the request is checked.
+  const taken: readonly string[] = kind === "image" ? [...formats, ...imageLimits.extraFormats] : formats;
+  if (!taken.includes(format)) {
     throw new OptionsError(
       "options",
       `videoContent: the ${kind}'s format is ${format}, it must be one of ${formats.join(", ")}`,

@@ -58,18 +58,23 @@ function mayRefuseBase64(error: unknown): boolean {
 
 const readVectors = longStringsReader("embedding");
 
-function embed({ model, input }: EmbeddingsRequest, encoding: "float" | "base64"): Call<EmbeddingsResult> {
+function embed({ model, input, dimensions }: EmbeddingsRequest, encoding: "float" | "base64"): Call<EmbeddingsResult> {
   const count = typeof input === "string" ? 1 : input.length;
   return {
     operation,
     model,
-    body: { model, input, ...(encoding === "base64" && { encoding_format: encoding }) },
+    body: {
+      model,
+      input,
+      ...(encoding === "base64" && { encoding_format: encoding }),
+      ...(dimensions !== undefined && { dimensions }),
+    },
     accept: "application/json",
     read: async (exchange) => {
       const { reply, raw } = await readReply(operation, exchange, encoding === "base64" ? readVectors : readJson);
       const requestId = requestIdOf(exchange.headers);
       return {
-        vectors: vectorsOf(reply.data, count),
+        vectors: vectorsOf(reply.data, count, dimensions),
         model: reply.model ?? model,
         usage: { inputTokens: reply.usage?.prompt_tokens ?? reply.usage?.total_tokens ?? 0, outputTokens: 0 },
         ...(requestId !== undefined && { requestId }),

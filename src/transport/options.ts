@@ -1,6 +1,6 @@
 import type { Dispatcher } from "undici";
 import { z } from "zod";
-import type { ModelInfo } from "../contract/catalogue.js";
+import { type ModelInfo, videoFeatures } from "../contract/catalogue.js";
 import { maxBodyBytes } from "../contract/operation.js";
 import { createVideoTask } from "../contract/video.js";
 import { mediaLinkHours, videoStatuses } from "../contract/video-tasks.js";
@@ -22,8 +22,9 @@ const Model = z.strictObject({
   family: z.enum(["Q3", "D", "S"]).optional(),
   maxInputTokens: z.int().min(1).optional(),
   dimension: z.int().min(1).optional(),
+  dimensions: z.array(z.int().min(1)).min(1).optional(),
   contextTokens: z.int().min(1).optional(),
-  videoFeatures: z.array(z.enum(["references", "flex", "1080p", "frames", "camera-fixed"])).optional(),
+  videoFeatures: z.array(z.enum(videoFeatures)).optional(),
 });
 
 const Strictness = z.enum(["off", "warn", "error"]);

@@ -7,9 +7,9 @@ type Item = z.output<typeof EmbeddingsReply>["data"][number];
 
 /**
  * One vector per text, in the order of the texts, whatever order they came in; as many as were asked for, all of one
- * length, every number finite.
+ * length, the one that was asked for if any was, every number finite.
  */
-export function vectorsOf(items: readonly Item[], count: number): Float32Array[] {
+export function vectorsOf(items: readonly Item[], count: number, dimensions?: number): Float32Array[] {
   if (items.length !== count) throw badReply(`sent ${count} texts, got ${items.length} vectors`);
   const vectors: Float32Array[] = [];
   for (const [position, { index = position, embedding }] of items.entries()) {
@@ -23,6 +23,9 @@ export function vectorsOf(items: readonly Item[], count: number): Float32Array[]
     throw badReply(
       `vectors of one reply differ in length: number 0 has ${dimension}, number ${odd} has ${vectors[odd]!.length}`,
     );
+  }
+  if (dimensions !== undefined && dimension !== dimensions) {
+    throw badReply(`asked for vectors of ${dimensions} numbers, got ${dimension}`);
   }
   return vectors;
 }

@@ -33,12 +33,12 @@ export async function createVideoTask(
   { media, ...call }: CreateVideoCall,
 ): Promise<CreatedVideoTask> {
   const { model } = request;
-  checkRequest(operation, request, upstream, "video");
+  const info = checkRequest(operation, request, upstream, "video");
   const parsed = operation.request.parse(request);
   if (parsed.content.some(({ type }) => type !== "text")) {
     // Loaded where there is something to look at: few requests carry media, and its readers are packages of their own.
     const { checkMedia } = await import("./media/check-media.js");
-    await checkMedia(parsed.content, media ?? {}, call.signal);
+    await checkMedia(parsed.content, media ?? {}, info, call.signal);
   }
   if (parsed.tools?.length && videoMode(parsed.content) !== "text") checkSearch(upstream, model);
   const placed = placeRoles(parsed.content, upstream.settings.videoRolePlacement);

@@ -164,6 +164,12 @@ describe("addresses", () => {
     },
   );
 
+  test.each(["image/heic", "image/heif"])("V24: data of %s is for models that are known to take it", (type) => {
+    const frame = [{ type: "image_url", image_url: { url: data(type) } }];
+    expect(found(frame)[0]!.message).toMatch(/not known to take.*jpeg, png, webp, bmp, tiff, gif/);
+    expect(found(frame, { id: "v", type: "video", videoFeatures: ["heic"] } as never)).toEqual([]);
+  });
+
   test("data without data is refused", () => {
     expect(of("image", "data:image/png;base64,")).toBe(false);
     expect(of("image", "data:image/png,AAAA")).toBe(false);

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { embedder } from "../../src/models/embedder.js";
 import { describe, expect, test } from "vitest";
 import type { ScriptedReply } from "../support/scripted-upstream.js";
 import { failure, transportFor, vectors } from "../support/transport-for.js";
@@ -211,6 +212,15 @@ describe("what never leaves", () => {
     expect(upstream.requests).toHaveLength(0);
   });
 
+  test("M7: a length that the model is not known to have", async () => {
+    const { transport, upstream } = await transportFor([], {
+      models: [{ id: "test/embed", type: "embedding", dimensions: [2, 4] }],
+    });
+    const error = await failure(transport.embeddings({ ...request("a"), dimensions: 3 }));
+    expect(String(error)).toMatch(/dimensions: must be one of 2, 4 for test\/embed \(got 3\)/);
+    expect(upstream.requests).toHaveLength(0);
+  });
+
   test("E11: more than 64 MB", async () => {
     const { transport, upstream } = await transportFor([]);
     const error = await failure(transport.embeddings(request("x".repeat(64 * 1024 * 1024))));
@@ -243,5 +253,28 @@ test.each([
     model: "test/embed-2",
     requestId: "r1",
     raw: { object: "list" },
+  });
+});
+
+describe("M7: a model of several lengths", () => {
+  const models = [{ id: "test/embed", type: "embedding" as const, dimensions: [2, 4] }];
+
+  test("is asked for the one that is wanted", async () => {
+    const { transport, upstream } = await transportFor([vectors(1)], { models });
+    const [vector] = (await transport.embeddings({ ...request("a"), dimensions: 2 })).vectors;
+    expect(vector).toHaveLength(2);
+    expect(upstream.requests[0]!.body).toMatchObject({ dimensions: 2 });
+  });
+
+  test("and its answer is refused where it has another", async () => {
+    const { transport } = await transportFor([vectors(1)], { models });
+    const error = await failure(transport.embeddings({ ...request("a"), dimensions: 4 }));
+    expect(error).toMatchObject({ code: "reply", message: expect.stringContaining("of 4 numbers, got 2") as string });
+  });
+
+  test("gives an embedder the length of its option", async () => {
+    const { transport, upstream } = await transportFor([vectors(1)], { models });
+    await embedder(transport, { model: "test/embed", dimension: 2 }).embed(["a"]);
+    expect(upstream.requests[0]!.body).toMatchObject({ dimensions: 2 });
   });
 });

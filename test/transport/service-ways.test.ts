@@ -224,9 +224,8 @@ describe("C10: fields of another family", () => {
     const { transport } = await transportFor([], { strictness: { family: "off" } });
     const pictures = [{ role: "user" as const, content: "?" }];
     const models = [{ id: "see", type: "vlm" as const }];
-    expect(await failure(transport.chat({ model: "m", messages: [], enable_thinking: false } as never))).toMatchObject({
-      code: "request",
-    });
+    const empty = { model: "m", messages: [], enable_thinking: false };
+    expect(await failure(transport.chat(empty))).toMatchObject({ code: "request" });
     const seeing = await transportFor([], { strictness: { family: "off" }, models });
     expect(await failure(seeing.transport.chat({ model: "see", messages: pictures }))).toMatchObject({
       code: "request",

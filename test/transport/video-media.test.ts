@@ -284,3 +284,26 @@ test.each([
 ])("the address %s is public: %s", (address, expected) => {
   expect(isPublicAddress(address)).toBe(expected);
 });
+
+test("V24: HEIC goes out as it is for models that take it, and is not measured", async () => {
+  const heic = Buffer.from("\0\0\0\x18ftypheic\0\0\0\0mif1heic", "latin1");
+  const model = { id: "apple-pie", type: "video" as const, videoFeatures: ["heic" as const] };
+  const { transport, upstream } = await transportFor(() => ({ json: { id: "t" } }), { models: [model] });
+  for (const format of ["heic", "heif"]) {
+    const content = [{ type: "image_url" as const, image_url: { url: dataUrl(`image/${format}`, heic) } }];
+    expect(await transport.createVideoTask({ model: model.id, content })).toMatchObject({ id: "t" });
+  }
+  const written = [{ type: "image_url" as const, image_url: { url: dataUrl("image/png", heic) } }];
+  const error = await failure(transport.createVideoTask({ model: model.id, content: written }));
+  expect(String(error)).toMatch(/written as png, its bytes are heic/);
+  expect(upstream.requests).toHaveLength(2);
+  // An address does not tell the format.
+  const files = await scriptedUpstream(() => ({ chunks: [heic], headers: { "content-length": String(heic.length) } }));
+  const far = [{ type: "image_url" as const, image_url: { url: `${files.baseUrl}/a.png` } }];
+  const media = { check: "all" as const, allowPrivateAddresses: true };
+  expect(await transport.createVideoTask({ model: model.id, content: far }, { media })).toMatchObject({ id: "t" });
+  const plain = { ...catVideo, content: far };
+  expect(String(await failure(transport.createVideoTask(plain, { media })))).toMatch(
+    /format is heic, it must be one of/,
+  );
+});

@@ -1,7 +1,8 @@
 import { z } from "zod";
+import type { ModelInfo } from "../../contract/catalogue.js";
 import { type MediaFacts, type MediaKind, mediaViolations, totalDurationViolations } from "../../contract/media.js";
 import type { Violation } from "../../contract/operation.js";
-import type { VideoContentItem } from "../../contract/video-content.js";
+import { type VideoContentItem, extraImageFormats } from "../../contract/video-content.js";
 import { OptionsError, TransportError } from "../../errors.js";
 import { resolve } from "../../options.js";
 import { headerProbe } from "./header-probe.js";
@@ -43,6 +44,7 @@ const maxRemoteBytes = 32 * 1024 * 1024;
 export async function checkMedia(
   content: readonly VideoContentItem[],
   options: MediaCheck,
+  model: ModelInfo,
   signal?: AbortSignal,
 ): Promise<void> {
   const settings = resolve("media", MediaCheck, options);
@@ -59,8 +61,8 @@ export async function checkMedia(
       found.push({ field, message: `the ${kind} ${looked.problem}` });
       continue;
     }
-    found.push(...mediaViolations(kind, looked.facts, field));
-    if (looked.declared !== undefined && looked.declared !== looked.facts.format) {
+    found.push(...mediaViolations(kind, looked.facts, field, extraImageFormats(model)));
+    if (looked.declared !== undefined && !sameFormat(looked.declared, looked.facts.format)) {
       found.push({
         field,
         message: `the ${kind} is written as ${looked.declared}, its bytes are ${looked.facts.format}`,
@@ -76,6 +78,11 @@ export async function checkMedia(
   if (found.length === 0) return;
   const listed = found.map(({ field, message }) => `${field}: ${message}`).join("; ");
   throw new TransportError("request", `createVideoTask: ${listed}`, { operation: "createVideoTask" });
+}
+
+/** HEIF is the container, HEIC its usual contents: their first bytes do not tell them apart. */
+function sameFormat(declared: string, found: string): boolean {
+  return declared === found || (declared === "heif" && found === "heic");
 }
 
 const kinds = { image_url: "image", video_url: "video", audio_url: "audio" } as const;

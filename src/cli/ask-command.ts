@@ -13,7 +13,10 @@ export interface AskFlags extends StoreFlags {
 export async function askCommand(world: World, question: string, flags: AskFlags): Promise<number> {
   return withKnowledgeBase(world, flags, false, async (kb) => {
     const events = kb.ask(question, { ...(flags.filter && { filter: flags.filter }), signal: world.signal });
-    const answer = flags.json ? await lastOf(events) : await show(events, world);
+    const answer = await (flags.json ? lastOf(events) : show(events, world)).catch((error: unknown) => {
+      if (world.signal.aborted) world.stderr.write("\nStopped. Run the same command again for the whole answer.\n");
+      throw error;
+    });
     if (flags.json) world.stdout.write(`${JSON.stringify(answerAsJson(answer))}\n`);
     return exitCodes.done;
   });

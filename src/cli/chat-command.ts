@@ -14,7 +14,7 @@ export interface ChatFlags extends StoreFlags {
 
 const help = `/sources  what the last answer rests on
 /new      begin another conversation
-/quit     end; so does Ctrl-D. Ctrl-C stops an answer
+/quit     end; so do Ctrl-D, and Ctrl-C where nothing is typed. Ctrl-C stops an answer
 `;
 
 /** A conversation, one question a line: typed, or piped in. */
@@ -26,15 +26,20 @@ export async function chatCommand(world: World, flags: ChatFlags): Promise<numbe
     let last: Answer | undefined;
     let failed = false;
     let answering: AbortController | undefined;
-    const lines = createInterface({ input: stdin, terminal: typed, ...(typed && { output: process.stdout }) });
-    const stop = () => {
-      if (answering) answering.abort(new DOMException("Stopped by Ctrl-C", "AbortError"));
-      else lines.close();
-    };
+    const lines = createInterface({ input: stdin, terminal: typed, ...(typed && { output: stdout }) });
+    const stopAnswer = () => answering?.abort(new DOMException("Stopped by Ctrl-C", "AbortError"));
     // In a terminal Ctrl-C comes as a key; from elsewhere as a signal, which ends the command.
-    lines.on("SIGINT", stop);
+    lines.on("SIGINT", () => {
+      if (answering) stopAnswer();
+      else if (lines.line === "") lines.close();
+      else {
+        // What shells do: the line is given up, the program is not.
+        lines.write(null, { ctrl: true, name: "e" });
+        lines.write(null, { ctrl: true, name: "u" });
+      }
+    });
     const end = () => {
-      stop();
+      stopAnswer();
       lines.close();
     };
     world.signal.addEventListener("abort", end);
@@ -58,11 +63,11 @@ export async function chatCommand(world: World, flags: ChatFlags): Promise<numbe
         } else if (words.startsWith("/")) stderr.write(`${words} is no command; /help lists them\n`);
         else if (words !== "") {
           answering = new AbortController();
-          const how = { signal: answering.signal, json: flags.json === true };
-          const answer = await answerLine(world, talk, words, how);
+          const { signal } = answering;
+          const answer = await answerLine(world, talk, words, { signal, json: flags.json === true, typed });
           answering = undefined;
           if (answer) last = answer;
-          else failed = true;
+          else failed ||= !signal.aborted;
         }
         if (world.signal.aborted) break;
         prompt();
@@ -71,7 +76,7 @@ export async function chatCommand(world: World, flags: ChatFlags): Promise<numbe
       world.signal.removeEventListener("abort", end);
       lines.close();
     }
-    if (typed) stderr.write(`\nTo go on: citewell chat --conversation ${talk.id}\n`);
+    if (typed || world.signal.aborted) stderr.write(`\nTo go on: citewell chat --conversation ${talk.id}\n`);
     world.signal.throwIfAborted();
     return failed ? exitCodes.failures : exitCodes.done;
   });
@@ -82,14 +87,15 @@ async function answerLine(
   world: World,
   talk: Conversation<AskOptions>,
   question: string,
-  { signal, json }: { readonly signal: AbortSignal; readonly json: boolean },
+  { signal, json, typed }: { readonly signal: AbortSignal; readonly json: boolean; readonly typed: boolean },
 ): Promise<Answer | undefined> {
   const events = talk.ask(question, { signal });
   if (json) return writeEvents(world, events);
   try {
     return await show(events, world);
   } catch (error) {
-    world.stderr.write(signal.aborted ? "\nStopped.\n" : `\n${describeFailure(error, false)}\n`);
+    const howToEnd = typed ? " Ctrl-C once more ends." : "";
+    world.stderr.write(signal.aborted ? `\nStopped.${howToEnd}\n` : `\n${describeFailure(error, false)}\n`);
     return undefined;
   }
 }

@@ -8,7 +8,7 @@ import { readConfiguration, type Configuration } from "./configuration.js";
 /** What a command sees of the world. Given in, so that tests can run commands in their own. */
 export interface World {
   readonly stdin: NodeJS.ReadStream;
-  readonly stdout: Pick<NodeJS.WriteStream, "write" | "isTTY" | "columns">;
+  readonly stdout: NodeJS.WritableStream & Partial<Pick<NodeJS.WriteStream, "isTTY" | "columns">>;
   readonly stderr: Pick<NodeJS.WriteStream, "write" | "isTTY" | "columns">;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Current folder. */

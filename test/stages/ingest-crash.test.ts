@@ -2,10 +2,11 @@ import SQLite from "better-sqlite3";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { cp, readdir } from "node:fs/promises";
+import { cp, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
+import { longestHere } from "../../src/stages/chunk.js";
 import type { IngestReport } from "../../src/stages/ingest-ledger.js";
 import type { Store } from "../../src/ports.js";
 import { openStore } from "../../src/store/open-store.js";
@@ -28,6 +29,15 @@ const mostInFlight = (2 * concurrency + 2) * batchSize;
 
 type Report = Pick<IngestReport, "documents" | "chunks">;
 
+/**
+ * A table of contents, long enough that it and all files behind it are cut in another thread, and in few chunks: leaders
+ * take few tokens.
+ */
+const longTable = Array.from(
+  { length: Math.ceil(longestHere / 3000) },
+  (_, at) => `Entry ${at} ${".".repeat(3000)} ${at}\n`,
+).join("");
+
 /** This library's own documents and sources: real files, and always there. */
 async function realFiles(): Promise<string> {
   const folder = join(await temporaryFolder(), "files");
@@ -36,6 +46,8 @@ async function realFiles(): Promise<string> {
   for (const entry of await readdir(join(root, "src/stages"), { withFileTypes: true })) {
     if (entry.isFile()) await cp(join(root, "src/stages", entry.name), join(folder, `${entry.name}.txt`));
   }
+  // Before all others in the order of reading.
+  await writeFile(join(folder, "A long table.txt"), longTable);
   return folder;
 }
 

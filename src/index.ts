@@ -21,6 +21,7 @@ export type {
   QueryVariant,
   RankedList,
   RetrieverView,
+  Revision,
   Question,
   Retrieved,
   Span,
@@ -55,7 +56,7 @@ export type {
 export { batch, collect, groupRuns, mapConcurrent } from "./stream.js";
 export type { BatchOptions, MapConcurrentOptions, Source } from "./stream.js";
 export { Pipeline, createRunContext, mapStage, stage } from "./pipeline.js";
-export type { Facts, RunContext, RunEvent, RunOptions, Stage, StageFacts } from "./pipeline.js";
+export type { Budget, Facts, RunContext, RunEvent, RunOptions, Stage, StageFacts } from "./pipeline.js";
 export { tool } from "./tool.js";
 export type { AnyTool, Findings, Tool, ToolContext, ToolOptions } from "./tool.js";
 
@@ -83,6 +84,7 @@ export type {
   Store,
   StoreCounts,
   StoreProblem,
+  StoreSettings,
   StoreWrite,
   StoredDocumentInfo,
   TokenCounter,

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { Filter } from "./filter.js";
 import type { Price } from "./price.js";
-import type { Chunk, Document, Hit, Metadata, Placement, Usage } from "./types.js";
+import type { Chunk, Document, Hit, Json, Metadata, Placement, Usage } from "./types.js";
 
 /** What every call that leaves this process takes. */
 export interface CallOptions {
@@ -190,7 +190,12 @@ export interface DocumentWrite {
   readonly document: Document;
   /** In order; every chunk's vector is in the store or in `vectors` of the same call. Empty for a blank document. */
   readonly chunks: readonly Chunk[];
+  /** How it was cut, where whoever cuts wants to know it again. */
+  readonly cutBy?: string;
 }
+
+/** What is remembered by name, beside the documents. */
+export type StoreSettings = Readonly<Record<string, Json>>;
 
 export interface StoreWrite {
   /** By `vectorKey(chunk)`. Kept from now on, whether their document is complete or not. */
@@ -199,6 +204,8 @@ export interface StoreWrite {
   readonly documents?: readonly DocumentWrite[];
   /** What `Embedder.tokenMargin` has come to; a lower one than is stored changes nothing. */
   readonly tokenMargin?: number;
+  /** Kept for the runs to come. Names that are not given stay as they are; `null` takes a name out. */
+  readonly settings?: StoreSettings;
 }
 
 export interface WrittenDocument {
@@ -215,6 +222,8 @@ export interface StoredDocumentInfo {
   /** Of all that was written of the document: same fingerprint, nothing to do. */
   readonly fingerprint: string;
   readonly chunks: number;
+  /** As it was written; see `DocumentWrite`. */
+  readonly cutBy?: string;
 }
 
 export interface StoreCounts {
@@ -287,6 +296,8 @@ export interface Store<Space extends string = string, Fields extends object = Me
   Space,
   Fields
 > {
+  /** The settings that were written. Default: none. */
+  readonly settings?: StoreSettings;
   /** One transaction: all of it is stored when this returns, or none. */
   readonly write: (write: StoreWrite) => Promise<readonly WrittenDocument[]>;
   /** Removes documents by uri; returns how many chunks went with them. Unknown uris are ignored. */

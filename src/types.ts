@@ -30,6 +30,14 @@ export interface Document {
   readonly anchors?: readonly Anchor[];
   /** Id of the source that owns this document: only a complete run over that source may delete it. */
   readonly source?: string;
+  /** How its server names this state of it, so that it is sent again only when there is another. Never shown or searched. */
+  readonly revision?: Revision;
+}
+
+/** A state of a page, as RFC 9110 has servers name it, in their own words. */
+export interface Revision {
+  readonly etag?: string;
+  readonly lastModified?: string;
 }
 
 /** A part of a text, in UTF-16 code units: `text.slice(start, end)`. */

@@ -10,6 +10,7 @@ import type {
   Store,
   StoreCounts,
   StoredDocumentInfo,
+  StoreSettings,
   StoreWrite,
   Verification,
   VerifyOptions,
@@ -23,7 +24,7 @@ import { asStoreError, type Database } from "../sqlite/database.js";
 import { Dense, type DenseOptions } from "./dense/dense.js";
 import { LexicalIndex, type LexicalOptions } from "./lexical/lexical-index.js";
 import { checkFields } from "./filter-fields.js";
-import { readMeta } from "./schema.js";
+import { readMeta, readSettings } from "./schema.js";
 import { Serial } from "./serial.js";
 import { removeUnused, type StoreFolder } from "./store-folder.js";
 import { StoreReader } from "./store-reader.js";
@@ -99,6 +100,10 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
 
   get tokenMargin(): number {
     return this.#closed ? 1 : Number(readMeta(this.#options.database, "token-margin") ?? 1);
+  }
+
+  get settings(): StoreSettings {
+    return this.#closed ? {} : readSettings(this.#options.database);
   }
 
   get dimension(): number | undefined {

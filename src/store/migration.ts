@@ -1,11 +1,11 @@
 import { existsSync, rmSync } from "node:fs";
 import { resolve as resolvePath } from "node:path";
 import { StoreError } from "../errors.js";
-import type { Embedder, Store } from "../ports.js";
+import type { Embedder, Store, StoreSettings } from "../ports.js";
 import type { Document } from "../types.js";
 import { type Database, openDatabase } from "../sqlite/database.js";
 import { openEmbeddedStore } from "./open-embedded-store.js";
-import { prepareSchema, readMeta } from "./schema.js";
+import { prepareSchema, readMeta, readSettings } from "./schema.js";
 import { databasePathIn } from "./store-folder.js";
 import type { StoreOptions } from "./store-options.js";
 import {
@@ -23,6 +23,8 @@ import { WriteLock } from "./write-lock.js";
 export interface StoreMigration<Space extends string> {
   /** Vector space of the store that serves; undefined when it has none yet. */
   readonly from: string | undefined;
+  /** Settings of the store that serves. */
+  readonly settings: StoreSettings;
   /** Documents of the store that serves, and how many they are. */
   readonly documents: () => AsyncIterable<Document>;
   readonly documentCount: number;
@@ -56,6 +58,7 @@ export async function beginMigration<const Space extends string>(
     prepareSchema(database, databasePath);
     const reader = new StoreReader(database);
     const from = readMeta(database, "space");
+    const settings = readSettings(database);
     const building = begun(folder, pointer, embedder.space) ?? newGeneration(folder);
     // Named before it is there, so that whatever is left of it is known for what it is.
     writePointer(folder, { ...pointer, building });
@@ -67,6 +70,7 @@ export async function beginMigration<const Space extends string>(
     };
     return {
       from,
+      settings,
       documentCount: infos.length,
       documents: async function* () {
         for (const { uri } of infos) {

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { StoreError } from "../errors.js";
+import type { StoreSettings } from "../ports.js";
 import type { Database } from "../sqlite/database.js";
 
 // "citw": tells our files from other programs' SQLite files, also to file(1).
@@ -100,8 +101,20 @@ const filterTables = `
   INSERT OR IGNORE INTO fields SELECT * FROM field_moments;
 `;
 
+// What few documents have, apart from their rows: behind a long text it would cost a walk to read.
+const recordTable = `
+  CREATE TABLE document_records (
+    document INTEGER PRIMARY KEY REFERENCES documents (id),
+    revision TEXT,
+    cut_by TEXT
+  );
+  CREATE TRIGGER record_of_deleted AFTER DELETE ON documents BEGIN
+    DELETE FROM document_records WHERE document = OLD.id;
+  END;
+`;
+
 /** What makes a store of version n out of one of version n - 1, in order. What was released is never edited, only added to. */
-const upgrades: readonly string[] = [firstTables, parentColumns, filterTables];
+const upgrades: readonly string[] = [firstTables, parentColumns, filterTables, recordTable];
 
 /** Written into every store; a store of a later version is refused, one of an earlier version is upgraded in place. */
 const schemaVersion = upgrades.length;
@@ -146,7 +159,7 @@ function upgrade(database: Database): void {
   database.pragma(`user_version = ${schemaVersion}`);
 }
 
-export type MetaName = "store" | "space" | "dimension" | "token-margin";
+export type MetaName = "store" | "space" | "dimension" | "token-margin" | "settings";
 
 export function readMeta(database: Database, name: MetaName): string | undefined {
   return database.prepare<[string], { value: string }>("SELECT value FROM meta WHERE name = ?").get(name)?.value;
@@ -156,6 +169,10 @@ export function writeMeta(database: Database, name: MetaName, value: string): vo
   database
     .prepare("INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value")
     .run(name, value);
+}
+
+export function readSettings(database: Database): StoreSettings {
+  return JSON.parse(readMeta(database, "settings") ?? "{}") as StoreSettings;
 }
 
 /** @throws StoreError `space` when the store holds vectors of another space than `wanted`. */

@@ -1,6 +1,6 @@
 import type { Filter } from "../filter.js";
 import type { StoreCounts, StoredDocumentInfo } from "../ports.js";
-import type { Anchor, Chunk, Document, Metadata } from "../types.js";
+import type { Anchor, Chunk, Document, Metadata, Revision } from "../types.js";
 import type { Database, Statement } from "../sqlite/database.js";
 import { documentMeets, expressionOf } from "./filter-sql.js";
 import { decodeText, type StoredText } from "./stored-text.js";
@@ -12,6 +12,7 @@ interface InfoRow {
   readonly source: string | null;
   readonly fingerprint: string;
   readonly chunk_count: number;
+  readonly cut_by: string | null;
 }
 
 interface DocumentRow {
@@ -22,6 +23,7 @@ interface DocumentRow {
   readonly metadata: string | null;
   readonly anchors: string | null;
   readonly text: StoredText;
+  readonly revision: string | null;
 }
 
 interface ChunkRow {
@@ -50,7 +52,8 @@ export interface StoredChunk {
   readonly anchors?: readonly Anchor[];
 }
 
-const infoColumns = "uri, title, source, fingerprint, chunk_count";
+const withRecords = "documents LEFT JOIN document_records ON document_records.document = documents.id";
+const infos = `SELECT uri, title, source, fingerprint, chunk_count, cut_by FROM ${withRecords}`;
 
 /** What a store holds, as of the last commit. */
 export class StoreReader {
@@ -66,11 +69,11 @@ export class StoreReader {
 
   constructor(database: Database) {
     this.#database = database;
-    this.#info = database.prepare(`SELECT ${infoColumns} FROM documents WHERE uri = ?`);
-    this.#allInfo = database.prepare(`SELECT ${infoColumns} FROM documents ORDER BY uri`);
-    this.#infoOfSource = database.prepare(`SELECT ${infoColumns} FROM documents WHERE source = ? ORDER BY uri`);
+    this.#info = database.prepare(`${infos} WHERE uri = ?`);
+    this.#allInfo = database.prepare(`${infos} ORDER BY uri`);
+    this.#infoOfSource = database.prepare(`${infos} WHERE source = ? ORDER BY uri`);
     this.#document = database.prepare(
-      "SELECT uri, title, media_type, source, metadata, anchors, text FROM documents WHERE uri = ?",
+      `SELECT uri, title, media_type, source, metadata, anchors, text, revision FROM ${withRecords} WHERE uri = ?`,
     );
     this.#chunk = database.prepare(`
       SELECT chunks.id, uri, title, start, "end", tokens, parent_start, parent_end, line, page, chunks.anchors, context, chunks.text
@@ -103,6 +106,7 @@ export class StoreReader {
       ...(row.media_type !== null && { mediaType: row.media_type }),
       ...(row.anchors !== null && { anchors: JSON.parse(row.anchors) as Anchor[] }),
       ...(row.source !== null && { source: row.source }),
+      ...(row.revision !== null && { revision: JSON.parse(row.revision) as Revision }),
     };
   }
 
@@ -164,5 +168,6 @@ function infoOf(row: InfoRow): StoredDocumentInfo {
     ...(row.source !== null && { source: row.source }),
     fingerprint: row.fingerprint,
     chunks: row.chunk_count,
+    ...(row.cut_by !== null && { cutBy: row.cut_by }),
   };
 }

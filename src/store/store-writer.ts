@@ -1,10 +1,10 @@
 import { OptionsError, StoreError } from "../errors.js";
-import type { DocumentWrite, StoreWrite, WrittenDocument } from "../ports.js";
+import type { DocumentWrite, StoreSettings, StoreWrite, WrittenDocument } from "../ports.js";
 import { documentFingerprint, vectorKey } from "../text/chunk-identity.js";
 import type { Chunk } from "../types.js";
 import { chunkPlaces, type ChunkPlace } from "./chunk-places.js";
 import type { Database, Statement } from "../sqlite/database.js";
-import { checkSpace, readMeta, writeMeta } from "./schema.js";
+import { checkSpace, readMeta, readSettings, writeMeta } from "./schema.js";
 import { decodeText, encodeText, type StoredText } from "./stored-text.js";
 import { checkVector, encodeVector } from "./vectors.js";
 
@@ -43,6 +43,8 @@ export class StoreWriter {
   readonly #insertChunk: Statement<unknown[], unknown>;
   readonly #deleteChunk: Statement<[number], unknown>;
   readonly #logRemoval: Statement<[number], unknown>;
+  readonly #insertRecord: Statement<unknown[], unknown>;
+  readonly #deleteRecord: Statement<[number], unknown>;
 
   constructor(database: Database, options: StoreWriterOptions) {
     this.#database = database;
@@ -70,10 +72,12 @@ export class StoreWriter {
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
     this.#deleteChunk = database.prepare("DELETE FROM chunks WHERE label = ?");
     this.#logRemoval = database.prepare("INSERT INTO removals (label) VALUES (?)");
+    this.#insertRecord = database.prepare("INSERT INTO document_records (document, revision, cut_by) VALUES (?, ?, ?)");
+    this.#deleteRecord = database.prepare("DELETE FROM document_records WHERE document = ?");
   }
 
   /** All of it, or nothing. Everything is checked before anything is written. */
-  write({ vectors = new Map(), documents = [], tokenMargin = 1 }: StoreWrite): WrittenDocument[] {
+  write({ vectors = new Map(), documents = [], tokenMargin = 1, settings }: StoreWrite): WrittenDocument[] {
     checkSpace(readMeta(this.#database, "space"), this.#options.space, this.#options.path);
     const dimension = this.#checkVectors(vectors);
     const checked = documents.map((write) => this.#checkDocument(write, vectors));
@@ -83,6 +87,7 @@ export class StoreWriter {
       if (tokenMargin > Number(readMeta(this.#database, "token-margin") ?? 1)) {
         writeMeta(this.#database, "token-margin", String(tokenMargin));
       }
+      if (settings) this.#keep(settings);
       for (const [key, vector] of vectors) this.#insertVector.run(key, encodeVector(vector));
       return checked.map((write) => this.#replace(write));
     });
@@ -113,7 +118,7 @@ export class StoreWriter {
     return dimension;
   }
 
-  #checkDocument({ document, chunks }: DocumentWrite, vectors: ReadonlyMap<string, Float32Array>): Checked {
+  #checkDocument({ document, chunks, cutBy }: DocumentWrite, vectors: ReadonlyMap<string, Float32Array>): Checked {
     const ids = new Set<string>();
     const vectorKeys: string[] = [];
     for (const chunk of chunks) {
@@ -134,10 +139,19 @@ export class StoreWriter {
       }
       vectorKeys.push(key);
     }
-    return { document, chunks, vectorKeys };
+    return { document, chunks, vectorKeys, ...(cutBy !== undefined && { cutBy }) };
   }
 
-  #replace({ document, chunks, vectorKeys }: Checked): WrittenDocument {
+  #keep(settings: StoreSettings): void {
+    const all = Object.entries({ ...readSettings(this.#database), ...settings });
+    writeMeta(
+      this.#database,
+      "settings",
+      JSON.stringify(Object.fromEntries(all.filter(([, value]) => value !== null))),
+    );
+  }
+
+  #replace({ document, chunks, vectorKeys, cutBy }: Checked): WrittenDocument {
     const existing = this.#documentId.get(document.uri);
     const { id } = this.#upsertDocument.get(
       document.uri,
@@ -150,6 +164,11 @@ export class StoreWriter {
       document.anchors === undefined ? null : JSON.stringify(document.anchors),
       encodeText(document.text),
     )!;
+    if (existing) this.#deleteRecord.run(id);
+    const { revision } = document;
+    if (revision !== undefined || cutBy !== undefined) {
+      this.#insertRecord.run(id, revision === undefined ? null : JSON.stringify(revision), cutBy ?? null);
+    }
     const vectorIds = vectorKeys.map((key) => this.#vectorId.get(key)!.id);
     const old = new Map((existing ? this.#oldChunks.all(id) : []).map((chunk) => [chunk.id, chunk]));
     // A chunk that reads as before keeps its row and label, so that derived indexes have nothing to do.

@@ -23,11 +23,7 @@ function headingPaths(blocks: readonly Block[]): (readonly string[])[] {
  * `Title > Outer heading > Inner heading`, as much of it as fits: title and innermost heading are kept longest, and the
  * innermost is cut before it is given up.
  */
-function contextLine(
-  title: string | undefined,
-  path: readonly string[],
-  fits: (line: string) => boolean,
-): string {
+function contextLine(title: string | undefined, path: readonly string[], fits: (line: string) => boolean): string {
   const names = [title ?? "", ...path]
     .map((name) => shorten(name.replace(/\s+/g, " ").trim(), longestName))
     .filter((name, index, all) => name !== "" && name !== all[index - 1]);

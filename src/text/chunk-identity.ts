@@ -21,8 +21,10 @@ export function vectorKey(chunk: Pick<Chunk, "context" | "text">): string {
  * Not with its source: who read a document is no change of it.
  */
 export function documentFingerprint(document: Document, chunks: readonly Chunk[]): string {
+  // Left out where there is none: most documents have none, and their fingerprints are not to change for it.
+  const revision = document.revision === undefined ? [] : [document.revision];
   return digest(
-    JSON.stringify([document.title, document.metadata, document.mediaType, document.anchors]),
+    JSON.stringify([document.title, document.metadata, document.mediaType, document.anchors, ...revision]),
     document.text,
     ...chunks.map(({ id, start, end, parent }) =>
       parent ? `${id} ${start} ${end} ${parent.start} ${parent.end}` : `${id} ${start} ${end}`,

@@ -47,6 +47,31 @@ export function conformance(kind: string, { open }: StoreFactory): void {
       expect(store.dimension).toBe(dimension);
     });
 
+    test("what a server calls a document's state, and how it was cut, stay until it is written without them", async () => {
+      const store = await opened();
+      const revision = { etag: 'W/"7"', lastModified: "Sat, 21 Nov 2026 10:00:00 GMT" };
+      const page = { ...chinese, document: { ...chinese.document, revision } };
+      const { vectors } = withVectors([page], dimension);
+      await store.write({ ...(vectors && { vectors }), documents: [{ ...page, cutBy: "by hand" }] });
+      const { uri } = page.document;
+      expect(await store.document(uri)).toEqual(page.document);
+      expect(await store.documentInfo(uri)).toMatchObject({ cutBy: "by hand" });
+      expect(await store.documents()).toMatchObject([{ uri, cutBy: "by hand" }]);
+      await store.write(withVectors([chinese], dimension));
+      expect(await store.document(uri)).toEqual(chinese.document);
+      expect(await store.documentInfo(uri)).not.toHaveProperty("cutBy");
+    });
+
+    test("settings are kept by name, also when the store is opened again, and go when they are null", async () => {
+      const first = await open("settings");
+      expect(first.settings ?? {}).toEqual({});
+      await first.write({ settings: { one: { deep: [1, "a"] }, two: 2 } });
+      await first.write({ settings: { two: null, three: "c" } });
+      await first.close();
+      const again = await opened("settings");
+      expect(again.settings).toEqual({ one: { deep: [1, "a"] }, three: "c" });
+    });
+
     test("texts that UTF-8 has no way to write come back unit by unit", async () => {
       const store = await opened();
       const odd = madeDocument("odd", ["half a pair \ud83d alone", "nul \0 inside", "\udc00"]);

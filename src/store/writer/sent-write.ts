@@ -1,5 +1,5 @@
 import { OptionsError } from "../../errors.js";
-import type { DocumentWrite, StoreWrite } from "../../ports.js";
+import type { DocumentWrite, StoreSettings, StoreWrite } from "../../ports.js";
 import type { Chunk, Document, Span } from "../../types.js";
 import { TimeSlice } from "../time-slice.js";
 import { checkVector } from "../vectors.js";
@@ -12,6 +12,7 @@ export interface SentWrite {
   readonly dimension: number | undefined;
   readonly documents: readonly SentDocument[];
   readonly tokenMargin: number | undefined;
+  readonly settings: StoreSettings | undefined;
 }
 
 interface SentDocument {
@@ -19,6 +20,7 @@ interface SentDocument {
   readonly details: string;
   readonly text: string;
   readonly chunks: readonly Omit<Chunk, "text">[];
+  readonly cutBy: string | undefined;
 }
 
 /**
@@ -30,7 +32,7 @@ interface SentDocument {
 export async function sentWrite(write: StoreWrite, dimension: number | undefined): Promise<SentWrite> {
   const slice = new TimeSlice();
   const documents: SentDocument[] = [];
-  for (const { document, chunks } of write.documents ?? []) {
+  for (const { document, chunks, cutBy } of write.documents ?? []) {
     const sentChunks: Omit<Chunk, "text">[] = [];
     for (const chunk of chunks) {
       checkChunk(chunk, document);
@@ -39,7 +41,7 @@ export async function sentWrite(write: StoreWrite, dimension: number | undefined
       if (slice.over) await slice.next();
     }
     const { text, ...details } = document;
-    documents.push({ details: JSON.stringify(details), text, chunks: sentChunks });
+    documents.push({ details: JSON.stringify(details), text, chunks: sentChunks, cutBy });
   }
   const given = write.vectors ?? new Map<string, Float32Array>();
   const vectorKeys = [...given.keys()];
@@ -53,21 +55,28 @@ export async function sentWrite(write: StoreWrite, dimension: number | undefined
     end += dimension;
     if (slice.over) await slice.next();
   }
-  return { vectorKeys, vectors, dimension, documents, tokenMargin: write.tokenMargin };
+  const { tokenMargin, settings } = write;
+  return { vectorKeys, vectors, dimension, documents, tokenMargin, settings };
 }
 
 /** The write that was sent. */
-export function receivedWrite({ vectorKeys, vectors, dimension = 0, documents, tokenMargin }: SentWrite): StoreWrite {
+export function receivedWrite({ dimension = 0, ...sent }: SentWrite): StoreWrite {
+  const { vectorKeys, vectors, documents, tokenMargin, settings } = sent;
   return {
     vectors: new Map(vectorKeys.map((key, at) => [key, vectors.subarray(at * dimension, (at + 1) * dimension)])),
     documents: documents.map(receivedDocument),
     ...(tokenMargin !== undefined && { tokenMargin }),
+    ...(settings && { settings }),
   };
 }
 
-function receivedDocument({ details, text, chunks }: SentDocument): DocumentWrite {
+function receivedDocument({ details, text, chunks, cutBy }: SentDocument): DocumentWrite {
   const document = { ...(JSON.parse(details) as Omit<Document, "text">), text };
-  return { document, chunks: chunks.map((chunk) => ({ ...chunk, text: text.slice(chunk.start, chunk.end) })) };
+  return {
+    document,
+    chunks: chunks.map((chunk) => ({ ...chunk, text: text.slice(chunk.start, chunk.end) })),
+    ...(cutBy !== undefined && { cutBy }),
+  };
 }
 
 function isSpanAround(parent: Span, { start, end }: Span, length: number): boolean {

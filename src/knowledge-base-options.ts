@@ -32,7 +32,10 @@ export const KnowledgeBaseOptions = z.strictObject({
     .default({}),
   /** How the chat model is asked: thinking, length, the form of tool results; see `chatModel`. */
   chat: z.custom<Omit<ChatModelOptions, "model">>().default({}),
-  /** How documents are cut; see `chunk`. */
+  /**
+   * How documents are cut; see `chunk`. What is not given is as it was when the store was last filled, else as `chunk` has
+   * it.
+   */
   chunk: z.custom<Omit<ChunkOptions, "for">>().default({}),
   /**
    * What vectors and words are each worth in a hybrid search, 0 or more. Default: 1 each; with an embedding model of the
@@ -64,7 +67,10 @@ export interface IngestPlan {
   readonly outcomes: IngestReport["documents"];
   /** Chunks of those documents. */
   readonly chunks: number;
-  /** Tokens that would be sent, as they are counted here. */
+  /**
+   * Tokens that would be sent, as they are counted here. Of `semantic` chunks, which only an embedder finds, this counts
+   * the sentences too, and takes chunks to be as few as they can be: there may be some more, and requests with them.
+   */
   readonly tokens: number;
   readonly requests: number;
   /** Chunks whose vectors are there already, or are those of an equal text. */

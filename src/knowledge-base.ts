@@ -14,7 +14,7 @@ import { embedder } from "./models/embedder.js";
 import { reranker } from "./models/reranker.js";
 import { resolve } from "./options.js";
 import { Pipeline } from "./pipeline.js";
-import type { Searchable } from "./ports.js";
+import type { Embedder, Searchable } from "./ports.js";
 import { answer } from "./stages/answer.js";
 import { chunk } from "./stages/chunk.js";
 import { countBatches } from "./stages/count-batches.js";
@@ -22,24 +22,34 @@ import { condense } from "./stages/condense.js";
 import { dryStore } from "./stages/dry-store.js";
 import { diversify } from "./stages/diversify.js";
 import { embedChunks } from "./stages/embed-chunks.js";
+import { dryEmbedder } from "./stages/embed-sentences.js";
 import { embedQuestion } from "./stages/embed-question.js";
 import { fitMetadata } from "./stages/fit-metadata.js";
 import { hyde } from "./stages/hyde.js";
+import {
+  type ChunkSettings,
+  chosenChunkSettings,
+  costlyCut,
+  keepingSettings,
+  keptSettings,
+} from "./stages/kept-settings.js";
 import { multiQuery } from "./stages/multi-query.js";
 import { parseSyntax } from "./stages/parse-syntax.js";
 import { rerank } from "./stages/rerank.js";
 import { search, type SearchMode } from "./stages/search.js";
 import { runIngest } from "./stages/run-ingest.js";
 import { skipKnown } from "./stages/skip-known.js";
+import { skipUnchanged } from "./stages/skip-unchanged.js";
 import { spending } from "./stages/spending.js";
 import { storeBlank } from "./stages/store-blank.js";
 import { store } from "./stages/store.js";
+import { TokenBudget } from "./stages/token-budget.js";
 import { widen } from "./stages/widen.js";
 import { openConversations, type Conversations } from "./store/conversations.js";
 import { openStore } from "./store/open-store.js";
 import { collect } from "./stream.js";
 import { askableTrace } from "./text/why.js";
-import type { AnswerEvent, Document, Question, Retrieved } from "./types.js";
+import type { AnswerEvent, Document, DocumentChunk, Question, Retrieved } from "./types.js";
 import { connectUpstream } from "./upstream.js";
 
 // Little enough to lose nothing clear against words alone on SciFact's 809 training queries (nDCG@10 0.701): 0.15 comes to
@@ -70,11 +80,16 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
     });
     const embed = embedder(transport, { model, tokenMargin: kb.tokenMargin ?? 1 });
 
-    const chunking = (into: Parameters<typeof storeBlank>[0]) =>
+    const chunking = (
+      into: Parameters<typeof storeBlank>[0],
+      settings: ChunkSettings,
+      comparing: Embedder = options.chunk.embedder ?? embed,
+    ) =>
       Pipeline.from<Document>()
         .pipe(fitMetadata(kb))
         .pipe(storeBlank(into))
-        .pipe(chunk({ ...options.chunk, for: embed }))
+        .pipe(skipUnchanged(kb, costlyCut(settings)))
+        .pipe(chunk({ ...settings, for: embed, embedder: comparing }))
         .pipe(skipKnown(kb));
 
     const weights = options.weights ?? (upstream.lexicalEmbedding ? lexicalEmbeddingWeights : undefined);
@@ -168,24 +183,39 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
       store: kb,
 
       async ingest(source, { price, maxTokens, maxCost, ...run } = {}) {
-        const budget = spending("ingest", { price, maxTokens, maxCost });
-        const flow = chunking(kb)
-          .pipe(embedChunks(embed, { concurrency, maxTokens: budget.maxTokens }))
-          .pipe(store(kb));
+        const { maxTokens: mostTokens, costOf } = spending("ingest", { price, maxTokens, maxCost });
+        const kept = keptSettings(kb);
+        const settings = chosenChunkSettings(options.chunk, kept, embed.maxInputTokens);
+        const into = keepingSettings(kb, settings);
+        let { batchTexts } = kept;
+        const embedding = embedChunks<string, DocumentChunk>(embed, {
+          concurrency,
+          maxTokens: mostTokens,
+          firstBatchTexts: batchTexts,
+          onBatchTexts: (count) => (batchTexts = count < embed.maxBatchTexts ? count : undefined),
+        });
+        const flow = chunking(into, settings).pipe(embedding).pipe(store(into));
+        const budget = mostTokens === undefined ? undefined : new TokenBudget(mostTokens);
         try {
-          const report = await runIngest(source, flow, kb, run);
-          return { ...report, ...budget.costOf(report.tokens) };
+          const report = await runIngest(source, flow, kb, { ...run, budget });
+          return { ...report, ...costOf(report.tokens) };
         } finally {
           // Also of a run that was stopped: the next one is to begin with what this one learned.
           const { tokenMargin = 1 } = embed;
-          if (tokenMargin > (kb.tokenMargin ?? 1)) await kb.write({ tokenMargin });
+          const learned = {
+            ...(tokenMargin > (kb.tokenMargin ?? 1) && { tokenMargin }),
+            ...(batchTexts !== kept.batchTexts && { settings: { batchTexts: batchTexts ?? null } }),
+          };
+          if (Object.keys(learned).length > 0) await kb.write(learned);
         }
       },
 
       async plan(source, { price, ...run } = {}) {
         const { costOf } = spending("plan", { price });
         const dry = dryStore(kb);
-        const flow = chunking(dry).pipe(countBatches(embed, dry));
+        const settings = chosenChunkSettings(options.chunk, keptSettings(kb), embed.maxInputTokens);
+        const comparing = dryEmbedder(options.chunk.embedder ?? embed);
+        const flow = chunking(dry, settings, comparing).pipe(countBatches(embed, dry));
         const { documents, chunks, tokens, requests, failures, skipped } = await runIngest(source, flow, dry, run);
         return {
           documents: documents.added + documents.updated + documents.unchanged,

@@ -5,11 +5,14 @@ import { Pipeline } from "./pipeline.js";
 import { chunk } from "./stages/chunk.js";
 import { embedChunks } from "./stages/embed-chunks.js";
 import type { IngestReport } from "./stages/ingest-ledger.js";
+import { chosenChunkSettings, costlyCut, keepingSettings, keptSettings } from "./stages/kept-settings.js";
 import { runIngest, type RunIngestOptions } from "./stages/run-ingest.js";
 import { skipKnown } from "./stages/skip-known.js";
+import { skipUnchanged } from "./stages/skip-unchanged.js";
 import { spending, type SpendingOptions } from "./stages/spending.js";
 import { storeBlank } from "./stages/store-blank.js";
 import { store } from "./stages/store.js";
+import { TokenBudget } from "./stages/token-budget.js";
 import { beginMigration } from "./store/migration.js";
 import type { Document } from "./types.js";
 import { connectUpstream } from "./upstream.js";
@@ -32,7 +35,8 @@ export interface MigrationReport extends IngestReport {
  * Makes the store at `options.path` anew, with another embedding model or other chunks, from the documents it holds: their
  * files are not needed. The old store serves meanwhile and refuses changes. Only when every document is in the new one do
  * they change places, in one step; the old one stays, for `migrateBack`. Stopped anywhere, call it again: it goes on.
- * Chunks whose text and model stay are not embedded again. A store keeps the vectors of texts that are gone, so that what
+ * Documents are cut as they were, where `options.chunk` does not say how. Chunks whose text and model stay are not embedded
+ * again. A store keeps the vectors of texts that are gone, so that what
  * comes back costs nothing; a migration, also to the model it has, leaves them behind.
  *
  * @param options how the knowledge base is to be opened from then on.
@@ -50,12 +54,15 @@ export async function migrateKnowledgeBase(
     const migration = await beginMigration(settings.path, embed, { onWarning: settings.onWarning });
     try {
       const { from, target, known, documentCount } = migration;
+      const cutting = chosenChunkSettings(settings.chunk, keptSettings(migration), embed.maxInputTokens);
+      const into = keepingSettings(target, cutting);
       const flow = Pipeline.from<Document>()
-        .pipe(storeBlank(target))
-        .pipe(chunk({ ...settings.chunk, for: embed }))
+        .pipe(storeBlank(into))
+        .pipe(skipUnchanged(target, costlyCut(cutting)))
+        .pipe(chunk({ ...settings.chunk, ...cutting, for: embed }))
         .pipe(skipKnown(known))
         .pipe(embedChunks(embed, { concurrency: settings.concurrency, maxTokens: budget.maxTokens }))
-        .pipe(store(target));
+        .pipe(store(into));
       const source = {
         read: ({ report }: Parameters<typeof flow.run>[1]) => {
           report({ type: "progress", what: "files-found", count: documentCount });
@@ -64,7 +71,8 @@ export async function migrateKnowledgeBase(
         // What an earlier attempt took over may have been deleted from the old store since.
         vanished: () => true,
       };
-      const report = await runIngest(source, flow, target, run);
+      const spent = budget.maxTokens === undefined ? undefined : new TokenBudget(budget.maxTokens);
+      const report = await runIngest(source, flow, target, { ...run, budget: spent });
       const switched = !report.stopped && (report.documents.failed === 0 || acceptFailures);
       if (switched) await migration.finish();
       return { ...report, ...budget.costOf(report.tokens), from, to: embed.space, switched };

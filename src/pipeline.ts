@@ -2,6 +2,7 @@ import { CitewellError, OptionsError } from "./errors.js";
 import type { Source } from "./stream.js";
 import { openTracing } from "./telemetry.js";
 import type { OpenSpan, Tracing } from "./tracing.js";
+import type { Document } from "./types.js";
 
 /** What a run tells whoever watches it. */
 export type RunEvent =
@@ -20,6 +21,16 @@ export type RunEvent =
   | { readonly type: "skipped"; readonly uri: string; readonly reason: string }
   | { readonly type: "warning"; readonly message: string };
 
+/** Lets calls through while their tokens fit. */
+export interface Budget {
+  /**
+   * Makes a call of `tokens` tokens by our count, of which the reply says how many the service counted.
+   *
+   * @throws BudgetError when it does not fit any more; the call was not made then.
+   */
+  spend<Reply extends { readonly tokens: number }>(tokens: number, call: () => Promise<Reply>): Promise<Reply>;
+}
+
 /** What every stage of one run shares. */
 export interface RunContext {
   readonly signal: AbortSignal;
@@ -31,6 +42,10 @@ export interface RunContext {
    * here, and storing leaves such a document as it was.
    */
   readonly failures: Map<string, Error>;
+  /** A document as it is stored, for sources that can ask whether it has changed. Absent: nothing is known. */
+  readonly stored?: (uri: string) => Promise<Document | undefined>;
+  /** What all stages that embed spend from. Absent: there is no limit. */
+  readonly budget?: Budget;
   /** Opens spans, where somebody hears of them. */
   readonly tracing?: Tracing;
 }

@@ -1,19 +1,23 @@
 import { resolve } from "node:path";
 import { embeddingTokenLimit } from "../contract/catalogue.js";
 import { readFile } from "../load/read-file.js";
-import { Pipeline } from "../pipeline.js";
-import { chunk } from "../stages/chunk.js";
+import { embedder } from "../models/embedder.js";
+import { Pipeline, type RunEvent } from "../pipeline.js";
+import { chunk, type ChunkTarget } from "../stages/chunk.js";
 import { collect } from "../stream.js";
 import { placeInDocument } from "../text/places.js";
 import { defaultTokens } from "../text/tokens.js";
 import type { Document, DocumentChunk } from "../types.js";
-import type { World } from "./command-context.js";
+import { connectUpstream } from "../upstream.js";
+import type { ChunkFlags as CutFlags } from "./chunk-flags.js";
+import { configuredTransport, settingsOf, type StoreFlags, type World } from "./command-context.js";
+import type { Configuration } from "./configuration.js";
 import { exitCodes } from "./failure.js";
+import { count } from "./progress-line.js";
 import { oneLine, safeForTerminal } from "./terminal-text.js";
 
-export interface ChunkFlags {
+export interface ChunkFlags extends Omit<CutFlags, "chunkTokens">, Pick<StoreFlags, "baseUrl" | "apiKey" | "config"> {
   readonly maxTokens?: number;
-  readonly overlapTokens?: number;
   readonly embeddingModel?: string;
   readonly json?: boolean;
 }
@@ -21,21 +25,58 @@ export interface ChunkFlags {
 const blank = "The file is blank: it has no chunks.\n";
 
 export async function chunkCommand(world: World, path: string, flags: ChunkFlags): Promise<number> {
-  const { maxTokens, overlapTokens, embeddingModel } = flags;
+  const { maxTokens: chunkTokens, ...others } = flags;
+  const settings = settingsOf(world, { ...others, ...(chunkTokens !== undefined && { chunkTokens }) });
   const [document] = await collect(readFile(resolve(world.directory, path)));
   if (!document) {
     world.stdout.write(flags.json ? `${JSON.stringify({ text: "", chunks: [] })}\n` : blank);
     return exitCodes.done;
   }
-  const limit = embeddingModel === undefined ? undefined : embeddingTokenLimit(embeddingModel);
-  const cut = chunk({
-    ...(limit !== undefined && { for: { maxInputTokens: limit, tokens: defaultTokens } }),
-    ...(maxTokens !== undefined && { maxTokens }),
-    ...(overlapTokens !== undefined && { overlapTokens }),
-  });
-  const chunks = await collect(Pipeline.from<Document>().pipe(cut).stream([document], { signal: world.signal }));
+  const chunks =
+    settings.chunk?.strategy === "semantic"
+      ? await comparingSentences(world, settings, document)
+      : await cutBy(limitOf(settings), settings, world, document);
   world.stdout.write(flags.json ? asJson(document, chunks) : describe(document, chunks));
   return exitCodes.done;
+}
+
+function limitOf({ embeddingModel }: Configuration): ChunkTarget | undefined {
+  if (embeddingModel === undefined) return undefined;
+  return { maxInputTokens: embeddingTokenLimit(embeddingModel), tokens: defaultTokens };
+}
+
+async function cutBy(
+  target: ChunkTarget | undefined,
+  { chunk: settings }: Configuration,
+  { signal }: World,
+  document: Document,
+  report?: (event: RunEvent) => void,
+): Promise<DocumentChunk[]> {
+  const cut = chunk({ ...settings, ...(target && { for: target }) });
+  return collect(
+    Pipeline.from<Document>()
+      .pipe(cut)
+      .stream([document], { signal, ...(report && { report }) }),
+  );
+}
+
+/** By the embedder of the settings, which is asked for every sentence: what that takes is said. */
+async function comparingSentences(world: World, settings: Configuration, document: Document): Promise<DocumentChunk[]> {
+  const transport = configuredTransport(settings, world.environment);
+  const upstream = await connectUpstream(transport, { embedding: settings.embeddingModel });
+  const used = new Map<string, number>();
+  try {
+    const target = embedder(upstream.transport, { model: upstream.model("embedding") });
+    const chunks = await cutBy(target, settings, world, document, (event) => {
+      if (event.type === "progress") used.set(event.what, (used.get(event.what) ?? 0) + event.count);
+    });
+    const [requests, tokens] = ["requests", "tokens"].map((what) => count(used.get(what) ?? 0));
+    world.stderr.write(`Sentences compared by ${target.space}: ${requests} requests, ${tokens} tokens\n`);
+    return chunks;
+  } finally {
+    await upstream.close();
+    await transport?.close();
+  }
 }
 
 function asJson(document: Document, chunks: readonly DocumentChunk[]): string {

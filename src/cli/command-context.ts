@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import type { KnowledgeBase } from "../knowledge-base-options.js";
 import { openKnowledgeBase } from "../knowledge-base.js";
 import { createTransport, type Transport } from "../transport/transport.js";
+import { type ChunkFlags, chunkSettingsOf } from "./chunk-flags.js";
 import { proxySettings } from "./proxy-settings.js";
 import { readConfiguration, type Configuration } from "./configuration.js";
 
@@ -18,7 +19,7 @@ export interface World {
 }
 
 /** Flags that every command with a store takes. */
-export interface StoreFlags extends Configuration {
+export interface StoreFlags extends Omit<Configuration, "chunk">, ChunkFlags {
   readonly config?: string;
   readonly json?: boolean;
 }
@@ -26,11 +27,12 @@ export interface StoreFlags extends Configuration {
 /** What flags, variables and configuration file say. */
 export function settingsOf(world: World, flags: StoreFlags): Configuration {
   const { config, baseUrl, apiKey, embeddingModel, rerankModel, chatModel, price, store, rows } = flags;
-  return readConfiguration({
+  const settings = readConfiguration({
     flags: { config, baseUrl, apiKey, embeddingModel, rerankModel, chatModel, price, store, rows },
     environment: world.environment,
     directory: world.directory,
   });
+  return { ...settings, chunk: { ...settings.chunk, ...chunkSettingsOf(flags) } };
 }
 
 /** To the service that the settings name, if they name one. To be closed by the caller. */
@@ -55,6 +57,7 @@ export async function withKnowledgeBase<T>(
     path: resolve(world.directory, settings.store ?? ".citewell"),
     create,
     transport,
+    chunk: settings.chunk,
     models: { embedding: settings.embeddingModel, rerank: settings.rerankModel, chat: settings.chatModel },
     onWarning: (message) => world.stderr.write(`citewell: ${message}\n`),
   });

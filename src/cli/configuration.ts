@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { resolve as resolvePath } from "node:path";
 import { z } from "zod";
 import { OptionsError } from "../errors.js";
+import { ChunkSettings } from "../stages/kept-settings.js";
 import { RowMapping } from "../load/rows/row-mapping.js";
 
 const Text = z.string().min(1);
@@ -19,6 +20,8 @@ const ConfigurationFile = z.strictObject({
   price: z.number().positive().optional(),
   /** Folder of the store, relative to the file's folder. */
   store: Text.optional(),
+  /** How documents are cut: `{"strategy": "structure", "maxTokens": 384}`. */
+  chunk: ChunkSettings.strict().optional(),
   /** Which columns of CSV and fields of JSON are which part of a document: `{"text": "body", "title": "subject"}`. */
   rows: RowMapping.optional(),
 });

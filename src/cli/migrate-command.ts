@@ -34,6 +34,7 @@ export async function migrateCommand(world: World, flags: MigrateFlags): Promise
       {
         path,
         transport,
+        chunk: settings.chunk,
         models: { embedding: embeddingModel },
         onWarning: (message) => world.stderr.write(`citewell: ${message}\n`),
       },

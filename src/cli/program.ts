@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { World } from "./command-context.js";
+import { withChunking } from "./chunk-flags.js";
 import { filterOption } from "./filter-option.js";
 import { between, positive } from "./number-option.js";
 import { rowsOption } from "./rows-option.js";
@@ -39,7 +40,7 @@ Exit codes: 0 done, 1 done or stopped with failures, 2 misuse, 130 stopped by Ct
 (0 where Ctrl-C is how it is meant to end: local, index --watch).`,
     );
 
-  withSource(program.command("index"))
+  withChunking(withSource(program.command("index")))
     .description("read files and folders into the store; run again to bring it up to date")
     .option("--max-tokens <count>", "spend no more in this run; the next one goes on", between(1, 1e12))
     .option("--max-cost <amount>", "the same in money; needs a price", positive)
@@ -55,14 +56,16 @@ Examples:
   $ citewell index ./tickets.csv --rows id=key,title=subject,text=body
   $ citewell index https://docs.example.com/guide https://docs.example.com/sitemap.xml
   $ citewell index https://docs.example.com/ --sitemap --requests-per-second 2
-  $ citewell index ./docs --json | jq .documents`,
+  $ citewell index ./docs --json | jq .documents
+
+How documents are cut is kept in the store: a later run cuts them as before, unless it says otherwise.`,
     )
     .action(async (paths: string[], flags) => {
       const { indexCommand } = await import("./index-command.js");
       exit(await indexCommand(world, paths, flags));
     });
 
-  withSource(program.command("plan"))
+  withChunking(withSource(program.command("plan")))
     .description("say what indexing would do and cost: chunks, tokens, requests; sends and changes nothing")
     .addHelpText("after", "\nExample:\n  $ citewell plan ./docs --price 0.02")
     .action(async (paths: string[], flags) => {
@@ -70,8 +73,10 @@ Examples:
       exit(await planCommand(world, paths, flags));
     });
 
-  withStore(program.command("migrate"))
-    .description("make the store anew with another --embedding-model, from the documents it holds; it serves meanwhile")
+  withChunking(withStore(program.command("migrate")))
+    .description(
+      "make the store anew with another --embedding-model or other chunks, from the documents it holds; it serves meanwhile",
+    )
     .option("--back", "let the store that served before the last migration serve again")
     .option("--accept-failures", "switch without the documents that failed")
     .option("--price <amount>", "of a million tokens of the embedding model, in your currency", positive)
@@ -82,7 +87,10 @@ Examples:
       `
 Examples:
   $ citewell migrate --embedding-model BAAI/bge-m3
-  $ citewell migrate --back`,
+  $ citewell migrate --chunk-tokens 256
+  $ citewell migrate --back
+
+Documents are cut as they were, where no flag says otherwise.`,
     )
     .action(async (flags) => {
       const { migrateCommand } = await import("./migrate-command.js");
@@ -138,15 +146,21 @@ Examples:
       exit(await chatCommand(world, flags));
     });
 
-  program
-    .command("chunk")
+  withChunking(program.command("chunk"), "--max-tokens")
     .description("show the chunks that a file becomes")
     .argument("<file>")
-    .option("--max-tokens <count>", "longest chunk, in tokens", between(16, 8192))
-    .option("--overlap-tokens <count>", "tokens repeated where a block had to be cut", between(0, 4096))
     .option("--embedding-model <id>", "take the limit of this model: 8192 for ids ending in m3, 512 for others")
+    .option("--base-url <url>", "for the strategy semantic: inference service (CITEWELL_BASE_URL)")
+    .option("--api-key <key>", "its key; safer in CITEWELL_API_KEY")
+    .option("--config <file>", "settings file (default: ./citewell.config.json)")
     .option("--json", "print one JSON object")
-    .addHelpText("after", "\nExample:\n  $ citewell chunk README.md --max-tokens 200")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ citewell chunk README.md --max-tokens 200
+  $ citewell chunk README.md --strategy sentence-window`,
+    )
     .action(async (path: string, flags) => {
       const { chunkCommand } = await import("./chunk-command.js");
       exit(await chunkCommand(world, path, flags));
@@ -236,6 +250,7 @@ function withSource(command: Command): Command {
     .option("--sitemap", "read all pages that the sites of the addresses list")
     .option("--requests-per-second <rate>", "most requests to one host (default: 1)", requestRate)
     .option("--allow-private", "fetch from addresses of this machine and its network too")
+    .option("--refetch", "fetch all pages, also those that did not change since they were stored")
     .option("--price <amount>", "of a million tokens of the embedding model, in your currency", positive);
 }
 

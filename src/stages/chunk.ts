@@ -7,11 +7,12 @@ import type { Embedder, TokenCounter } from "../ports.js";
 import type { Source } from "../stream.js";
 import type { SplitOptions } from "../text/cuts.js";
 import { measureText } from "../text/measure-text.js";
-import { type EmbedTexts, findTurns, SemanticCuts } from "../text/semantic-cuts.js";
+import { type EmbedTexts, findTurns, SemanticCuts, type SentenceLimit } from "../text/semantic-cuts.js";
 import { splitBy, splitInSteps } from "../text/split.js";
 import { defaultTokens } from "../text/tokens.js";
 import { withinMargin } from "../text/token-margin.js";
 import type { Chunk, Document, DocumentChunk } from "../types.js";
+import { sentenceEmbedding } from "./embed-sentences.js";
 import { splitApart, type SplitApartOptions } from "./split-apart/split-apart.js";
 
 /** What chunks are made for: any embedder is one. */
@@ -38,8 +39,8 @@ export const ChunkOptions = z.strictObject({
   /**
    * Where chunks end. `structure`: between headings, blocks, sentences and lines, in this order. `fixed`: where they are
    * full. `sentence-window`: behind each sentence, with the three on either side as parent. `semantic`: where the meaning
-   * changes most between two sentences, as `embedder` sees it; each sentence is embedded once more for that. Default:
-   * `structure`.
+   * changes most between two sentences, as `embedder` sees it; each sentence is embedded for that, beside the chunks, and
+   * counts towards tokens, requests and budget. Default: `structure`.
    */
   strategy: z.enum(["structure", "fixed", "sentence-window", "semantic"]).default("structure"),
   /** Compares sentences for `semantic`; of no use to the others. Default: `for`, where that is an embedder. */
@@ -58,7 +59,7 @@ const longestTurnMs = 8;
  * Texts of one run that are cut on the thread they came in, in UTF-16 code units: what takes about as long as another
  * thread takes to start and load its vocabulary.
  */
-const longestHere = 1 << 18;
+export const longestHere = 1 << 18;
 
 /**
  * Cuts documents into chunks: slices that cover the text, each with its title and headings as context and an exact count of
@@ -89,11 +90,11 @@ export function chunk(options: ChunkOptions = {}): Stage<Document, DocumentChunk
   }
   // Anew for each document: what the service counts is learned while documents come.
   const fitting = () => Math.max(16, Math.min(maxTokens, withinMargin(limit, target?.tokenMargin ?? 1)));
-  const here = (document: Document, signal: AbortSignal): Source<Chunk | undefined> => {
-    const within = { ...splitting, maxTokens: fitting() };
-    return strategy === "semantic"
-      ? semanticChunks(document, within, comparing!, signal)
-      : splitInSteps(document, within, strategy);
+  const cutter = (context: RunContext): ((document: Document) => Source<Chunk | undefined>) => {
+    const within = () => ({ ...splitting, maxTokens: fitting() });
+    if (strategy !== "semantic") return (document) => splitInSteps(document, within(), strategy);
+    const embed = sentenceEmbedding(comparing!, context);
+    return (document) => semanticChunks(document, within(), embed, comparing!);
   };
   // Another thread has no counter but the default one, and no embedder.
   const apart =
@@ -109,7 +110,7 @@ export function chunk(options: ChunkOptions = {}): Stage<Document, DocumentChunk
     async function* (source, context) {
       const { signal, report } = context;
       let turnedAt = performance.now();
-      for await (const { document, chunks } of cutDocuments(source, context, here, apart)) {
+      for await (const { document, chunks } of cutDocuments(source, context, cutter(context), apart)) {
         let count = 0;
         for await (const each of chunks) {
           signal.throwIfAborted();
@@ -138,7 +139,7 @@ interface CutDocument {
 async function* cutDocuments(
   source: AsyncIterable<Document>,
   context: RunContext,
-  here: (document: Document, signal: AbortSignal) => Source<Chunk | undefined>,
+  here: (document: Document) => Source<Chunk | undefined>,
   apart: SplitApartOptions | undefined,
 ): AsyncGenerator<CutDocument> {
   const reader = source[Symbol.asyncIterator]();
@@ -148,7 +149,7 @@ async function* cutDocuments(
       const document = next.value;
       length += document.text.length;
       if (apart && length > longestHere) yield* splitApart(behind(document, reader), apart, context);
-      else yield { document, chunks: here(document, context.signal) };
+      else yield { document, chunks: here(document) };
     }
   } finally {
     await reader.return?.();
@@ -163,26 +164,15 @@ async function* behind<Item>(first: Item, rest: AsyncIterator<Item>): AsyncGener
 async function* semanticChunks(
   document: Document,
   options: SplitOptions,
-  embedder: Embedder,
-  signal: AbortSignal,
+  embed: EmbedTexts,
+  limit: SentenceLimit,
 ): AsyncGenerator<Chunk | undefined> {
   if (document.text.trim() === "") return;
   const measuring = measureText(document, options.tokens);
   let step = measuring.next();
   for (; !step.done; step = measuring.next()) yield undefined;
-  const embed = async (texts: readonly string[]) =>
-    (await embedder.embed(texts, { signal, purpose: "document" })).vectors;
-  const turns = await findTurns(document.text, step.value, batches(embed, embedder.maxBatchTexts), embedder);
+  const turns = await findTurns(document.text, step.value, embed, limit);
   yield* splitBy(document, options, new SemanticCuts(document, step.value, options, turns));
-}
-
-/** The same, a batch after the other: a long document has more sentences than should be on their way at once. */
-function batches(embed: EmbedTexts, size: number): EmbedTexts {
-  return async (texts) => {
-    const vectors: Float32Array[] = [];
-    for (let at = 0; at < texts.length; at += size) vectors.push(...(await embed(texts.slice(at, at + size))));
-    return vectors;
-  };
 }
 
 function isEmbedder(value: unknown): value is Embedder {

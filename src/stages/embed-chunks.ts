@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { asError, TransportError } from "../errors.js";
 import { resolve } from "../options.js";
-import { stage, type RunContext, type Stage } from "../pipeline.js";
+import { stage, type Budget, type RunContext, type Stage } from "../pipeline.js";
 import type { Embedder } from "../ports.js";
 import { mapConcurrent } from "../stream.js";
 import type { Chunk, Embedded } from "../types.js";
@@ -24,9 +24,16 @@ export const EmbedChunksOptions = z.strictObject({
     .default(4 * 1024 * 1024),
   /**
    * Most tokens to spend in one run, as the service counts them. The run ends with a `BudgetError` before the call that
-   * would pass it. Default: no limit.
+   * would pass it. Where the run has a budget, that is what is spent from. Default: no limit.
    */
   maxTokens: z.int().min(1).optional(),
+  /**
+   * Most texts in one call to begin with, as `onBatchTexts` told an earlier run; calls grow again while the service takes
+   * them. Default: `batchTexts`.
+   */
+  firstBatchTexts: z.int().min(1).optional(),
+  /** Is told, when the service refuses a call for its size or takes larger ones again, how many texts a call now has at most. */
+  onBatchTexts: z.custom<(count: number) => void>((value) => typeof value === "function").optional(),
   /** Latest texts whose vectors are remembered, so that an equal text is not sent again. Default 16,384. */
   rememberTexts: z.int().min(0).default(16_384),
 });
@@ -47,7 +54,11 @@ export function embedChunks<Space extends string, C extends Chunk = Chunk>(
   embedder: Embedder<Space>,
   options: EmbedChunksOptions = {},
 ): Stage<C, Embedded<C, Space>> {
-  const { concurrency, maxTokens, rememberTexts, ...wanted } = resolve("embedChunks", EmbedChunksOptions, options);
+  const { concurrency, maxTokens, rememberTexts, firstBatchTexts, onBatchTexts, ...wanted } = resolve(
+    "embedChunks",
+    EmbedChunksOptions,
+    options,
+  );
   const { space, dimension, maxInputTokens } = embedder;
   const whole = batchLimits(embedder, wanted);
   // A budget smaller than a batch still buys what fits it.
@@ -56,8 +67,12 @@ export function embedChunks<Space extends string, C extends Chunk = Chunk>(
     "embed-chunks",
     async function* (source, context) {
       const { signal, report, failures } = context;
-      const budget = maxTokens === undefined ? undefined : new TokenBudget(maxTokens);
-      const isolator = new RefusalIsolator<PendingText>((texts) => embedTexts(embedder, texts, budget, context));
+      const budget = context.budget ?? (maxTokens === undefined ? undefined : new TokenBudget(maxTokens));
+      const isolator = new RefusalIsolator<PendingText>((texts) => embedTexts(embedder, texts, budget, context), {
+        mostItems: whole.texts,
+        firstItems: firstBatchTexts,
+        onChange: onBatchTexts,
+      });
       // Ends the reading of the source, not the calls in flight: what is paid for is waited for.
       const ending = new AbortController();
       let ended: { readonly thrown: unknown; readonly error: Error } | undefined;
@@ -103,7 +118,7 @@ export function embedChunks<Space extends string, C extends Chunk = Chunk>(
 async function embedTexts(
   embedder: Embedder,
   texts: readonly PendingText[],
-  budget: TokenBudget | undefined,
+  budget: Budget | undefined,
   context: Pick<RunContext, "signal" | "deadlineAt" | "report">,
 ): Promise<void> {
   const { signal, report } = context;

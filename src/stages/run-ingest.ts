@@ -1,5 +1,5 @@
 import { BudgetError } from "../errors.js";
-import { createRunContext, type RunContext, type RunOptions, type Stage } from "../pipeline.js";
+import { type Budget, createRunContext, type RunContext, type RunOptions, type Stage } from "../pipeline.js";
 import type { Store } from "../ports.js";
 import type { Source } from "../stream.js";
 import type { Document } from "../types.js";
@@ -14,6 +14,8 @@ export interface WatchedSource {
 }
 
 export interface RunIngestOptions extends RunOptions {
+  /** What the stages of `flow` spend from. Default: no limit but their own. */
+  readonly budget?: Budget | undefined;
   /** Called at each change, often: draw no more than you can show. */
   readonly onProgress?: (progress: IngestProgress) => void;
 }
@@ -27,18 +29,22 @@ export interface RunIngestOptions extends RunOptions {
 export async function runIngest(
   source: Source<Document> | WatchedSource,
   flow: Stage<Document, unknown>,
-  into: Pick<Store, "documents" | "deleteDocuments">,
-  { onProgress, report, ...run }: RunIngestOptions,
+  into: Pick<Store, "documents" | "deleteDocuments"> & Partial<Pick<Store, "document">>,
+  { onProgress, report, budget, ...run }: RunIngestOptions,
 ): Promise<IngestReport> {
   const ledger = new IngestLedger();
-  const context = createRunContext({
-    ...run,
-    report: (event) => {
-      ledger.add(event);
-      report?.(event);
-      onProgress?.(ledger.progress());
-    },
-  });
+  const context: RunContext = {
+    ...createRunContext({
+      ...run,
+      report: (event) => {
+        ledger.add(event);
+        report?.(event);
+        onProgress?.(ledger.progress());
+      },
+    }),
+    ...(into.document && { stored: (uri: string) => into.document!(uri) }),
+    ...(budget && { budget }),
+  };
   const documents = "read" in source ? source.read(context) : source;
   try {
     for await (const _ of flow.run(ledger.reading(documents), context)) context.signal.throwIfAborted();

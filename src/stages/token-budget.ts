@@ -1,11 +1,12 @@
 import { BudgetError } from "../errors.js";
+import type { Budget } from "../pipeline.js";
 
 /**
  * Lets calls through while their tokens fit a budget. What a call will cost is known only afterwards: until then our
  * count stands for it, scaled by how much more the service has counted so far. The first call goes alone, so that this
  * is known before many are on their way.
  */
-export class TokenBudget {
+export class TokenBudget implements Budget {
   readonly #maxTokens: number;
   /** As the service counted. */
   #spent = 0;

@@ -201,6 +201,47 @@ describe("ask", () => {
   });
 });
 
+describe("how documents are cut", () => {
+  test("is what the flags say, is kept for later runs, and goes through a migration", async () => {
+    const cwd = await temporaryFolder();
+    await cp(handbook, join(cwd, "docs"), { recursive: true });
+    const flags = ["--strategy", "fixed", "--chunk-tokens", "24", "--overlap-tokens", "0", "--parent-tokens", "0"];
+    const plan = await citewellJson<{ chunks: number }>(["plan", "docs", ...flags], { cwd });
+    const first = await citewellJson<IndexJson>(["index", "docs", ...flags], { cwd });
+    expect(first.chunks.total).toBe(plan.chunks);
+    expect(first.chunks.total).toBeGreaterThan(10);
+    expect(await citewellJson<IndexJson>(["index", "docs"], { cwd })).toMatchObject({ documents: { unchanged: 3 } });
+    const kept = await citewellJson<IndexJson>(["migrate"], { cwd });
+    expect(kept).toMatchObject({ requests: 0, chunks: { total: first.chunks.total } });
+    const wider = await citewellJson<IndexJson>(["migrate", "--chunk-tokens", "200"], { cwd });
+    expect(wider.chunks.total).toBeLessThan(first.chunks.total);
+    await writeFile(join(cwd, "citewell.config.json"), JSON.stringify({ chunk: { maxTokens: 24, parentTokens: 0 } }));
+    expect(await citewellJson<IndexJson>(["index", "docs"], { cwd })).toMatchObject({
+      chunks: { total: first.chunks.total },
+    });
+  });
+
+  test("semantic chunks of a file are found by the embedder, and what that took is said", async () => {
+    const file = join(handbook, "leave.md");
+    const { stdout, stderr, exitCode } = await citewell([
+      "chunk",
+      file,
+      "--strategy",
+      "semantic",
+      "--max-tokens",
+      "48",
+      "--json",
+    ]);
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 0,
+      stderr: expect.stringMatching(/^Sentences compared by .*: [1-9]\d* requests, [1-9]\d* tokens\n$/),
+    });
+    const { text, chunks } = JSON.parse(stdout) as { text: string; chunks: { start: number; end: number }[] };
+    expect(chunks.length).toBeGreaterThan(1);
+    expect(chunks.at(-1)!.end).toBe(text.length);
+  });
+});
+
 describe("chunk", () => {
   test("shows spans that cover the file and keep the limit", async () => {
     const file = join(handbook, "leave.md");

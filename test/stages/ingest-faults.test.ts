@@ -82,9 +82,10 @@ test("a service that fails one request in five, refuses batches and chokes on so
   const vectors = await kb.store.knownVectors(hits.map(({ chunk }) => vectorKey(chunk)));
   for (const { chunk } of hits) expect([...vectors.get(vectorKey(chunk))!]).toEqual(vectorOf(chunk.text));
 
-  // The size that the service takes was learned: once it was known, no batch was larger.
+  // The size that the service takes was learned: once it was known, a larger batch was only now and then tried.
   const sizes = upstream.requests.map((request) => textsOf(request).length);
-  expect(sizes.slice(Math.floor(sizes.length / 2)).every((size) => size <= 9)).toBe(true);
+  const later = sizes.slice(Math.floor(sizes.length / 2));
+  expect(later.filter((size) => size > 9).length).toBeLessThan(0.05 * later.length);
 
   // What failed is tried again, alone; all else is there and paid for.
   const before = upstream.requests.length;

@@ -13,6 +13,7 @@ export interface SourceFlags extends StoreFlags {
   readonly sitemap?: boolean;
   readonly requestsPerSecond?: number;
   readonly allowPrivate?: boolean;
+  readonly refetch?: boolean;
 }
 
 /** Documents of all paths of a command line, relative to the current folder, and of addresses of pages, as one source. */
@@ -23,7 +24,7 @@ export function sourceOf(world: World, paths: readonly string[], flags: SourceFl
 }
 
 function readingOptions(flags: SourceFlags, rows: ReadPathOptions["rows"]): ReadPathOptions {
-  const { include, exclude, sitemap, requestsPerSecond, allowPrivate } = flags;
+  const { include, exclude, sitemap, requestsPerSecond, allowPrivate, refetch } = flags;
   return {
     ...(include && { include: [...include] }),
     ...(exclude && { exclude: [...exclude] }),
@@ -32,6 +33,7 @@ function readingOptions(flags: SourceFlags, rows: ReadPathOptions["rows"]): Read
     web: {
       ...(requestsPerSecond !== undefined && { requestsPerSecond }),
       ...(allowPrivate !== undefined && { allowPrivate }),
+      ...(refetch !== undefined && { refetch }),
     },
   };
 }

@@ -2,7 +2,7 @@ import { LoadError } from "../errors.js";
 import type { RunContext } from "../pipeline.js";
 import type { Document } from "../types.js";
 
-export type ReadContext = Pick<RunContext, "signal" | "report" | "failures">;
+export type ReadContext = Pick<RunContext, "signal" | "report" | "failures" | "stored">;
 
 /** Where documents come from. Iterated, it throws at the first file that fails; `read` reports it and goes on. */
 export interface DocumentSource extends AsyncIterable<Document> {

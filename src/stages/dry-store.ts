@@ -2,13 +2,14 @@ import type { Store } from "../ports.js";
 
 type Dry<Space extends string> = Pick<
   Store<Space>,
-  "space" | "documentInfo" | "documents" | "knownVectors" | "write" | "deleteDocuments"
+  "space" | "document" | "documentInfo" | "documents" | "knownVectors" | "write" | "deleteDocuments"
 >;
 
 /** A store as it is, whose changes are answered as if they were made, and are not. */
 export function dryStore<Space extends string>(store: Dry<Space>): Dry<Space> {
   return {
     space: store.space,
+    document: (uri) => store.document(uri),
     documentInfo: (uri) => store.documentInfo(uri),
     documents: (filter) => store.documents(filter),
     knownVectors: (keys) => store.knownVectors(keys),

@@ -4,6 +4,7 @@ import type { ApartLoading } from "../apart/load-apart.js";
 import type { Format, Formats } from "../formats.js";
 import { asLoadError, type FileOutcome } from "../load-file.js";
 import { loadBytes } from "../load-bytes.js";
+import type { ReadContext } from "../source.js";
 import type { RobotRules, Robots } from "./robots.js";
 import type { WebClient } from "./web-client.js";
 import type { WebOptions } from "./web-options.js";
@@ -17,14 +18,24 @@ export interface PageContext {
   /** What its documents carry as `source`. */
   readonly source: string;
   readonly signal: AbortSignal;
+  readonly stored: ReadContext["stored"];
 }
 
-/** What comes of a page: mostly one document, whose title is what it says it is, or the last part of its address. */
+/**
+ * What comes of a page: mostly one document, whose title is what it says it is, or the last part of its address. One that
+ * did not change since it was stored comes as it is stored.
+ */
 export async function* loadPage(address: string, context: PageContext): AsyncGenerator<FileOutcome> {
   const { client, formats, source, signal, options } = context;
   try {
     const { delayMs } = await allowed(address, address, context);
-    const { url, bytes, mediaType, charset } = await client.get(address, { signal, gapMs: delayMs });
+    const before = options.refetch ? undefined : await context.stored?.(address);
+    const page = await client.getIfChanged(address, { signal, gapMs: delayMs, since: before?.revision });
+    if (!page) {
+      yield { document: { ...before!, source }, warnings: [] };
+      return;
+    }
+    const { url, bytes, mediaType, charset, revision } = page;
     if (url.origin !== new URL(address).origin) await allowed(url.href, address, context);
     const path = nameOf(url);
     const format = formatOf(path, mediaType, formats);
@@ -45,7 +56,7 @@ export async function* loadPage(address: string, context: PageContext): AsyncGen
     const file = { path, uri: address, bytes, ...(charset !== undefined && { charset }) };
     const { warnings = [], ...loaded } = await loadBytes(file, format, { ...options, apart: context.apart, signal });
     const title = loaded.title ?? (path.replace(/\.\w+$/, "") || url.host);
-    const document = { uri: address, source, ...loaded, title };
+    const document = { uri: address, source, ...loaded, title, ...(revision && { revision }) };
     yield { document, warnings: warnings.map((warning) => `${address}: ${warning}`) };
   } catch (thrown) {
     signal.throwIfAborted();

@@ -38,9 +38,9 @@ export function readSitemap(address: string, options: ReadSitemapOptions = {}): 
   let complete = false;
 
   async function* read(context: ReadContext): AsyncGenerator<Document> {
-    const { signal, report } = context;
+    const { report } = context;
     complete = false;
-    yield* visiting(site, id, signal, async function* (page): AsyncGenerator<Document> {
+    yield* visiting(site, id, context, async function* (page): AsyncGenerator<Document> {
       const listed = await listPages(id, page, site, context);
       const wanted = [...listed.pages].filter((url) => include?.some((start) => url.startsWith(start)) ?? true);
       const pages = wanted.slice(0, maxPages);

@@ -29,7 +29,7 @@ export function readUrl(addresses: string | readonly string[], options: ReadUrlO
       complete = false;
       context.report({ type: "progress", what: "files-found", count: urls.length });
       let failed = 0;
-      for await (const outcome of visiting(web, id, context.signal, async function* (page) {
+      for await (const outcome of visiting(web, id, context, async function* (page) {
         for (const url of urls) yield* loadPage(url, page);
       })) {
         if ("document" in outcome) yield* reportLoaded(outcome, context);

@@ -1,5 +1,6 @@
 import { ApartLoading } from "../apart/load-apart.js";
 import { Formats } from "../formats.js";
+import type { ReadContext } from "../source.js";
 import type { PageContext } from "./load-page.js";
 import { Robots } from "./robots.js";
 import { WebClient } from "./web-client.js";
@@ -9,7 +10,7 @@ import type { WebOptions } from "./web-options.js";
 export async function* visiting<Out>(
   options: WebOptions,
   source: string,
-  signal: AbortSignal,
+  { signal, stored }: Pick<ReadContext, "signal" | "stored">,
   visit: (context: PageContext) => AsyncIterable<Out>,
 ): AsyncGenerator<Out> {
   const client = new WebClient(options);
@@ -17,7 +18,7 @@ export async function* visiting<Out>(
   const robots = new Robots(client, options);
   const formats = new Formats(options.loaders);
   try {
-    yield* visit({ client, robots, formats, apart, options, source, signal });
+    yield* visit({ client, robots, formats, apart, options, source, signal, stored });
   } finally {
     await apart.close();
     await client.close();

@@ -4,6 +4,7 @@ import { Agent, request, type Dispatcher } from "undici";
 import { LoadError, asError } from "../../errors.js";
 import { guardedLookup, isRefusedHost, type MayReach } from "../../network/guarded-lookup.js";
 import { isPublicAddress } from "../../network/public-address.js";
+import type { Revision } from "../../types.js";
 import { Pace } from "./pace.js";
 import type { WebOptions } from "./web-options.js";
 
@@ -14,6 +15,8 @@ export interface Page {
   readonly mediaType: string;
   readonly charset: string | undefined;
   readonly bytes: Uint8Array;
+  /** What the server calls this state of the page, if it says so. */
+  readonly revision: Revision | undefined;
 }
 
 export interface GetCall {
@@ -21,6 +24,13 @@ export interface GetCall {
   /** Least time between two requests to the host. */
   readonly gapMs: number;
 }
+
+export interface GetChangedCall extends GetCall {
+  /** What the page was when it was fetched before. */
+  readonly since: Revision | undefined;
+}
+
+type Answer = { readonly page: Page } | { readonly location: URL } | "unchanged";
 
 /** The server answered, with a status that is no page. */
 export class StatusError extends LoadError {
@@ -57,11 +67,26 @@ export class WebClient {
   }
 
   /** @throws LoadError when there is no page to be had; an abort as the signal's own reason. */
-  async get(address: string, { signal, gapMs }: GetCall): Promise<Page> {
+  async get(address: string, call: GetCall): Promise<Page> {
+    const page = await this.getIfChanged(address, { ...call, since: undefined });
+    // A server that was told of no state cannot say that it is the same.
+    if (page) return page;
+    throw new StatusError(address, 304);
+  }
+
+  /**
+   * The page, or `undefined` when it is what it was before.
+   *
+   * @throws as `get` does.
+   */
+  async getIfChanged(address: string, { signal, gapMs, since }: GetChangedCall): Promise<Page | undefined> {
     let url = new URL(address);
     try {
       for (let redirects = 0; redirects <= this.#options.maxRedirects; redirects++) {
-        const answer = await this.#send(url, address, { signal, gapMs });
+        // Behind a redirect there may be another page than before, and an older one.
+        const known = redirects === 0 ? since : withoutDate(since);
+        const answer = await this.#send(url, address, { signal, gapMs }, known);
+        if (answer === "unchanged") return undefined;
         if ("page" in answer) return answer.page;
         url = answer.location;
       }
@@ -76,7 +101,7 @@ export class WebClient {
     throw new LoadError("unreadable", address, message);
   }
 
-  async #send(url: URL, address: string, { signal, gapMs }: GetCall): Promise<{ page: Page } | { location: URL }> {
+  async #send(url: URL, address: string, { signal, gapMs }: GetCall, since?: Revision): Promise<Answer> {
     const { requestTimeoutMs, userAgent } = this.#options;
     if (!/^https?:$/.test(url.protocol)) throw new Error(`${url.protocol} is neither http nor https`);
     if (isRefusedHost(url, this.#mayReach)) throw refused(url.hostname);
@@ -85,13 +110,19 @@ export class WebClient {
       const timeout = AbortSignal.timeout(requestTimeoutMs);
       const reply = await request(url, {
         dispatcher: this.#agent,
-        headers: { "user-agent": userAgent, "accept-encoding": "gzip", accept: "text/html, */*;q=0.5" },
+        headers: {
+          "user-agent": userAgent,
+          "accept-encoding": "gzip",
+          accept: "text/html, */*;q=0.5",
+          ...conditions(since),
+        },
         signal: AbortSignal.any([signal, timeout]),
       });
       const { statusCode, headers, body } = reply;
       body.on("error", () => {});
       if (statusCode === 200) return { page: await this.#page(reply, url, address) };
       body.destroy();
+      if (statusCode === 304 && Object.keys(conditions(since)).length > 0) return "unchanged";
       const { location } = headers;
       if (statusCode >= 300 && statusCode < 400 && typeof location === "string")
         return { location: new URL(location, url) };
@@ -122,8 +153,36 @@ export class WebClient {
       : sent;
     const [type = "", ...parameters] = String(headers["content-type"] ?? "").split(";");
     const charset = parameters.map((each) => /^\s*charset\s*=\s*"?([\w.:-]+)/i.exec(each)?.[1]).find(Boolean);
-    return { url, bytes, mediaType: type.trim().toLowerCase(), charset: charset?.toLowerCase() };
+    const revision = revisionOf(headers);
+    return { url, bytes, mediaType: type.trim().toLowerCase(), charset: charset?.toLowerCase(), revision };
   }
+}
+
+/** Longer names of a state are no names. */
+const longestName = 1024;
+
+function revisionOf(headers: Dispatcher.ResponseData["headers"]): Revision | undefined {
+  const named = (name: string) => {
+    const value = headers[name];
+    return typeof value === "string" && /^[\x20-\x7e\x80-\xff]+$/.test(value) && value.length <= longestName
+      ? value
+      : undefined;
+  };
+  const [etag, lastModified] = [named("etag"), named("last-modified")];
+  if (etag === undefined && lastModified === undefined) return undefined;
+  return { ...(etag !== undefined && { etag }), ...(lastModified !== undefined && { lastModified }) };
+}
+
+/** Headers that ask for a page only if it is not in this state. A server that knows the name ignores the date. */
+function conditions({ etag, lastModified }: Revision = {}): Readonly<Record<string, string>> {
+  return {
+    ...(etag !== undefined && { "if-none-match": etag }),
+    ...(lastModified !== undefined && { "if-modified-since": lastModified }),
+  };
+}
+
+function withoutDate({ etag }: Revision = {}): Revision {
+  return etag === undefined ? {} : { etag };
 }
 
 function refused(what: string): Error {

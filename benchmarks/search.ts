@@ -28,6 +28,7 @@ import { parseArgs } from "node:util";
 import { EventLoopDelay } from "./event-loop-delay.js";
 import { madeCorpus } from "./search-corpus.js";
 import { peerIndexes } from "./search-peers.js";
+import type { Asking, Opening, Weighed } from "./searching-process.js";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -44,6 +45,7 @@ const k = 10;
 const raw = chunkCount * dimension * 4;
 const corpus = madeCorpus(chunkCount, dimension, queryCount);
 const { queries } = corpus;
+const filters = { "50 %": { half: 1 }, "1 %": { hundredth: 1 }, "0.01 %": { tenThousandth: 1 } } as const;
 const embedder = { space: "benchmark", dimension } satisfies Pick<Embedder, "space" | "dimension">;
 
 const say = (line: string) => console.log(`  ${line}`);
@@ -67,10 +69,31 @@ async function timed(ask: (at: number) => Promise<unknown>): Promise<number[]> {
   return taken;
 }
 
-function sayMemory(): void {
-  const { rss, heapTotal, arrayBuffers } = process.memoryUsage();
-  const inMain = `main thread's heap ${megabytes(heapTotal)}, buffers ${megabytes(arrayBuffers)}`;
-  say(`memory of the process ${megabytes(rss)}, ${(rss / raw).toFixed(2)} of the raw vectors; ${inMain}`);
+const besideRaw = (bytes: number) => `${megabytes(bytes)}, ${(bytes / raw).toFixed(2)} of the raw vectors`;
+
+/** What a process takes that only opens the store and answers all queries, first without a filter, then with each. */
+async function weigh(index: "flat" | "hnsw", path: string): Promise<void> {
+  const child = fork(fileURLToPath(new URL("./searching-process.js", import.meta.url)), { serialization: "advanced" });
+  const weighed = async (message: Opening | Asking) => {
+    child.send(message);
+    return ((await once(child, "message")) as [Weighed])[0];
+  };
+  const sayWeight = (when: string, { residentBytes, peakBytes, heapBytes, buffersBytes }: Weighed) =>
+    say(
+      `memory of a process that only searches, ${when}: ${besideRaw(residentBytes)}, at most ${besideRaw(peakBytes)}; ` +
+        `main thread's heap ${megabytes(heapBytes)}, buffers ${megabytes(buffersBytes)}`,
+    );
+  const askAll = async (filter?: Filter) => {
+    let last: Weighed | undefined;
+    for (const { text, vector } of queries) last = await weighed({ question: text, vector, ...(filter && { filter }) });
+    return last!;
+  };
+  await weighed({ path, ...embedder, index });
+  sayWeight(`${queryCount} questions`, await askAll());
+  for (const metadata of Object.values(filters).slice(0, -1)) await askAll({ metadata });
+  sayWeight("and with filters", await askAll({ metadata: Object.values(filters).at(-1)! }));
+  child.disconnect();
+  await once(child, "exit");
 }
 
 async function build(path: string): Promise<void> {
@@ -119,7 +142,6 @@ async function measure(index: "flat" | "hnsw", path: string): Promise<readonly s
   for (const mode of ["dense", "lexical", "hybrid"] as const) {
     say(`search stage, ${mode}, 40 hits: ${described(await timed(stageOf(store, mode)))}`);
   }
-  const filters = { "50 %": { half: 1 }, "1 %": { hundredth: 1 }, "0.01 %": { tenThousandth: 1 } };
   for (const [share, metadata] of Object.entries(filters)) {
     const call = { count: k, filter: { metadata } };
     // The first search with a filter looks up what it lets through; it is kept until something is written.
@@ -131,7 +153,6 @@ async function measure(index: "flat" | "hnsw", path: string): Promise<readonly s
     }
     say(`  search stage, hybrid, 40 hits: ${described(await timed(stageOf(store, "hybrid", { metadata })))}`);
   }
-  sayMemory();
   await store.close();
   return found;
 }
@@ -196,7 +217,7 @@ async function measurePeer(name: string, exact: readonly string[][] | undefined,
       recall = await measured(`, ef ${ef}`);
     }
   }
-  sayMemory();
+  say(`memory of the process: ${besideRaw(process.memoryUsage.rss())}`);
 }
 
 function recallOf(found: readonly (readonly string[])[], exact: readonly (readonly string[])[]): number {
@@ -261,6 +282,7 @@ async function run(): Promise<void> {
       if (!wanted.includes(index)) continue;
       console.log(`\n${index}`);
       const found = await apart<string[][]>(index, { path });
+      await weigh(index, path);
       if (index === "flat") exact = found;
       else if (exact) say(`recall@${k} against flat ${(ours = recallOf(found, exact)).toFixed(4)}`);
     }

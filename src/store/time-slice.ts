@@ -18,3 +18,12 @@ export class TimeSlice {
     this.#endsAt = performance.now() + sliceMs;
   }
 }
+
+/** Runs work that comes in short steps to its end, and lets others run between them. */
+export async function inSlices<Result>(steps: Generator<void, Result>): Promise<Result> {
+  const slice = new TimeSlice();
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done) return step.value;
+    if (slice.over) await slice.next();
+  }
+}

@@ -1,9 +1,12 @@
+import { NumberedStrings, type StringBytes } from "../../text/numbered-strings.js";
 import type { Allowed } from "../allowed-chunks.js";
-import { TimeSlice } from "../time-slice.js";
+import { inSlices, TimeSlice } from "../time-slice.js";
 import { type Ranking, TopK } from "../top-k.js";
-import { frequencyOf, indexOfSlot, mostSlots, postingOf, slotOf } from "./posting.js";
-import { Postings } from "./postings.js";
-import { type Saturation, StrongestShares } from "./strongest-shares.js";
+import { beforeAll, mostSlots, PostingReader, putPosting } from "./posting.js";
+import { PostingSeeker } from "./posting-seeker.js";
+import { type PostingLists, Postings } from "./postings.js";
+import { Scores, type Weighed } from "./scores.js";
+import { type Saturation, type TermOutline, TermOutlines } from "./term-outlines.js";
 
 export interface Bm25Options {
   /** How soon repeating a word stops counting. */
@@ -22,39 +25,38 @@ export interface Bm25Conditions {
 
 interface Bm25Outline {
   /** By term number. */
-  readonly vocabulary: readonly string[];
+  readonly vocabulary: StringBytes;
   /** By slot. */
   readonly labels: Uint32Array;
   readonly lengths: Uint32Array;
-  /** How many postings, by term number. */
-  readonly postingCounts: Uint32Array;
 }
 
 /** All that an index without dead entries is made of: what is saved. Slots are in order of label. */
 export interface Bm25Content extends Bm25Outline {
-  /** Of all terms, one behind the other. */
-  readonly postings: Uint32Array;
+  readonly postings: PostingLists;
 }
 
-/** The same with postings in pieces, made while they are read: together they are most of an index. */
+/** The same with the numbers of the postings in pieces, made while they are read: together they are most of an index. */
 export interface Bm25Snapshot extends Bm25Outline {
-  readonly postingCount: number;
-  /** Pieces, each good until the next one. */
-  readonly postings: () => Generator<Uint32Array>;
+  readonly postings: Omit<PostingLists, "numbers"> & {
+    readonly length: number;
+    /** Pieces, each good until the next one. */
+    readonly numbers: () => Generator<Uint16Array>;
+  };
 }
 
-/** Postings in a piece of a snapshot, a quarter of a megabyte: less than a millisecond of copying. */
+/** Numbers in a piece of a snapshot, an eighth of a megabyte: less than a millisecond of copying. */
 const pieceLength = 2 ** 16;
 
-/** From so many postings on, it is worth finding out whether a list can be left unread. */
+/** From so many numbers on, it is worth finding out whether a list can be left unread. */
 const longList = 4096;
 
 /** Sums of floating-point numbers differ by their order: by far less than this share of them. */
 const roundedUp = 1 + 1e-9;
 
-interface AskedTerm {
-  readonly list: Uint32Array;
-  readonly rarity: number;
+interface AskedTerm extends Weighed {
+  readonly list: Uint16Array;
+  readonly outline: TermOutline;
   /** What it can add to any text's score. */
   readonly most: number;
 }
@@ -65,7 +67,7 @@ interface AskedTerm {
  * times: what was removed is not counted.
  */
 export class Bm25Index {
-  readonly #terms = new Map<string, number>();
+  readonly #vocabulary: NumberedStrings;
   readonly #postings: Postings;
   #labels: Uint32Array;
   #lengths: Uint32Array;
@@ -74,33 +76,29 @@ export class Bm25Index {
   #deadSlots = 0;
   /** Of the living. */
   #totalLength = 0;
-  readonly #strongest = new StrongestShares();
-  #scores = new Float64Array(0);
-  #touched = new Uint32Array(0);
+  /** Of texts, ever. */
+  #removals = 0;
+  readonly #outlines = new TermOutlines();
+  readonly #scores = new Scores();
+  #scratch = new Uint16Array(0);
 
-  private constructor(content: Partial<Omit<Bm25Content, "vocabulary">> = {}) {
+  private constructor(vocabulary: NumberedStrings, content: Partial<Omit<Bm25Content, "vocabulary">> = {}) {
+    this.#vocabulary = vocabulary;
     this.#labels = content.labels ?? new Uint32Array(0);
     this.#lengths = content.lengths ?? new Uint32Array(0);
     this.#slots = this.#labels.length;
     this.#dead = new Uint8Array(this.#slots);
-    this.#postings = new Postings(content.postingCounts, content.postings);
+    this.#postings = new Postings(content.postings);
     for (const length of this.#lengths) this.#totalLength += length;
   }
 
   static empty(): Bm25Index {
-    return new Bm25Index();
+    return new Bm25Index(NumberedStrings.empty());
   }
 
   /** The index with that content. Takes over its arrays. */
   static async from(content: Bm25Content): Promise<Bm25Index> {
-    const index = new Bm25Index(content);
-    const slice = new TimeSlice();
-    let term = 0;
-    for (const word of content.vocabulary) {
-      index.#terms.set(word, term++);
-      if (slice.over) await slice.next();
-    }
-    return index;
+    return new Bm25Index(await inSlices(NumberedStrings.from(content.vocabulary)), content);
   }
 
   /** Texts that can be found. */
@@ -118,15 +116,12 @@ export class Bm25Index {
     const slot = this.#slots;
     if (slot > 0 && label <= this.#labels[slot - 1]!) throw new RangeError(`Label ${label} is not above the last one`);
     if (slot === mostSlots) throw new RangeError(`A lexical index holds at most ${mostSlots} chunks`);
-    if (slot === this.#labels.length) this.#grow(Math.max(1024, slot * 2));
+    if (slot === this.#labels.length) this.#grow(Math.max(1024, Math.ceil(slot * 1.5)));
     let length = 0;
     for (const [word, frequency] of frequencies) {
-      let term = this.#terms.get(word);
-      if (term === undefined) {
-        term = this.#postings.addTerm();
-        this.#terms.set(word, term);
-      }
-      this.#postings.append(term, postingOf(slot, frequency));
+      const term = this.#vocabulary.add(word);
+      if (term === this.#postings.terms) this.#postings.addTerm();
+      this.#postings.append(term, slot, frequency);
       length += frequency;
     }
     this.#labels[slot] = label;
@@ -141,6 +136,7 @@ export class Bm25Index {
     if (slot === undefined || this.#dead[slot]) return;
     this.#dead[slot] = 1;
     this.#deadSlots++;
+    this.#removals++;
     this.#totalLength -= this.#lengths[slot]!;
   }
 
@@ -164,67 +160,46 @@ export class Bm25Index {
     const asked = this.#asked(words, { flat, perLength });
     const holders = required.length > 0 ? this.#holders(required) : undefined;
     const fits = (slot: number) => (!holders || holders.has(slot)) && (!allowed || allowed.has(this.#labels[slot]!));
-    // In variables of their own: looked up anew for each posting, the fields make a search a quarter slower.
-    const scores = this.#scoreRoom();
-    const [touchedSlots, lengths, dead] = [this.#touched, this.#lengths, this.#dead];
-    const someDead = this.#deadSlots > 0;
-    let touched = 0;
+    const [scores, lengths] = [this.#scores, this.#lengths];
+    scores.reserve(this.#slots, this.#labels.length);
+    const dead = this.#deadSlots > 0 ? this.#dead : undefined;
     let candidates: Uint32Array | undefined;
     let left = asked.reduce((sum, { most }) => sum + most, 0) * roundedUp;
-    for (const { list, rarity, most } of asked) {
-      if (!candidates && touched >= wanted && list.length >= longList && list.length > touched) {
-        const least = this.#leastOfBest(touchedSlots.subarray(0, touched), wanted, fits);
+    for (const term of asked) {
+      const { list, outline, most } = term;
+      if (!candidates && scores.count >= wanted && list.length >= longList && list.length > scores.count) {
+        const least = this.#leastOfBest(scores.touched, wanted, fits);
         if (least > left) {
-          candidates = touchedSlots
-            .slice(0, touched)
-            .filter((slot) => scores[slot]! + left >= least && fits(slot))
-            .toSorted();
+          const touched = scores.touched.filter((slot) => scores.of(slot) + left >= least && fits(slot));
+          candidates = touched.toSorted();
         }
       }
       left -= most;
-      if (candidates) {
-        let at = 0;
-        for (const slot of candidates) {
-          at = indexOfSlot(list, slot, at);
-          if (at === list.length) break;
-          const posting = list[at]!;
-          if (slotOf(posting) !== slot) continue;
-          const frequency = frequencyOf(posting);
-          scores[slot]! += (rarity * frequency) / (frequency + flat + perLength * lengths[slot]!);
-        }
-        continue;
-      }
-      for (let at = 0; at < list.length; at++) {
-        const posting = list[at]!;
-        const slot = slotOf(posting);
-        if (someDead && dead[slot]) continue;
-        const frequency = frequencyOf(posting);
-        const before = scores[slot]!;
-        if (before === 0) touchedSlots[touched++] = slot;
-        scores[slot] = before + (rarity * frequency) / (frequency + flat + perLength * lengths[slot]!);
-      }
+      if (candidates) scores.addTo(candidates, new PostingSeeker(list, outline), term, lengths);
+      else scores.addAll(list, term, lengths, dead);
     }
     const best = new TopK(wanted);
-    for (const slot of candidates ?? touchedSlots.subarray(0, touched)) {
-      if (candidates || fits(slot)) best.offer(this.#labels[slot]!, scores[slot]!);
+    for (const slot of candidates ?? scores.touched) {
+      if (candidates || fits(slot)) best.offer(this.#labels[slot]!, scores.of(slot));
     }
-    for (let at = 0; at < touched; at++) scores[touchedSlots[at]!] = 0;
+    scores.clear();
     return best.ranking();
   }
 
   /** A query's words that anybody has, by falling worth. */
-  #asked(words: readonly string[], saturation: Saturation): AskedTerm[] {
+  #asked(words: readonly string[], { flat, perLength }: Saturation): AskedTerm[] {
     const weights = new Map<number, number>();
     for (const word of words) {
-      const term = this.#terms.get(word);
+      const term = this.#vocabulary.numberOf(word);
       if (term !== undefined) weights.set(term, (weights.get(term) ?? 0) + 1);
     }
+    const texts = { lengths: this.#lengths, dead: this.#dead, removals: this.#removals };
     const asked: AskedTerm[] = [];
     for (const [term, weight] of weights) {
       const list = this.#postings.list(term);
-      const living = this.#living(list);
-      const rarity = weight * Math.log(1 + (this.size - living + 0.5) / (living + 0.5));
-      asked.push({ list, rarity, most: rarity * this.#strongest.of(term, list, this.#lengths, saturation) });
+      const outline = this.#outlines.of(term, list, texts, { flat, perLength });
+      const rarity = weight * Math.log(1 + (this.size - outline.living + 0.5) / (outline.living + 0.5));
+      asked.push({ list, outline, rarity, flat, perLength, most: rarity * outline.share });
     }
     return asked.toSorted((one, other) => other.most - one.most);
   }
@@ -232,7 +207,7 @@ export class Bm25Index {
   /** The lowest score among the `wanted` best of these slots that fit; -Infinity when there are fewer. */
   #leastOfBest(slots: Uint32Array, wanted: number, fits: (slot: number) => boolean): number {
     const best = new TopK(wanted);
-    for (const slot of slots) if (fits(slot)) best.offer(slot, this.#scores[slot]!);
+    for (const slot of slots) if (fits(slot)) best.offer(slot, this.#scores.of(slot));
     return best.least;
   }
 
@@ -249,53 +224,80 @@ export class Bm25Index {
       if (!this.#dead[slot]) living++;
     }
     const alive = (_: number, slot: number) => !this.#dead[slot];
-    const vocabulary: string[] = [];
-    const terms: number[] = [];
-    const counts: number[] = [];
-    let postingCount = 0;
-    for (const [word, term] of this.#terms) {
-      const count = this.#living(this.#postings.list(term));
+    const known = this.#postings.terms;
+    const [terms, counts] = [new Uint32Array(known), new Uint32Array(known)];
+    const [lengths, lastSlots] = [new Uint32Array(known), new Uint32Array(known)];
+    let [kept, length] = [0, 0];
+    for (let term = 0; term < known; term++) {
+      const { count, lastSlot, numbers } = this.#livingList(term, newSlots);
       if (count > 0) {
-        vocabulary.push(word);
-        terms.push(term);
-        counts.push(count);
-        postingCount += count;
+        [terms[kept], counts[kept], lengths[kept], lastSlots[kept]] = [term, count, numbers.length, lastSlot];
+        kept++;
+        length += numbers.length;
       }
       if (slice.over) await slice.next();
     }
     return {
-      vocabulary,
+      vocabulary: await inSlices(this.#vocabulary.content(terms.subarray(0, kept))),
       labels: this.#labels.slice(0, this.#slots).filter(alive),
       lengths: this.#lengths.slice(0, this.#slots).filter(alive),
-      postingCounts: Uint32Array.from(counts),
-      postingCount,
-      postings: () => this.#livingPostings(terms, newSlots),
+      postings: {
+        counts: counts.slice(0, kept),
+        lengths: lengths.slice(0, kept),
+        lastSlots: lastSlots.slice(0, kept),
+        length,
+        numbers: () => this.#livingNumbers(terms.subarray(0, kept), newSlots),
+      },
     };
   }
 
   /** An index of the same texts without dead entries; as with `content`, nobody may add or remove meanwhile. */
   async compacted(): Promise<Bm25Index> {
     const slice = new TimeSlice();
-    const content = await this.content();
-    const postings = new Uint32Array(content.postingCount);
+    const { postings, ...outline } = await this.content();
+    const numbers = new Uint16Array(postings.length);
     let end = 0;
-    for (const piece of content.postings()) {
-      postings.set(piece, end);
+    for (const piece of postings.numbers()) {
+      numbers.set(piece, end);
       end += piece.length;
       if (slice.over) await slice.next();
     }
-    return Bm25Index.from({ ...content, postings });
+    return Bm25Index.from({ ...outline, postings: { ...postings, numbers } });
   }
 
-  *#livingPostings(terms: readonly number[], newSlots: Uint32Array): Generator<Uint32Array> {
-    const piece = new Uint32Array(pieceLength);
+  /** A term's list without dead postings, by new slots; good until the next one. */
+  #livingList(
+    term: number,
+    newSlots: Uint32Array,
+  ): { readonly count: number; readonly lastSlot: number; readonly numbers: Uint16Array } {
+    const list = this.#postings.list(term);
+    if (this.#deadSlots === 0) {
+      return { count: this.#postings.count(term), lastSlot: this.#postings.lastSlot(term), numbers: list };
+    }
+    // What is left takes no more room: two steps in one need no more numbers than the two.
+    if (this.#scratch.length < list.length) this.#scratch = new Uint16Array(2 * list.length);
+    const reader = new PostingReader(list);
+    let [count, end, before] = [0, 0, beforeAll];
+    while (reader.next()) {
+      if (this.#dead[reader.slot]) continue;
+      const slot = newSlots[reader.slot]!;
+      end = putPosting(this.#scratch, end, slot - before, reader.frequency);
+      before = slot;
+      count++;
+    }
+    return { count, lastSlot: before, numbers: this.#scratch.subarray(0, end) };
+  }
+
+  *#livingNumbers(terms: Uint32Array, newSlots: Uint32Array): Generator<Uint16Array> {
+    const piece = new Uint16Array(pieceLength);
     let end = 0;
     for (const term of terms) {
-      const list = this.#postings.list(term);
-      for (let at = 0; at < list.length; at++) {
-        const slot = slotOf(list[at]!);
-        if (this.#dead[slot]) continue;
-        piece[end++] = postingOf(newSlots[slot]!, frequencyOf(list[at]!));
+      const { numbers } = this.#livingList(term, newSlots);
+      for (let at = 0; at < numbers.length;) {
+        const part = numbers.subarray(at, at + pieceLength - end);
+        piece.set(part, end);
+        at += part.length;
+        end += part.length;
         if (end === pieceLength) {
           yield piece;
           end = 0;
@@ -307,30 +309,21 @@ export class Bm25Index {
 
   /** Slots of the texts, dead ones among them, that have all of these words. */
   #holders(words: readonly string[]): ReadonlySet<number> {
-    const lists: Uint32Array[] = [];
+    const terms: number[] = [];
     for (const word of words) {
-      const term = this.#terms.get(word);
+      const term = this.#vocabulary.numberOf(word);
       if (term === undefined) return new Set();
-      lists.push(this.#postings.list(term));
+      terms.push(term);
     }
-    lists.sort((one, other) => one.length - other.length);
+    terms.sort((one, other) => this.#postings.count(one) - this.#postings.count(other));
     let holders: Set<number> | undefined;
-    for (const list of lists) {
+    for (const term of terms) {
       const next = new Set<number>();
-      for (let at = 0; at < list.length; at++) {
-        const slot = slotOf(list[at]!);
-        if (!holders || holders.has(slot)) next.add(slot);
-      }
+      const reader = new PostingReader(this.#postings.list(term));
+      while (reader.next()) if (!holders || holders.has(reader.slot)) next.add(reader.slot);
       holders = next;
     }
     return holders ?? new Set();
-  }
-
-  #living(list: Uint32Array): number {
-    if (this.#deadSlots === 0) return list.length;
-    let living = 0;
-    for (let at = 0; at < list.length; at++) if (!this.#dead[slotOf(list[at]!)]) living++;
-    return living;
   }
 
   #slotOf(label: number): number | undefined {
@@ -352,14 +345,5 @@ export class Bm25Index {
     const dead = new Uint8Array(slots);
     dead.set(this.#dead);
     [this.#labels, this.#lengths, this.#dead] = [labels, lengths, dead];
-  }
-
-  /** Sums by slot, all 0. */
-  #scoreRoom(): Float64Array {
-    if (this.#scores.length < this.#slots) {
-      this.#scores = new Float64Array(this.#labels.length);
-      this.#touched = new Uint32Array(this.#labels.length);
-    }
-    return this.#scores;
   }
 }

@@ -15,7 +15,7 @@ import { LexicalFileFacts, lexicalFileFacts, readLexicalFile, writeLexicalFile }
 const name = "lexical";
 
 const Facts = LexicalFileFacts.extend({
-  format: z.literal(1),
+  format: z.literal(2),
   store: z.string(),
   analyzer: z.string(),
   contextWeight: z.number(),
@@ -119,7 +119,7 @@ export class LexicalIndex {
       const content = await this.#index.content();
       const { position } = this.#follower;
       const facts: z.input<typeof Facts> = {
-        format: 1,
+        format: 2,
         store: this.#options.store,
         analyzer: analyzerFingerprint(),
         contextWeight: this.#options.contextWeight,

@@ -1,40 +1,61 @@
-// Smallest block of a list: most terms of a corpus occur once or twice.
-const smallestBlock = 2;
+import { beforeAll, postingLength, putPosting } from "./posting.js";
 
 const pageBits = 18;
-/** Numbers of a page, 1 MB of them: growing by pages copies nothing. */
+/** Numbers of a page, half a megabyte of them: growing by pages copies nothing. */
 export const pageLength = 2 ** pageBits;
 
+/** Blocks hold 2, 3, 4, 6, 8, 12 … numbers: most terms of a corpus occur once or twice. */
+function sizeOf(sizeClass: number): number {
+  return (sizeClass % 2 === 0 ? 2 : 3) << (sizeClass >> 1);
+}
+
+/** A term that has no block yet, or one of those that were taken over. */
+const noClass = 255;
+
+/** Lists as they are saved, by term number. */
+export interface PostingLists {
+  /** Postings of each. */
+  readonly counts: Uint32Array;
+  /** Numbers of each. */
+  readonly lengths: Uint32Array;
+  /** Of each the last posting's slot. */
+  readonly lastSlots: Uint32Array;
+  /** The numbers of all, one list behind the other. */
+  readonly numbers: Uint16Array;
+}
+
 /**
- * Lists of 32-bit numbers, one a term, in pages: lists of thousands of rare terms cost no object each. A list that
- * outgrows its block moves to one of twice the size, and its old block serves another list. A block longer than a page
- * has a page of its own length.
+ * Lists of postings, one a term, in pages: lists of thousands of rare terms cost no object each. A list that outgrows its
+ * block moves to a larger one, and its old block serves another list. A block longer than a page has a page of its own
+ * length.
  */
 export class Postings {
   /** The lists taken over, one behind the other; places in pages count on from its end. */
-  readonly #base: Uint32Array;
-  readonly #pages: Uint32Array[] = [];
+  readonly #base: Uint16Array;
+  readonly #pages: Uint16Array[] = [];
   /** Numbers taken of the last page. */
   #used = pageLength;
   /** Places by term. A place in a page: the base's length + index of the page * `pageLength` + index in the page. */
   #starts: Uint32Array;
+  #counts: Uint32Array;
   #lengths: Uint32Array;
-  #capacities: Uint32Array;
+  #lastSlots: Uint32Array;
+  #classes: Uint8Array;
   #terms: number;
-  #entries: number;
-  /** Places of free blocks, by the power of two they hold. */
-  readonly #free: number[][] = Array.from({ length: 33 }, () => []);
+  /** Places of free blocks, by size class. */
+  readonly #free: number[][] = [];
 
-  /** Takes over lists that lie one behind the other in `data`, `lengths` telling how long each is. */
-  constructor(lengths: Uint32Array = new Uint32Array(0), data: Uint32Array = new Uint32Array(0)) {
-    this.#base = data;
-    this.#lengths = lengths;
-    this.#capacities = lengths.slice();
-    this.#starts = new Uint32Array(lengths.length);
-    this.#terms = lengths.length;
-    this.#entries = data.length;
-    for (let term = 1; term < lengths.length; term++) {
-      this.#starts[term] = this.#starts[term - 1]! + lengths[term - 1]!;
+  /** Takes over lists with their arrays. */
+  constructor(lists: PostingLists = nothing()) {
+    this.#base = lists.numbers;
+    this.#counts = lists.counts;
+    this.#lengths = lists.lengths;
+    this.#lastSlots = lists.lastSlots;
+    this.#terms = lists.counts.length;
+    this.#classes = new Uint8Array(this.#terms).fill(noClass);
+    this.#starts = new Uint32Array(this.#terms);
+    for (let term = 1; term < this.#terms; term++) {
+      this.#starts[term] = this.#starts[term - 1]! + this.#lengths[term - 1]!;
     }
   }
 
@@ -43,33 +64,46 @@ export class Postings {
     return this.#terms;
   }
 
-  /** Numbers in all lists together. */
-  get entries(): number {
-    return this.#entries;
-  }
-
   /** A new, empty list. */
   addTerm(): number {
-    if (this.#terms === this.#starts.length) {
-      const room = Math.max(1024, this.#terms * 2);
-      this.#starts = enlarged(this.#starts, room);
-      this.#lengths = enlarged(this.#lengths, room);
-      this.#capacities = enlarged(this.#capacities, room);
+    const room = this.#starts.length;
+    if (this.#terms === room) {
+      const larger = Math.max(1024, Math.ceil(room * 1.5));
+      this.#starts = enlarged(this.#starts, new Uint32Array(larger));
+      this.#counts = enlarged(this.#counts, new Uint32Array(larger));
+      this.#lengths = enlarged(this.#lengths, new Uint32Array(larger));
+      this.#lastSlots = enlarged(this.#lastSlots, new Uint32Array(larger));
+      this.#classes = enlarged(this.#classes, new Uint8Array(larger));
     }
+    this.#classes[this.#terms] = noClass;
     return this.#terms++;
   }
 
-  append(term: number, value: number): void {
+  /** @param slot above those of the list. */
+  append(term: number, slot: number, frequency: number): void {
     const length = this.#lengths[term]!;
-    if (length === this.#capacities[term]!) this.#move(term);
+    const before = this.#counts[term] === 0 ? beforeAll : this.#lastSlots[term]!;
+    const needed = postingLength(slot - before, frequency);
+    if (length + needed > this.#capacityOf(term)) this.#move(term, length + needed);
     const place = this.#starts[term]!;
-    this.#arrayAt(place)[this.#indexOf(place) + length] = value;
-    this.#lengths[term] = length + 1;
-    this.#entries++;
+    putPosting(this.#arrayAt(place), this.#indexOf(place) + length, slot - before, frequency);
+    this.#lengths[term] = length + needed;
+    this.#lastSlots[term] = slot;
+    this.#counts[term]!++;
+  }
+
+  /** How many postings a term has. */
+  count(term: number): number {
+    return this.#counts[term]!;
+  }
+
+  /** Slot of a term's last posting, of which there has to be one. */
+  lastSlot(term: number): number {
+    return this.#lastSlots[term]!;
   }
 
   /** The list of a term; good until the next `append`. */
-  list(term: number): Uint32Array {
+  list(term: number): Uint16Array {
     const length = this.#lengths[term]!;
     // A list without a block has no place yet.
     if (length === 0) return this.#base.subarray(0, 0);
@@ -78,7 +112,13 @@ export class Postings {
     return this.#arrayAt(place).subarray(start, start + length);
   }
 
-  #arrayAt(place: number): Uint32Array {
+  /** Nothing is ever appended in place to a list that was taken over: the next one begins at its end. */
+  #capacityOf(term: number): number {
+    const sizeClass = this.#classes[term]!;
+    return sizeClass === noClass ? this.#lengths[term]! : sizeOf(sizeClass);
+  }
+
+  #arrayAt(place: number): Uint16Array {
     return place < this.#base.length ? this.#base : this.#pages[(place - this.#base.length) >>> pageBits]!;
   }
 
@@ -86,24 +126,22 @@ export class Postings {
     return place < this.#base.length ? place : (place - this.#base.length) & (pageLength - 1);
   }
 
-  #move(term: number): void {
+  #move(term: number, needed: number): void {
     const list = this.list(term);
-    const capacity = Math.max(smallestBlock, 2 ** Math.ceil(Math.log2(list.length + 1)));
-    const to = this.#allocate(capacity);
+    let sizeClass = Math.max(0, 2 * Math.floor(Math.log2(needed / 2)));
+    while (sizeOf(sizeClass) < needed) sizeClass++;
+    const to = this.#allocate(sizeClass);
     this.#arrayAt(to).set(list, this.#indexOf(to));
-    this.#release(this.#starts[term]!, this.#capacities[term]!);
+    const old = this.#classes[term]!;
+    if (old !== noClass) (this.#free[old] ??= []).push(this.#starts[term]!);
     this.#starts[term] = to;
-    this.#capacities[term] = capacity;
+    this.#classes[term] = sizeClass;
   }
 
-  #release(place: number, capacity: number): void {
-    if (capacity < smallestBlock) return;
-    this.#free[Math.floor(Math.log2(capacity))]!.push(place);
-  }
-
-  #allocate(capacity: number): number {
-    const free = this.#free[Math.log2(capacity)]!.pop();
+  #allocate(sizeClass: number): number {
+    const free = this.#free[sizeClass]?.pop();
     if (free !== undefined) return free;
+    const capacity = sizeOf(sizeClass);
     if (capacity > pageLength) return this.#addPage(capacity);
     // The numbers left on a page are too few for the block, and are left alone.
     if (this.#used + capacity > pageLength) {
@@ -117,12 +155,16 @@ export class Postings {
 
   #addPage(length: number): number {
     this.#used = pageLength;
-    return this.#base.length + (this.#pages.push(new Uint32Array(length)) - 1) * pageLength;
+    return this.#base.length + (this.#pages.push(new Uint16Array(length)) - 1) * pageLength;
   }
 }
 
-function enlarged(array: Uint32Array, length: number): Uint32Array {
-  const copy = new Uint32Array(length);
-  copy.set(array);
-  return copy;
+function nothing(): PostingLists {
+  const none = new Uint32Array(0);
+  return { counts: none, lengths: none, lastSlots: none, numbers: new Uint16Array(0) };
+}
+
+function enlarged<Numbers extends Uint32Array | Uint8Array>(array: Numbers, larger: Numbers): Numbers {
+  larger.set(array);
+  return larger;
 }

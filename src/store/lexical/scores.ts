@@ -1,0 +1,101 @@
+import { frequencyMask, stepShift } from "./posting.js";
+import type { PostingSeeker } from "./posting-seeker.js";
+import type { Saturation } from "./term-outlines.js";
+
+/** A term of a question: what it is worth, and what BM25 makes of a frequency. */
+export interface Weighed extends Saturation {
+  readonly rarity: number;
+}
+
+/** Sums of what texts have of a question's terms, by slot. */
+export class Scores {
+  #sums = new Float64Array(0);
+  #touched = new Uint32Array(0);
+  #count = 0;
+
+  /** Makes room for slots below `room`; nothing may have been added. */
+  reserve(slots: number, room: number): void {
+    if (this.#sums.length >= slots) return;
+    this.#sums = new Float64Array(room);
+    this.#touched = new Uint32Array(room);
+  }
+
+  /** How many texts have any of the terms. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Slots of those texts, in no order. */
+  get touched(): Uint32Array {
+    return this.#touched.subarray(0, this.#count);
+  }
+
+  of(slot: number): number {
+    return this.#sums[slot]!;
+  }
+
+  /** Adds a term's share to each text in its list but the dead. */
+  addAll(list: Uint16Array, term: Weighed, lengths: Uint32Array, dead: Uint8Array | undefined): void {
+    this.#count = addShares(list, term, lengths, dead, this.#sums, this.#touched, this.#count);
+  }
+
+  /** Adds a term's share to those of the texts, given by rising slot, that have it. */
+  addTo(slots: Uint32Array, postings: PostingSeeker, term: Weighed, lengths: Uint32Array): void {
+    const { rarity, flat, perLength } = term;
+    const sums = this.#sums;
+    for (let at = 0; at < slots.length; at++) {
+      const slot = slots[at]!;
+      const frequency = postings.frequencyIn(slot);
+      if (frequency > 0) sums[slot]! += (rarity * frequency) / (frequency + flat + perLength * lengths[slot]!);
+    }
+  }
+
+  /** Takes all sums back to 0. */
+  clear(): void {
+    const [sums, touched] = [this.#sums, this.#touched];
+    for (let at = 0; at < this.#count; at++) sums[touched[at]!] = 0;
+    this.#count = 0;
+  }
+}
+
+/**
+ * The innermost loop of a search: reads postings as `PostingReader` does, but an object for each list and its fields would
+ * make it half as slow again. `| 0` keeps V8 from counting in floating point, which takes twice as long. Returns how many
+ * slots are in `touched` then.
+ */
+function addShares(
+  list: Uint16Array,
+  { rarity, flat, perLength }: Weighed,
+  lengths: Uint32Array,
+  dead: Uint8Array | undefined,
+  sums: Float64Array,
+  touched: Uint32Array,
+  touchedBefore: number,
+): number {
+  let count = touchedBefore;
+  let slot = -1;
+  for (let at = 0; at < list.length; at = (at + 1) | 0) {
+    const first = list[at]!;
+    let step = first >> stepShift;
+    let frequency = first & frequencyMask;
+    if (frequency === 0) {
+      frequency = step & 0xff;
+      at = (at + 1) | 0;
+      step = ((first >> 12) << 16) | list[at]!;
+      if (frequency === 0) {
+        step = (step << 16) | list[at + 1]!;
+        frequency = list[at + 2]!;
+        at = (at + 2) | 0;
+      }
+    }
+    slot = (slot + step) | 0;
+    if (dead && dead[slot] !== 0) continue;
+    const before = sums[slot]!;
+    if (before === 0) {
+      touched[count] = slot;
+      count = (count + 1) | 0;
+    }
+    sums[slot] = before + (rarity * frequency) / (frequency + flat + perLength * lengths[slot]!);
+  }
+  return count;
+}

@@ -19,7 +19,7 @@ import type {
 import { checkMetadata } from "../text/check-metadata.js";
 import type { Metadata } from "../types.js";
 import type { AllowedChunks } from "./allowed-chunks.js";
-import { Changes } from "./changes.js";
+import { Changes, type Position } from "./changes.js";
 import { asStoreError, type Database } from "../sqlite/database.js";
 import { Dense, type DenseOptions } from "./dense/dense.js";
 import { LexicalIndex, type LexicalOptions } from "./lexical/lexical-index.js";
@@ -74,6 +74,7 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
   readonly hits: Store["hits"];
   readonly #options: EmbeddedStoreOptions<Space>;
   readonly #reader: StoreReader;
+  readonly #changes: Changes;
   readonly #writes = new Serial();
   readonly #dense: Dense;
   readonly #lexical: Promise<LexicalIndex>;
@@ -81,6 +82,8 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
   readonly #underWay = new Set<Promise<unknown>>();
   #dimension: number | undefined;
   #writer: WriterThread | undefined;
+  /** What was committed when the last change was acknowledged: all that a search has to find while nobody else writes. */
+  #acknowledged: Position | undefined;
   #closed: Promise<void> | undefined;
 
   constructor(options: EmbeddedStoreOptions<Space>) {
@@ -90,12 +93,15 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
     this.location = location;
     if (metadataSchema) this.metadataSchema = metadataSchema as unknown as z.ZodType<Metadata>;
     this.#reader = new StoreReader(database);
-    const changes = new Changes(database);
-    this.#dense = new Dense(changes, allowed, { ...options.dense, maySave: () => this.#writer?.holdsLock ?? false });
+    this.#changes = new Changes(database);
+    this.#dense = new Dense(this.#changes, allowed, {
+      ...options.dense,
+      maySave: () => this.#writer?.holdsLock ?? false,
+    });
     ({ dense: this.dense, lexical: this.lexical, document: this.document, hits: this.hits } = this.#within(undefined));
     // Loading begins at once, so that it runs beside the embedding of the first question. Failures show at the first use.
-    this.#lexical = LexicalIndex.open(changes, options.lexical);
-    this.#followAhead();
+    this.#lexical = LexicalIndex.open(this.#changes, options.lexical);
+    void this.#followAhead();
   }
 
   get tokenMargin(): number {
@@ -166,7 +172,7 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
     if (!Number.isInteger(sample) || sample < 1 || sample > 10_000) {
       throw new OptionsError("options", `verify: sample: expected a whole number from 1 to 10000 (got ${sample})`);
     }
-    const { folder, database, dense } = this.#options;
+    const { folder, dense } = this.#options;
     const check = async () => {
       const whole = await checkApart(folder.databasePath);
       return { ...whole, derived: await checkDerived(folder.path, dense.store) };
@@ -179,7 +185,7 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
     const ok = after.problems.length + after.derived.length === 0;
     const sound = after.problems.length === 0;
     const search = (vector: Float32Array, count: number) => this.#dense.search(vector, count);
-    const recall = sound ? await measureRecall(new Changes(database), search, sample) : undefined;
+    const recall = sound ? await measureRecall(this.#changes, search, sample) : undefined;
     return { ok, problems, recall, repaired: mend && repairable };
   }
 
@@ -194,7 +200,7 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
     } finally {
       lock.release();
     }
-    this.#followAhead();
+    void this.#followAhead();
   }
 
   #scoped(scope: Filter): Searchable<Space> {
@@ -215,7 +221,7 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
   /** What is read and found within a scope. */
   #within(scope: Filter | undefined): Pick<Searchable, "dense" | "lexical" | "document" | "hits"> {
     const lexical = async ({ text, phrases }: RetrievalQuery, count: number, filter: Filter | undefined) =>
-      (await this.#lexical).search(text, count, { ...(phrases && { phrases }), ...(filter && { filter }) });
+      (await this.#lexical).search(text, count, { phrases, filter, upTo: this.#toFind() });
     return {
       dense: this.#retriever("dense", scope, (query, count, filter) => this.#searchDense(query, count, filter)),
       lexical: this.#retriever("lexical", scope, lexical),
@@ -286,7 +292,7 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
       );
     }
     checkVector(vector, this.dimension ?? this.#options.dimension ?? vector.length, "the query");
-    return this.#dense.search(normalised(vector), count, filter);
+    return this.#dense.search(normalised(vector), count, { filter, upTo: this.#toFind() });
   }
 
   #found(by: string, { labels, scores }: Ranking): Found[] {
@@ -300,14 +306,26 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
   }
 
   #change<Result>(change: (writer: WriterThread) => Promise<Result>): Promise<Result> {
-    return this.#use(() =>
-      this.#writes.run(async () => {
+    return this.#use(async () => {
+      const result = await this.#writes.run(async () => {
         this.#writer ??= this.#startWriter();
-        const result = await change(this.#writer);
-        this.#followAhead();
-        return result;
-      }),
-    );
+        // Until now others may have written.
+        if (!this.#writer.holdsLock) this.#acknowledged = undefined;
+        return change(this.#writer);
+      });
+      const head = this.#changes.head();
+      // Who writes waits for the indexes, so that who asks never has to: written faster than it is indexed, the rest would
+      // grow with every change.
+      await this.#followAhead();
+      const { label, removal } = this.#acknowledged ?? head;
+      this.#acknowledged = { label: Math.max(label, head.label), removal: Math.max(removal, head.removal) };
+      return result;
+    });
+  }
+
+  /** What a search has to find: what is committed, but for changes of our own that are not acknowledged yet. */
+  #toFind(): Position | undefined {
+    return this.#writer?.holdsLock ? this.#acknowledged : undefined;
   }
 
   #startWriter(): WriterThread {
@@ -326,10 +344,9 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
     );
   }
 
-  #followAhead(): void {
-    // Whatever fails here fails again at the next search, which says so.
-    this.#dense.followAhead().catch(() => {});
-    this.#lexical.then((index) => index.follow()).catch(() => {});
+  /** Takes over what was committed. What fails here fails again at the next search, which says so. */
+  async #followAhead(): Promise<void> {
+    await Promise.allSettled([this.#dense.followAhead(), this.#lexical.then((index) => index.follow())]);
   }
 
   async #use<Result>(work: () => Promise<Result>): Promise<Result> {

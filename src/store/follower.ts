@@ -4,6 +4,8 @@ import { TimeSlice } from "./time-slice.js";
 
 /** An index that is derived from a store's chunks. */
 export interface Following<Row extends { readonly label: number }> {
+  /** For which rows are taken over before others get their turn. Default: that of a `TimeSlice`. */
+  readonly sliceMs?: number;
   readonly read: (afterLabel: number, limit: number) => Iterable<Row>;
   readonly add: (row: Row) => void;
   /** Unknown labels are ignored. */
@@ -19,7 +21,7 @@ export class Follower<Row extends { readonly label: number }> {
   readonly #index: Following<Row>;
   readonly #serial = new Serial();
   /** One for all steps: many short steps in a row are long work too. */
-  readonly #slice = new TimeSlice();
+  readonly #slice: TimeSlice;
   #position: Position;
   #step: Promise<void> | undefined;
   #stopped = false;
@@ -27,6 +29,7 @@ export class Follower<Row extends { readonly label: number }> {
   constructor(changes: Changes, index: Following<Row>, from: Position = { label: 0, removal: 0 }) {
     this.#changes = changes;
     this.#index = index;
+    this.#slice = new TimeSlice(index.sliceMs);
     this.#position = from;
   }
 
@@ -34,9 +37,11 @@ export class Follower<Row extends { readonly label: number }> {
     return this.#position;
   }
 
-  /** Resolves when the index holds all that was committed before the call, or the follower was stopped. */
-  async follow(): Promise<void> {
-    const head = this.#changes.head();
+  /**
+   * Resolves when the index holds all up to `head`, by default all that was committed before the call, or the follower was
+   * stopped.
+   */
+  async follow(head = this.#changes.head()): Promise<void> {
     while (!this.#stopped && (this.#position.label < head.label || this.#position.removal < head.removal)) {
       // All who wait share one step, and each step is a task of its own: a save finds its turn in the midst of a long
       // build, however many follow it.

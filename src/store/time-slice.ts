@@ -2,11 +2,18 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 
 // Long work on the main thread lets others run this often. Several such works take turns, and together must stay well
 // below the 50 ms that count as a stall, also on a slow machine.
-const sliceMs = 4;
+const usualMs = 4;
 
 /** Splits long work: `if (slice.over) await slice.next()`. */
 export class TimeSlice {
-  #endsAt = performance.now() + sliceMs;
+  readonly #milliseconds: number;
+  #endsAt: number;
+
+  /** @param milliseconds for which work goes on before others get their turn. */
+  constructor(milliseconds = usualMs) {
+    this.#milliseconds = milliseconds;
+    this.#endsAt = performance.now() + milliseconds;
+  }
 
   get over(): boolean {
     return performance.now() >= this.#endsAt;
@@ -15,7 +22,7 @@ export class TimeSlice {
   /** Lets everything that waits run first. */
   async next(): Promise<void> {
     await nextTurn();
-    this.#endsAt = performance.now() + sliceMs;
+    this.#endsAt = performance.now() + this.#milliseconds;
   }
 }
 

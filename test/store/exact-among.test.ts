@@ -2,27 +2,16 @@ import fc from "fast-check";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { openDatabase } from "../../src/sqlite/database.js";
-import type { Allowed } from "../../src/store/allowed-chunks.js";
 import { Changes } from "../../src/store/changes.js";
 import { ExactAmong } from "../../src/store/dense/exact-among.js";
 import { openStore } from "../../src/store/open-store.js";
 import { normalised } from "../../src/store/vectors.js";
+import { allowedOf } from "./allowed-of.js";
 import { cosine, madeDocument, madeVector, withVectors } from "./made-documents.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
 const dimension = 8;
 const chunks = 60;
-
-function allowedOf(labels: readonly number[]): Allowed {
-  const set = new Set(labels);
-  return {
-    size: set.size,
-    has: (label) => set.has(label),
-    *labels() {
-      yield* [...set].toSorted((one, other) => one - other);
-    },
-  };
-}
 
 test("whatever was asked before, whatever of it was kept or is gone, the nearest of those allowed are found", async () => {
   const path = temporaryFolder();

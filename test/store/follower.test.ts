@@ -61,3 +61,20 @@ test("a stopped follower lets go at once, and who waits for it goes on", async (
   await follower.follow();
   expect(labels).toHaveLength(length);
 });
+
+test("who needs only what was committed by some moment waits for no more than that", async () => {
+  const { store, changes } = await storeWith(200);
+  const { labels, follower } = following(changes);
+  const head = changes.head();
+  await store.write(
+    withVectors(
+      Array.from({ length: 1000 }, (_, index) => madeDocument(`later${index}`, ["text"])),
+      4,
+    ),
+  );
+  await follower.follow(head);
+  expect(labels.length).toBeGreaterThanOrEqual(200);
+  expect(labels.length).toBeLessThan(1200);
+  await follower.follow();
+  expect(labels).toHaveLength(1200);
+});

@@ -121,7 +121,7 @@ test("a load that fails beside a graph in use leaves that graph, and the process
 test("a load that fails on a fresh object is an error that says so, and the process ends as it should", async () => {
   const { exitCode, stdout } = await processOf(`
     const path = folder + "/graph.bin";
-    graph.write(path);
+    await graph.write(path);
     const bytes = readFileSync(path);
     writeFileSync(path, bytes.subarray(0, bytes.length / 2));
     const checked = await checkGraphFile(path, graph.saved).then(() => "whole", (error) => error.name);
@@ -186,7 +186,7 @@ test("a file of another dimension or metric does not pass for ours", async () =>
 test("a write into a folder that is not there is found out, although the library reports success", async () => {
   const path = join(temporaryFolder(), "not", "there.bin");
   const whole = graph();
-  whole.write(path);
+  await whole.write(path);
   expect(existsSync(path)).toBe(false);
   await expect(checkGraphFile(path, whole.saved)).rejects.toThrow(path);
 });
@@ -194,7 +194,7 @@ test("a write into a folder that is not there is found out, although the library
 test("a write that the full disk refuses is found out, although the library reports success", async () => {
   if (!existsSync("/dev/full")) return;
   const whole = graph();
-  whole.write("/dev/full");
+  await whole.write("/dev/full");
   await expect(checkGraphFile("/dev/full", whole.saved)).rejects.toThrow("/dev/full");
 });
 
@@ -219,7 +219,7 @@ test("vectors that are added while the graph is saved end up whole in the file",
 test("ef is kept with the graph, and a loaded graph finds what the saved one found", async () => {
   const path = join(temporaryFolder(), "graph.bin");
   const whole = graph();
-  whole.write(path);
+  await whole.write(path);
   const read = HnswGraph.read(library, path, whole.saved);
   expect(read.saved.ef).toBe(200);
   for (const query of made.slice(0, 20)) expect(read.search(query, 50)).toEqual(whole.search(query, 50));
@@ -238,7 +238,7 @@ test("a filter that lets one in a thousand through is answered exactly, and call
 test("a graph that was loaded takes more vectors than the file held", async () => {
   const path = join(temporaryFolder(), "graph.bin");
   const whole = graph();
-  whole.write(path);
+  await whole.write(path);
   const read = HnswGraph.read(library, path, whole.saved);
   read.add(301, extra);
   expect(read.count).toBe(301);
@@ -258,7 +258,7 @@ test("asking for more than there are gives all there are", () => {
 test("a file with bytes behind its end is no whole file", async () => {
   const path = join(temporaryFolder(), "graph.bin");
   const whole = graph();
-  whole.write(path);
+  await whole.write(path);
   appendFileSync(path, "x");
   await expect(checkGraphFile(path, whole.saved)).rejects.toThrow(path);
 });

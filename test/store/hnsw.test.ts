@@ -80,7 +80,7 @@ test("a graph grows past its first capacity, and goes on growing after it was re
   const path = join(temporaryFolder(), "graph.bin");
   const graph = graphOf(made);
   graph.remove(3);
-  graph.write(path);
+  await graph.write(path);
   await checkGraphFile(path, graph.saved);
   const read = HnswGraph.read(library, path, graph.saved);
   expect(read.search(made[9]!, 20)).toEqual(graph.search(made[9]!, 20));
@@ -90,11 +90,27 @@ test("a graph grows past its first capacity, and goes on growing after it was re
   expect(read.count).toBe(1700);
 });
 
+test("a graph answers as ever while it is written, and its file is whole", async () => {
+  const made = vectors(2000, 64);
+  const path = join(temporaryFolder(), "graph.bin");
+  const graph = graphOf(made);
+  const before = made.slice(0, 50).map((vector) => graph.search(vector, 10));
+  let written = false;
+  const writing = graph.write(path).then(() => (written = true));
+  const meanwhile = made.slice(0, 50).map((vector) => graph.search(vector, 10));
+  expect(written).toBe(false);
+  await writing;
+  expect(meanwhile).toEqual(before);
+  await checkGraphFile(path, graph.saved);
+  const read = HnswGraph.read(library, path, graph.saved);
+  expect(made.slice(0, 50).map((vector) => read.search(vector, 10))).toEqual(before);
+});
+
 test("a file that is cut, lengthened, of another shape or no graph at all is told from a whole one", async () => {
   const folder = temporaryFolder();
   const whole = join(folder, "whole.bin");
   const graph = graphOf(vectors(200));
-  graph.write(whole);
+  await graph.write(whole);
   const { saved } = graph;
   await expect(checkGraphFile(whole, saved)).resolves.toBeUndefined();
   const changed = async (change: (path: string) => void, shape = saved) => {
@@ -115,7 +131,7 @@ test("a file that is cut, lengthened, of another shape or no graph at all is tol
 test("writing into a folder that is not there reports success, and the check finds no file", async () => {
   const path = join(temporaryFolder(), "not", "there.bin");
   const graph = graphOf(vectors(10));
-  graph.write(path);
+  await graph.write(path);
   expect(existsSync(path)).toBe(false);
   await expect(checkGraphFile(path, graph.saved)).rejects.toThrow(path);
 });

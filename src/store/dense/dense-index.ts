@@ -1,14 +1,22 @@
 import type { Filter } from "../../filter.js";
+import type { Position } from "../changes.js";
 import type { Ranking } from "../top-k.js";
 
-/** The vectors of a store's chunks, level with the store at every search. */
+export interface DenseConditions {
+  /** Only chunks that it lets through. */
+  readonly filter?: Filter | undefined;
+  /** How far the index has to have followed the store. Default: all that is committed. */
+  readonly upTo?: Position | undefined;
+}
+
+/** The vectors of a store's chunks. */
 export interface DenseIndex {
   /** Why it answers no more, if it ended by itself. */
   readonly failure: () => Error | undefined;
-  /** The `count` nearest to a vector of length 1, by cosine, of those that the filter lets through. */
-  readonly search: (vector: Float32Array, count: number, filter?: Filter) => Promise<Ranking>;
-  /** Takes over what was committed, without anybody waiting for it. */
-  readonly followAhead: () => void;
+  /** The `count` nearest to a vector of length 1, by cosine. */
+  readonly search: (vector: Float32Array, count: number, conditions?: DenseConditions) => Promise<Ranking>;
+  /** Begins to take over what was committed. Resolves when a search for it has nothing more to wait for. */
+  readonly followAhead: () => Promise<void>;
   /** Resolves when all that was committed before the call was taken over. */
   readonly follow: () => Promise<void>;
   /** Saves what would be costly to make again. */

@@ -1,9 +1,8 @@
-import type { Filter } from "../../filter.js";
 import type { AllowedChunks } from "../allowed-chunks.js";
 import type { Changes } from "../changes.js";
 import { Serial } from "../serial.js";
 import type { Ranking } from "../top-k.js";
-import type { DenseIndex } from "./dense-index.js";
+import type { DenseConditions, DenseIndex } from "./dense-index.js";
 import { flatDense } from "./flat-dense.js";
 import { graphDense, type GraphDenseOptions } from "./graph-dense.js";
 
@@ -31,19 +30,19 @@ export class Dense {
     this.#withoutGraph = options.index === "flat";
   }
 
-  async search(vector: Float32Array, count: number, filter?: Filter): Promise<Ranking> {
+  async search(vector: Float32Array, count: number, conditions?: DenseConditions): Promise<Ranking> {
     const index = await this.#current();
     try {
-      return await index.search(vector, count, filter);
+      return await index.search(vector, count, conditions);
     } catch (error) {
       if (!index.failure()) throw error;
-      return (await this.#current()).search(vector, count, filter);
+      return (await this.#current()).search(vector, count, conditions);
     }
   }
 
-  /** Takes over what was committed, without anybody waiting for it. */
+  /** Begins to take over what was committed. Resolves when a search for it has nothing more to wait for. */
   async followAhead(): Promise<void> {
-    (await this.#current()).followAhead();
+    await (await this.#current()).followAhead();
   }
 
   async follow(): Promise<void> {

@@ -15,14 +15,13 @@ export function flatDense(changes: Changes, allowed: AllowedChunks): DenseIndex 
   });
   return {
     failure: () => undefined,
-    search: async (vector, count, filter) => {
-      await follower.follow();
+    search: async (vector, count, { filter, upTo } = {}) => {
+      await follower.follow(upTo);
       return index
         ? index.search(vector, count, filter && allowed.by(filter))
         : { labels: new Float64Array(0), scores: new Float64Array(0) };
     },
-    // A failure shows at the next search.
-    followAhead: () => void follower.follow().catch(() => {}),
+    followAhead: () => follower.follow(),
     follow: () => follower.follow(),
     save: async () => {},
     close: () => follower.stop(),

@@ -23,6 +23,10 @@ export class FlatIndex {
     return this.#rows.size;
   }
 
+  has(label: number): boolean {
+    return this.#rows.has(label);
+  }
+
   /** Labels are positive; a label that is there gets the new vector. */
   add(label: number, vector: Float32Array): void {
     const row = this.#rows.get(label) ?? this.#free.pop() ?? this.#labels.length;

@@ -8,12 +8,13 @@ import type { Database } from "../../sqlite/database.js";
 import { Follower } from "../follower.js";
 import { loadGeneration, saveGeneration } from "../generation.js";
 import { type Ranking, TopK } from "../top-k.js";
-import { cosine, normalised } from "../vectors.js";
+import { normalised } from "../vectors.js";
 import { ExactAmong } from "./exact-among.js";
-import { FlatIndex } from "./flat-index.js";
 import { type GraphParameters, HnswGraph, type HnswLibrary } from "./hnsw.js";
 import { checkGraphFile } from "./hnsw-file.js";
+import type { NativeCode } from "./native-code.js";
 import { tunedEf } from "./tuned-ef.js";
+import { WaitingVectors } from "./waiting-vectors.js";
 
 const name = "graph";
 
@@ -42,18 +43,14 @@ export interface GraphBuilderOptions {
   readonly onWarning: (message: string) => void;
   /** Called when so much was inserted since the last save that losing it would cost. */
   readonly onUnsaved: () => void;
-  /** Runs work in native code; throws when the process is ending. */
-  readonly native: <Result>(work: () => Result) => Result;
+  readonly native: NativeCode;
 }
 
 /** Twice: what is inserted in a few seconds need not be saved at once, and saving costs as much as the graph is large. */
 const unsavedInsertions = (count: number) => Math.max(5000, count / 4);
 
-/**
- * Most vectors that wait beside the graph: 270 MB of 1,024 dimensions, compared in some 20 ms. Of what is beyond, each is
- * read anew for every question.
- */
-const mostWaiting = 65_536;
+/** For which vectors are inserted before the next question is answered: mostly one or two. */
+const insertionSliceMs = 1;
 
 /** Fetched of what a filter is expected to let through, as its chunks may lie elsewhere than the others. */
 const moreThanExpected = 1.5;
@@ -73,9 +70,7 @@ export class GraphBuilder {
   readonly #parameters: GraphParameters;
   #follower: Follower<VectorRow>;
   #graph: HnswGraph | undefined;
-  /** What was committed and is not in the graph yet: filled when somebody asks, emptied as the graph grows. */
-  #waiting: FlatIndex | undefined;
-  #waitingTo = 0;
+  #waiting: WaitingVectors;
   #unsaved = 0;
   #changed = false;
   #tunedAt = 0;
@@ -86,6 +81,7 @@ export class GraphBuilder {
     this.#changes = changes;
     this.#allowed = new AllowedChunks(options.database);
     this.#among = new ExactAmong(changes);
+    this.#waiting = new WaitingVectors(changes);
     this.#parameters = parameters;
     this.#follower = this.#follow();
   }
@@ -112,7 +108,7 @@ export class GraphBuilder {
         if (usable) {
           await checkGraphFile(filePath, facts);
           const saved = { ...facts, ef: parameters.ef };
-          builder.#graph = options.native(() => HnswGraph.read(options.library, filePath, saved));
+          builder.#graph = options.native.run(() => HnswGraph.read(options.library, filePath, saved));
           builder.#follower = builder.#follow(facts.position);
           builder.#tunedAt = facts.tunedAt;
         }
@@ -124,6 +120,11 @@ export class GraphBuilder {
       options.onWarning(`The saved graph cannot be used (${refusal}): it is built again from the store`);
     }
     return builder;
+  }
+
+  /** Prepares for the next question, which must not wait for what can be done before it comes. */
+  prepare(): void {
+    if (this.#graph) this.#waiting.readAhead(this.#follower.position, this.#graph.dimension);
   }
 
   /** Resolves when the graph holds all that was committed before the call, or the builder was stopped. */
@@ -139,7 +140,7 @@ export class GraphBuilder {
       if (follower === this.#follower) {
         this.#graph = undefined;
         this.#tunedAt = 0;
-        [this.#waiting, this.#waitingTo] = [undefined, 0];
+        this.#waiting = new WaitingVectors(this.#changes);
         this.#follower = this.#follow();
       }
     }
@@ -151,29 +152,8 @@ export class GraphBuilder {
     const best = new TopK(allowed ? Math.min(count, allowed.size) : count);
     if (allowed && !this.#searchGraph(vector, count, best, allowed)) return this.#among.search(vector, count, allowed);
     if (!allowed) this.#searchGraph(vector, count, best);
-    this.#searchWaiting(vector, count, best, allowed);
+    this.#waiting.search({ vector, count, position: this.#follower.position, allowed }, best);
     return best.ranking();
-  }
-
-  /** Offers the nearest of what the graph lacks yet, all of it compared. */
-  #searchWaiting(vector: Float32Array, count: number, best: TopK, allowed?: Allowed): void {
-    const { label: inGraph, removal } = this.#follower.position;
-    const from = Math.max(inGraph, this.#waitingTo);
-    const room = mostWaiting - (this.#waiting?.size ?? 0);
-    for (const row of this.#changes.vectorsAfter(from, Math.max(0, room))) {
-      (this.#waiting ??= new FlatIndex(row.vector.length)).add(row.label, normalised(row.vector));
-      this.#waitingTo = row.label;
-    }
-    const waiting = this.#waiting;
-    if (!waiting) return;
-    const removed = new Set(this.#changes.removalsAfter(removal).map((one) => one.label));
-    const { labels, scores } = waiting.searchAtOnce(vector, count + removed.size, allowed);
-    for (let at = 0; at < labels.length; at++) {
-      if (!removed.has(labels[at]!)) best.offer(labels[at]!, scores[at]!);
-    }
-    for (const row of this.#changes.vectorsAfter(Math.max(inGraph, this.#waitingTo), -1)) {
-      if (!allowed || allowed.has(row.label)) best.offer(row.label, cosine(vector, row.vector));
-    }
   }
 
   /**
@@ -194,7 +174,7 @@ export class GraphBuilder {
     if (allowed) fetched = Math.ceil(moreThanExpected * fetched * Math.max(1, living / Math.max(1, allowed.size)));
     for (;;) {
       if (allowed && fetched * fetchingToComparing > allowed.size) return false;
-      const { labels, scores } = this.#options.native(() => graph.search(vector, fetched));
+      const { labels, scores } = this.#options.native.run(() => graph.search(vector, fetched));
       const kept = Array.from(labels.keys()).filter(
         (at) => !removed.has(labels[at]!) && (!allowed || allowed.has(labels[at]!)),
       );
@@ -220,7 +200,7 @@ export class GraphBuilder {
         name,
         facts,
         async (path) => {
-          this.#options.native(() => graph.write(path));
+          await this.#options.native.runAside(() => graph.write(path));
           if (!existsSync(path)) throw new Error(`${path} could not be written`);
         },
         (path) => checkGraphFile(path, saved),
@@ -255,11 +235,12 @@ export class GraphBuilder {
     return new Follower<VectorRow>(
       this.#changes,
       {
+        sliceMs: insertionSliceMs,
         read: (label, limit) => this.#changes.vectorsAfter(label, limit),
         add: (row) => this.#add(row),
         remove: (label) => {
-          this.#waiting?.remove(label);
-          if (this.#options.native(() => this.#graph?.remove(label))) this.#changed = true;
+          this.#waiting.remove(label);
+          if (this.#options.native.run(() => this.#graph?.remove(label))) this.#changed = true;
         },
       },
       from,
@@ -267,13 +248,11 @@ export class GraphBuilder {
   }
 
   #add({ label, vector }: VectorRow): void {
-    this.#options.native(() => {
+    this.#options.native.run(() => {
       this.#graph ??= HnswGraph.create(this.#options.library, vector.length, this.#parameters);
       this.#graph.add(label, normalised(vector));
     });
-    this.#waiting?.remove(label);
-    // Its memory does not shrink: it goes when it is empty.
-    if (this.#waiting?.size === 0) this.#waiting = undefined;
+    this.#waiting.remove(label);
     this.#changed = true;
     if (++this.#unsaved === Math.ceil(unsavedInsertions(this.#graph!.count - this.#unsaved))) this.#options.onUnsaved();
   }

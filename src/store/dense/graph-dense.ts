@@ -3,7 +3,8 @@ import { startThread } from "../../thread/start-thread.js";
 import { WorkerCalls } from "../../thread/worker-calls.js";
 import { endedThread } from "../ended-thread.js";
 import type { DenseIndex } from "./dense-index.js";
-import { flags, followMessage, type GraphCalls, type GraphEvent, type GraphStart } from "./graph-messages.js";
+import { followMessage, type GraphCalls, type GraphEvent, type GraphStart } from "./graph-messages.js";
+import { sharedFlags, waitForNativeCode } from "./native-code.js";
 
 export interface GraphDenseOptions extends Omit<GraphStart, "flags"> {
   readonly onWarning: (message: string) => void;
@@ -16,29 +17,22 @@ export interface GraphUnavailable {
   readonly reason: string;
 }
 
-// Longest native call is the writing of the whole graph.
-const longestNativeCallMs = 30_000;
-
 /** Search by an HNSW graph in a thread of its own; resolves when its file is loaded, or it is clear that it will not be. */
 export async function graphDense(options: GraphDenseOptions): Promise<DenseIndex | GraphUnavailable> {
   const { onWarning, maySave, ...start } = options;
-  const shared = new Int32Array(new SharedArrayBuffer(8));
+  const flags = sharedFlags();
   const worker = startThread(new URL("./graph-worker.js", import.meta.url), {
     ...start,
-    flags: shared.buffer,
+    flags,
   } satisfies GraphStart);
   const calls = new WorkerCalls<GraphCalls>(
     worker,
     endedThread(`The thread that holds the graph of the store at ${start.folder}`),
   );
 
-  // Ending the process tears the thread down, and the native library aborts when that happens in the midst of a call.
-  const waitForNativeCode = () => {
-    Atomics.store(shared, flags.stop, 1);
-    Atomics.wait(shared, flags.inNativeCode, 1, longestNativeCallMs);
-  };
-  process.on("exit", waitForNativeCode);
-  worker.once("exit", () => process.off("exit", waitForNativeCode));
+  const atExit = () => waitForNativeCode(flags);
+  process.on("exit", atExit);
+  worker.once("exit", () => process.off("exit", atExit));
 
   const save = () => calls.call("save", undefined);
   const opened = await new Promise<"ready" | GraphUnavailable>((resolve) => {
@@ -67,11 +61,12 @@ export async function graphDense(options: GraphDenseOptions): Promise<DenseIndex
 
   return {
     failure: () => calls.failure,
-    search: (vector, count, filter) => {
+    search: (vector, count, { filter } = {}) => {
       const copy = vector.slice();
       return calls.call("search", { vector: copy, count, filter }, [copy.buffer]);
     },
-    followAhead: () => calls.tell(followMessage),
+    // What the graph lacks yet, its thread reads and compares.
+    followAhead: async () => calls.tell(followMessage),
     follow: () => calls.call("settle", undefined),
     save,
     close: () => calls.end("close"),

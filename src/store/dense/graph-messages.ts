@@ -12,17 +12,9 @@ export interface GraphStart {
   readonly ef?: number;
   /** Module to load in place of the native one. */
   readonly graphModule?: string;
-  /** Shared flags, see `flags`. */
+  /** See `sharedFlags`. */
   readonly flags: SharedArrayBuffer;
 }
-
-/** Indexes into the shared flags. */
-export const flags = {
-  /** Set by the main thread when the process ends: the graph's thread must not go into native code again. */
-  stop: 0,
-  /** Set by the graph's thread while it is in native code: a process that ends then is aborted by the library. */
-  inNativeCode: 1,
-} as const;
 
 export type GraphCalls = {
   /** The `count` nearest of all that is committed and the filter lets through. */

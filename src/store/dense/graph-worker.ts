@@ -3,28 +3,16 @@ import { asError } from "../../errors.js";
 import { openDatabase } from "../../sqlite/database.js";
 import { serveCalls } from "../../thread/serve-calls.js";
 import { GraphBuilder } from "./graph-builder.js";
-import { flags, isFollow, type GraphCalls, type GraphEvent, type GraphStart } from "./graph-messages.js";
+import { isFollow, type GraphCalls, type GraphEvent, type GraphStart } from "./graph-messages.js";
 import { type HnswLibrary, loadHnswLibrary } from "./hnsw.js";
+import { NativeCode } from "./native-code.js";
 
 // The graph's thread. It reads the vectors from SQLite itself, so that they cross no thread boundary, are in memory once,
 // and there is one way for a graph to learn of anything: what is committed.
 
 const port = parentPort!;
 const start = workerData as GraphStart;
-const shared = new Int32Array(start.flags);
 const say = (message: GraphEvent) => port.postMessage(message);
-
-/** Runs `work` unless the process is ending; the main thread waits at its end until this has come out again. */
-function native<Result>(work: () => Result): Result {
-  Atomics.store(shared, flags.inNativeCode, 1);
-  try {
-    if (Atomics.load(shared, flags.stop) === 1) throw new Error("The process is ending");
-    return work();
-  } finally {
-    Atomics.store(shared, flags.inNativeCode, 0);
-    Atomics.notify(shared, flags.inNativeCode);
-  }
-}
 
 async function serve(hnsw: HnswLibrary): Promise<void> {
   const { databasePath, folder, store, m, efConstruction, ef } = start;
@@ -41,7 +29,7 @@ async function serve(hnsw: HnswLibrary): Promise<void> {
     library: hnsw,
     onWarning: (message) => say({ event: "warning", message }),
     onUnsaved: () => say({ event: "unsaved" }),
-    native,
+    native: new NativeCode(start.flags),
   });
   // A failure shows at the next task that needs the graph level.
   const followAhead = () => void builder.follow().catch(() => {});
@@ -63,7 +51,9 @@ async function serve(hnsw: HnswLibrary): Promise<void> {
     "close",
   );
   port.on("message", (message: unknown) => {
-    if (isFollow(message)) followAhead();
+    if (!isFollow(message)) return;
+    builder.prepare();
+    followAhead();
   });
   say({ event: "ready" });
   followAhead();

@@ -133,9 +133,12 @@ export class HnswGraph {
     return { labels: Float64Array.from(neighbors), scores: Float64Array.from(distances, (distance) => 1 - distance) };
   }
 
-  /** On return the file may still not be whole: `checkGraphFile` tells. */
-  write(path: string): void {
-    this.#graph.writeIndexSync(path);
+  /**
+   * Writes on a thread of the library's own: searches may go on meanwhile, additions and removals may not. Even then the
+   * file may not be whole: `checkGraphFile` tells.
+   */
+  async write(path: string): Promise<void> {
+    await this.#graph.writeIndex(path);
   }
 }
 

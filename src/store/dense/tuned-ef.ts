@@ -4,6 +4,7 @@ import type { Ranking } from "../top-k.js";
 import { normalised } from "../vectors.js";
 import { exactNearest, recallOf, sampledVectors } from "./exact-nearest.js";
 import type { HnswGraph } from "./hnsw.js";
+import type { NativeCode } from "./native-code.js";
 
 /** Well above the 0.95 that is promised: the sample is small, and real questions may lie further out. */
 const targetRecall = 0.985;
@@ -16,8 +17,7 @@ export interface EfTuning {
   readonly graph: HnswGraph;
   /** Last of the labels that the graph holds: it is measured against those alone. */
   readonly upToLabel: number;
-  /** Runs work in native code. */
-  readonly native: <Result>(work: () => Result) => Result;
+  readonly native: NativeCode;
   readonly signal: AbortSignal;
 }
 
@@ -37,7 +37,7 @@ export async function tunedEf({ changes, graph, upToLabel, native, signal }: EfT
   for (const ef of steps) {
     const found: Ranking[] = [];
     for (const question of questions) {
-      found.push(native(() => graph.search(question, neighbours, ef)));
+      found.push(native.run(() => graph.search(question, neighbours, ef)));
       if (slice.over) await slice.next();
       signal.throwIfAborted();
     }

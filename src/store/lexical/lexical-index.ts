@@ -4,7 +4,7 @@ import { surelyHeld } from "../../text/phrase-match.js";
 import { terms } from "../../text/terms.js";
 import { queryTerms } from "../../text/query-terms.js";
 import type { AllowedChunks } from "../allowed-chunks.js";
-import type { Changes, TextRow } from "../changes.js";
+import type { Changes, Position, TextRow } from "../changes.js";
 import { Follower } from "../follower.js";
 import { loadGeneration, saveGeneration } from "../generation.js";
 import type { Ranking } from "../top-k.js";
@@ -31,7 +31,16 @@ export interface LexicalOptions extends Bm25Options {
   readonly onWarning: (message: string) => void;
 }
 
-/** The words of a store's chunks, in memory, level with the store at every search. */
+export interface LexicalConditions {
+  /** Only chunks that may hold all of these phrases: their texts alone tell which do. */
+  readonly phrases?: readonly string[] | undefined;
+  /** Only chunks that it lets through. */
+  readonly filter?: Filter | undefined;
+  /** How far the index has to have followed the store. Default: all that is committed. */
+  readonly upTo?: Position | undefined;
+}
+
+/** The words of a store's chunks, in memory. */
 export class LexicalIndex {
   readonly #options: LexicalOptions;
   readonly #follower: Follower<TextRow>;
@@ -84,13 +93,9 @@ export class LexicalIndex {
     );
   }
 
-  /** The best for a query's words, of the chunks that may hold these phrases: their texts alone tell which do. */
-  async search(
-    text: string,
-    count: number,
-    { phrases = [], filter }: { readonly phrases?: readonly string[]; readonly filter?: Filter } = {},
-  ): Promise<Ranking> {
-    await this.follow();
+  /** The best for a query's words. */
+  async search(text: string, count: number, { phrases = [], filter, upTo }: LexicalConditions = {}): Promise<Ranking> {
+    await this.#follower.follow(upTo);
     // Whoever quotes a word means it.
     const words = phrases.length > 0 ? terms(text) : queryTerms(text);
     return this.#index.search(words, count, this.#options, {

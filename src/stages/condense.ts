@@ -6,8 +6,7 @@ import { foldMessages } from "../text/fold-messages.js";
 import { standsAlone } from "../text/follow-up.js";
 import { renderSourcedQuestion } from "../text/prompt.js";
 import type { Question } from "../types.js";
-import { askOnce } from "./ask-once.js";
-import { afterStep, questionStepTime, shortReplyTokens, withoutStep } from "./question-step.js";
+import { type Made, questionStep, questionStepTime } from "./question-step.js";
 
 export const CondenseOptions = z.strictObject({
   /**
@@ -39,12 +38,10 @@ const mostAddedCharacters = 1000;
  */
 export function condense(model: ChatModel, options: CondenseOptions = {}): Stage<Question, Question> {
   const { of, historyTokens, ...time } = resolve("condense", CondenseOptions, options);
-  const step = "condense";
-  return mapStage(step, async (asked, context) => {
+  return mapStage("condense", async (asked, context) => {
     const { question, history = [] } = asked;
     if (!history.some(({ role }) => role !== "system")) return asked;
     if (of === "follow-ups" && standsAlone(question)) return asked;
-    const started = performance.now();
     const { messages } = foldMessages(
       {
         system,
@@ -54,19 +51,19 @@ export function condense(model: ChatModel, options: CondenseOptions = {}): Stage
       },
       { maxMessages: model.maxMessages, maxTokens: historyTokens, tokens: model.tokens },
     );
-    const maxTokens = Math.min(shortReplyTokens, model.maxOutputTokens);
-    const reply = await askOnce(model, { messages, maxTokens, temperature: 0 }, time, context);
-    if ("problem" in reply) return withoutStep(asked, { step, started, model, ...reply, usage: reply.usage }, context);
-    const { usage } = reply;
-    const standalone = questionIn(reply.text);
-    if (standalone === "" || standalone.length > question.length + mostAddedCharacters) {
-      return withoutStep(asked, { step, started, model, usage, problem: "the reply is no question" }, context);
-    }
-    if (standalone === question.trim()) {
-      return afterStep(asked, {}, { step, started, model, usage, note: "it stands alone" });
-    }
-    const changes = { question: standalone, asked: asked.asked ?? question };
-    return afterStep(asked, changes, { step, started, model, usage, note: `asked as: ${standalone}` });
+    const read = (reply: string): Made => {
+      const standalone = questionIn(reply);
+      if (standalone === "" || standalone.length > question.length + mostAddedCharacters) {
+        return { problem: "the reply is no question" };
+      }
+      if (standalone === question.trim()) return { changes: {}, note: "it stands alone" };
+      return {
+        changes: { question: standalone, asked: asked.asked ?? question },
+        note: `asked as: ${standalone}`,
+      };
+    };
+    const request = { messages, temperature: 0 };
+    return questionStep(asked, { step: "condense", model, time, request, read }, context);
   });
 }
 

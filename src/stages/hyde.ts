@@ -3,11 +3,9 @@ import { resolve } from "../options.js";
 import { mapStage, type Stage } from "../pipeline.js";
 import type { ChatModel } from "../ports.js";
 import { shorten } from "../text/cut-text.js";
-import { renderSourcedQuestion } from "../text/prompt.js";
 import type { Question } from "../types.js";
-import { askOnce } from "./ask-once.js";
-import { afterStep, questionStepTime, shortReplyTokens, withoutStep } from "./question-step.js";
 import { objectIn } from "./query-variants.js";
+import { jsonRequest, type Made, questionStep, questionStepTime } from "./question-step.js";
 
 export const HydeOptions = z.strictObject({ ...questionStepTime });
 export type HydeOptions = z.input<typeof HydeOptions>;
@@ -26,34 +24,17 @@ const system = `Write a short passage, of two to four sentences, as it could sta
  */
 export function hyde(model: ChatModel, options: HydeOptions = {}): Stage<Question, Question> {
   const time = resolve("hyde", HydeOptions, options);
-  const step = "hyde";
-  return mapStage(step, async (asked, context) => {
-    const started = performance.now();
-    const { question } = asked;
-    const reply = await askOnce(
-      model,
-      {
-        messages: [
-          { role: "system", content: system },
-          { role: "user", content: renderSourcedQuestion({ sources: [], question }) },
-        ],
-        maxTokens: Math.min(shortReplyTokens, model.maxOutputTokens),
-        format: "json",
-      },
-      time,
-      context,
-    );
-    if ("problem" in reply) return withoutStep(asked, { step, started, model, ...reply, usage: reply.usage }, context);
-    const { usage } = reply;
-    const passage = objectIn(reply.text, Reply)?.passage.trim() ?? "";
-    if (passage === "") {
-      return withoutStep(asked, { step, started, model, usage, problem: "the reply holds no passage" }, context);
-    }
-    const text = shorten(passage, mostCharacters);
-    return afterStep(
-      asked,
-      { variants: [...(asked.variants ?? []), { kind: "passage", text }] },
-      { step, started, model, usage, note: `also looked for passages like: ${JSON.stringify(shorten(text, 300))}` },
-    );
+  return mapStage("hyde", (asked, context) => {
+    const read = (reply: string): Made => {
+      const passage = objectIn(reply, Reply)?.passage.trim() ?? "";
+      if (passage === "") return { problem: "the reply holds no passage" };
+      const text = shorten(passage, mostCharacters);
+      return {
+        changes: { variants: [...(asked.variants ?? []), { kind: "passage", text }] },
+        note: `also looked for passages like: ${JSON.stringify(shorten(text, 300))}`,
+      };
+    };
+    const request = jsonRequest(system, asked.question);
+    return questionStep(asked, { step: "hyde", model, time, request, read }, context);
   });
 }

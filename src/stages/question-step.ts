@@ -1,9 +1,10 @@
 import { z } from "zod";
 import type { RunContext } from "../pipeline.js";
-import type { ChatModel } from "../ports.js";
+import type { ChatModel, ChatRequest } from "../ports.js";
+import { renderSourcedQuestion } from "../text/prompt.js";
 import type { Question, TraceStep } from "../types.js";
 import { addUsage } from "./add-usage.js";
-import type { Asked } from "./ask-once.js";
+import { askOnce, type StepTime } from "./ask-once.js";
 import { modelRequest } from "./model-request.js";
 
 /** Time limits that the stages which put a question to a model first have in common. */
@@ -15,22 +16,48 @@ export const questionStepTime = {
 };
 
 /** Tokens for a short reply, with room for a model that thinks first. */
-export const shortReplyTokens = 1024;
+const shortReplyTokens = 1024;
 
-interface StepEnd {
+/** What a reply makes of a question, with what is to be said of it, or why it is of no use. */
+export type Made = { readonly changes: Partial<Question>; readonly note: string } | { readonly problem: string };
+
+export interface QuestionStep {
+  /** Its name in the trace. */
   readonly step: string;
-  readonly started: number;
   readonly model: ChatModel;
-  /** Absent where nothing was answered. */
-  readonly usage: Asked["usage"];
+  readonly time: StepTime;
+  readonly request: Omit<ChatRequest, "maxTokens">;
+  readonly read: (reply: string) => Made;
 }
 
-/** A question behind a step before the search: what the step changed, what it cost, and what is to be said of it. */
-export function afterStep(
+/** The request that puts a question to a model beneath instructions, for a JSON object. */
+export function jsonRequest(system: string, question: string): QuestionStep["request"] {
+  return {
+    messages: [
+      { role: "system", content: system },
+      { role: "user", content: renderSourcedQuestion({ sources: [], question }) },
+    ],
+    format: "json",
+  };
+}
+
+/**
+ * A question behind a step before the search that asks a model. When the model fails, is out of time or says nothing of
+ * use, the question goes on as it came, and trace and warnings say so.
+ */
+export async function questionStep(
   asked: Question,
-  changes: Partial<Question>,
-  { step, started, model, usage, note }: StepEnd & { readonly note: string },
-): Question {
+  { step, model, time, request, read }: QuestionStep,
+  context: RunContext,
+): Promise<Question> {
+  const started = performance.now();
+  const maxTokens = Math.min(shortReplyTokens, model.maxOutputTokens);
+  const reply = await askOnce(model, { ...request, maxTokens }, time, context);
+  const { usage } = reply;
+  const made = "problem" in reply ? reply : read(reply.text);
+  const { changes, note } =
+    "problem" in made ? { changes: {}, note: `${made.problem}: the question went on as it was` } : made;
+  if ("problem" in made) context.report({ type: "warning", message: `${step}: ${note}` });
   const told: TraceStep = { step, kept: [], dropped: [], note, milliseconds: performance.now() - started };
   return {
     ...asked,
@@ -39,15 +66,4 @@ export function afterStep(
     ...(usage && { requests: [...(asked.requests ?? []), modelRequest({ step, by: model, usage, started })] }),
     trace: [...(asked.trace ?? []), told],
   };
-}
-
-/** Says in trace and warnings that the question goes on as it came. */
-export function withoutStep(
-  asked: Question,
-  { problem, ...end }: StepEnd & { readonly problem: string },
-  context: RunContext,
-): Question {
-  const note = `${problem}: the question went on as it was`;
-  context.report({ type: "warning", message: `${end.step}: ${note}` });
-  return afterStep(asked, {}, { ...end, note });
 }

@@ -33,7 +33,7 @@ export class CallScope {
   readonly deadlineAtMs: number | undefined;
   /** Times the call was sent. */
   attempts = 0;
-  /** Whether the attempt in progress went onto a connection; where it does not matter, as soon as it begins. */
+  /** Whether the attempt in progress went onto a connection. */
   departed = false;
   /** Whether an attempt before it may have been carried out all the same. */
   mayHaveArrived = false;

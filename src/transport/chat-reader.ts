@@ -22,7 +22,6 @@ export class ChatReader {
   readonly #assembler: ChatAssembler;
   #state: "begin" | "open" | "ended" | "over" = "begin";
   #parser = new EventStreamParser();
-  #pieces: AsyncIterator<Uint8Array> | undefined;
   #watch: IdleWatch | undefined;
   /** Found behind events of the same piece, which go first. */
   #failure: { readonly thrown: unknown } | undefined;
@@ -70,16 +69,15 @@ export class ChatReader {
 
   #begin(): void {
     this.#exchange.untimed();
-    this.#pieces = this.#exchange.pieces();
     this.#watch = new IdleWatch(this.#limits, (silentMs, limit) => this.#exchange.cut(tooQuiet(silentMs, limit)));
     this.#state = "open";
   }
 
   async #readPiece(): Promise<readonly ChatStreamEvent[]> {
-    let piece: IteratorResult<Uint8Array>;
+    let piece: Buffer | undefined;
     this.#watch!.waiting();
     try {
-      piece = await this.#pieces!.next();
+      piece = await this.#exchange.piece();
     } catch (thrown) {
       const why = this.#exchange.explain(thrown);
       if (!(why instanceof FailedAttempt)) throw why;
@@ -88,7 +86,6 @@ export class ChatReader {
       this.close();
       return events;
     }
-    if (!piece.done) this.#exchange.receivedBytes += piece.value.length;
     const lines = this.#parse(piece);
     this.#watch!.arrived(lines.length > 0);
     const events: ChatStreamEvent[] = [];
@@ -98,17 +95,17 @@ export class ChatReader {
         try {
           this.#assembler.take(event, data, events);
         } catch (thrown) {
-          if (!piece.done || !isTornLine(thrown)) throw thrown;
+          if (piece || !isTornLine(thrown)) throw thrown;
           torn = thrown;
         }
       }
-      if (piece.done || this.#assembler.done) events.push(...this.#assembler.end(torn));
+      if (!piece || this.#assembler.done) events.push(...this.#assembler.end(torn));
     } catch (thrown) {
       if (events.length === 0) throw thrown;
       this.#failure = { thrown };
       return events;
     }
-    if (piece.done) this.close();
+    if (!piece) this.close();
     else if (this.#assembler.done) {
       this.#watch!.stop();
       this.#state = "ended";
@@ -116,9 +113,9 @@ export class ChatReader {
     return events;
   }
 
-  #parse(piece: IteratorResult<Uint8Array>) {
+  #parse(piece: Buffer | undefined) {
     try {
-      return piece.done ? this.#parser.end() : this.#parser.push(piece.value);
+      return piece ? this.#parser.push(piece) : this.#parser.end();
     } catch (cause) {
       if (!(cause instanceof RangeError)) throw cause;
       throw badReply(cause.message, { cause, partialText: this.#assembler.partialText });
@@ -142,7 +139,7 @@ export class ChatReader {
   async #drain(): Promise<void> {
     const timer = setTimeout(() => this.close(), drainMs);
     try {
-      while (this.#state === "ended" && !(await this.#pieces!.next()).done);
+      while (this.#state === "ended" && (await this.#exchange.piece()));
     } catch {
       // All that was asked for has been read.
     }

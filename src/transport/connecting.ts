@@ -1,6 +1,6 @@
-import type { EventEmitter } from "node:events";
 import { Socket } from "node:net";
 import { buildConnector } from "undici";
+import type { Incoming } from "./incoming.js";
 
 /** A connection on its way. */
 export interface Opening {
@@ -27,34 +27,34 @@ export function openDirectly(options: buildConnector.BuildOptions): Open {
  */
 export class Connecting {
   readonly #openings = new Set<Opening>();
-  #signal: EventEmitter | undefined;
+  #incoming: Incoming | undefined;
   #closed = false;
 
   /** What the HTTP client opens its connections by. */
   connector(open: Open): buildConnector.connector {
     return (target, callback) => {
-      const signal = this.#signal;
+      const incoming = this.#incoming;
       const settle: buildConnector.Callback = (...result) => {
         if (opening) this.#openings.delete(opening);
-        signal?.off("abort", giveUp);
+        if (incoming) incoming.gaveUp = undefined;
         callback(...result);
       };
       const giveUp = () => opening?.destroy(new Error("the request was given up"));
       const opening = open(target, settle);
       if (!opening) return;
       this.#openings.add(opening);
-      signal?.once("abort", giveUp);
+      if (incoming) incoming.gaveUp = giveUp;
       if (this.#closed) giveUp();
     };
   }
 
-  /** Sends; a connection that is opened for it, which the client does at once or never, ends with its `abort`. */
-  during<T>(signal: EventEmitter, send: () => T): T {
-    this.#signal = signal;
+  /** Sends; a connection that is opened for it, which the client does at once or never, ends when it is broken off. */
+  during(incoming: Incoming, send: () => unknown): void {
+    this.#incoming = incoming;
     try {
-      return send();
+      send();
     } finally {
-      this.#signal = undefined;
+      this.#incoming = undefined;
     }
   }
 

@@ -11,7 +11,6 @@ import { Admission, type Leave } from "./admission.js";
 import { CallJournal, type Learned } from "./call-journal.js";
 import { CallScope, Stopped } from "./call-scope.js";
 import { Connecting } from "./connecting.js";
-import { tellingDeparture } from "./departure.js";
 import { openDispatcher } from "./dispatcher.js";
 import { estimatedTokens } from "./estimated-tokens.js";
 import { Exchange, type Sending } from "./exchange.js";
@@ -251,7 +250,7 @@ export class Upstream {
     try {
       scope.throwIfStopped();
       scope.journal.sent(++scope.attempts, body?.length ?? 0, leave.waitedMs);
-      scope.departed = call.operation.repeat === "always";
+      scope.departed = false;
       exchange = await Exchange.open(this.#sending(call, body, scope), scope);
       outcome = this.#outcomeOf(exchange, call.model);
     } finally {
@@ -274,30 +273,28 @@ export class Upstream {
 
   #sending({ operation, accept, parameters }: Outgoing, body: Buffer | null, scope: CallScope): Sending {
     const { apiKey, paths, readTimeoutMs, videoCreateTimeoutMs, traceHeaders, videoQueryMethod } = this.settings;
+    const method = operation.name === "videoTask" ? videoQueryMethod : operation.method;
     return {
-      dispatcher: this.#dispatcherFor(operation, scope),
+      dispatcher: this.#dispatcher,
       connecting: this.#connecting,
-      origin: this.#origin,
-      path: this.#basePath + fillPath(paths[operation.name] ?? operation.path, parameters),
-      method: operation.name === "videoTask" ? videoQueryMethod : operation.method,
-      headers: {
-        accept,
-        ...(body && { "content-type": "application/json" }),
-        ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
-        ...(traceHeaders && { "x-trace-id": scope.traceId, "x-client-request-id": randomUUID() }),
+      request: {
+        origin: this.#origin,
+        path: this.#basePath + fillPath(paths[operation.name] ?? operation.path, parameters),
+        method,
+        headers: {
+          accept,
+          ...(body && { "content-type": "application/json" }),
+          ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
+          ...(traceHeaders && { "x-trace-id": scope.traceId, "x-client-request-id": randomUUID() }),
+        },
+        body,
+        // The exchange watches the time itself.
+        headersTimeout: 0,
+        bodyTimeout: 0,
       },
-      body,
       timeoutMs:
         operation.name === "createVideoTask" ? videoCreateTimeoutMs : (readTimeoutMs ?? operation.readTimeoutMs),
     };
-  }
-
-  /** Where it matters whether a request has left, that is watched; it costs a little. */
-  #dispatcherFor({ repeat }: Outgoing["operation"], scope: CallScope): Dispatcher {
-    if (repeat === "always") return this.#dispatcher;
-    return tellingDeparture(this.#dispatcher, () => {
-      scope.departed = true;
-    });
   }
 
   async #refused({ operation }: Outgoing, exchange: Exchange): Promise<FailedAttempt> {

@@ -1,6 +1,6 @@
-import type { EventEmitter } from "node:events";
-import { Agent } from "undici";
+import { Agent, type Dispatcher } from "undici";
 import { TransportError } from "../../src/errors.js";
+import { FailedAttempt } from "../../src/transport/failure.js";
 import { type Transport, createTransport } from "../../src/transport/transport.js";
 import { type Fault, startFaultyUpstream } from "./faulty-upstream.js";
 
@@ -52,26 +52,28 @@ export async function soak({ calls, concurrency, seed, readTimeoutMs }: Soaking)
       if (counted) waiting--;
       counted = false;
     };
-    // Of a request that waits for its connection, the connections themselves hear much later that it was given up.
-    (options as { readonly signal?: EventEmitter }).signal?.once("abort", () => {
-      givenUp.add(number);
+    const hearing = new HearingController((reason) => {
+      if (reason instanceof FailedAttempt) givenUp.add(number);
       answered();
     });
+    // Begun at once: of a request that waits for its connection, the connections themselves hear much later that it was
+    // given up.
+    handler.onRequestStart?.(hearing, {});
     const numbered = {
       ...options,
       headers: { ...(options.headers as Readonly<Record<string, string>>), "x-number": number },
     };
     return dispatch(numbered, {
-      onRequestStart: (controller, context) => handler.onRequestStart?.(controller, context),
-      onResponseStart: (controller, status, headers, message) => {
+      onRequestStart: (controller) => hearing.begin(controller),
+      onResponseStart: (_, status, headers, message) => {
         answered();
-        handler.onResponseStart?.(controller, status, headers, message);
+        handler.onResponseStart?.(hearing, status, headers, message);
       },
-      onResponseData: (controller, chunk) => handler.onResponseData?.(controller, chunk),
-      onResponseEnd: (controller, trailers) => handler.onResponseEnd?.(controller, trailers),
-      onResponseError: (controller, error) => {
+      onResponseData: (_, chunk) => handler.onResponseData?.(hearing, chunk),
+      onResponseEnd: (_, trailers) => handler.onResponseEnd?.(hearing, trailers),
+      onResponseError: (_, error) => {
         answered();
-        handler.onResponseError?.(controller, error);
+        handler.onResponseError?.(hearing, error);
       },
     });
   });
@@ -112,6 +114,44 @@ export async function soak({ calls, concurrency, seed, readTimeoutMs }: Soaking)
   const resourcesLeft = await settledResources(before);
   const { served } = upstream;
   return { right, wrong, failed, told, sent, givenUp, served, mostWaiting, connectionsLeft, resourcesLeft };
+}
+
+/** Hears of an abort at once, and hands everything on to the connection as soon as there is one. */
+class HearingController implements Dispatcher.DispatchController {
+  reason: Error | null = null;
+  readonly #heard: (reason: Error) => void;
+  #controller: Dispatcher.DispatchController | undefined;
+
+  constructor(heard: (reason: Error) => void) {
+    this.#heard = heard;
+  }
+
+  get aborted(): boolean {
+    return this.reason !== null;
+  }
+
+  get paused(): boolean {
+    return this.#controller?.paused ?? false;
+  }
+
+  begin(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.reason) controller.abort(this.reason);
+  }
+
+  abort(reason: Error): void {
+    this.reason = reason;
+    this.#heard(reason);
+    this.#controller?.abort(reason);
+  }
+
+  pause(): void {
+    this.#controller?.pause();
+  }
+
+  resume(): void {
+    this.#controller?.resume();
+  }
 }
 
 /** Asks for a number in one of four ways. */

@@ -37,6 +37,8 @@ const docxType = "application/vnd.openxmlformats-officedocument.wordprocessingml
 const xlsxType = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
 const pptxType = "application/vnd.openxmlformats-officedocument.presentationml.presentation";
 
+const openDocumentType = (kind: string) => `application/vnd.oasis.opendocument.${kind}`;
+
 const known: readonly KnownFormat[] = [
   {
     format: { load: loadMarkdown },
@@ -53,6 +55,9 @@ const known: readonly KnownFormat[] = [
   { format: { apart: "docx", fromBytes: 0 }, endings: [".docx", ".docm"], mediaTypes: [docxType] },
   { format: { apart: "pptx", fromBytes: 0 }, endings: [".pptx", ".pptm"], mediaTypes: [pptxType] },
   { format: { apart: "xlsx", fromBytes: 0 }, endings: [".xlsx", ".xlsm"], mediaTypes: [xlsxType] },
+  { format: { apart: "odt", fromBytes: 0 }, endings: [".odt"], mediaTypes: [openDocumentType("text")] },
+  { format: { apart: "ods", fromBytes: 0 }, endings: [".ods"], mediaTypes: [openDocumentType("spreadsheet")] },
+  { format: { apart: "odp", fromBytes: 0 }, endings: [".odp"], mediaTypes: [openDocumentType("presentation")] },
   { format: { apart: "epub", fromBytes: 0 }, endings: [".epub"], mediaTypes: ["application/epub+zip"] },
   {
     format: { load: loadPlainText },

@@ -3,7 +3,7 @@ import { decodeText } from "./decode.js";
 import { blocksOf, joined } from "./html-blocks.js";
 import { find, mainContent, textOf } from "./html-content.js";
 import type { Line } from "./html-inline.js";
-import { parseHtml, type HtmlElement } from "./html-tree.js";
+import { parseHtml, type HtmlElement, type HtmlNode } from "./html-tree.js";
 import type { FileToLoad, LoadedText } from "./loader.js";
 
 /**
@@ -29,7 +29,12 @@ export function loadHtml(file: FileToLoad): LoadedText {
 
 /** HTML that was made from another format, whole: its lines are nobody's, so there are no anchors. */
 export function markdownOf(html: string): LoadedText {
-  const lines = joined(blocksOf(parseHtml(html).children));
+  return markdownOfNodes(parseHtml(html).children);
+}
+
+/** The same of what would be HTML. */
+export function markdownOfNodes(nodes: readonly HtmlNode[]): LoadedText {
+  const lines = joined(blocksOf(nodes));
   const title = firstHeading(lines);
   return {
     text: lines.map(({ text }) => text).join("\n"),

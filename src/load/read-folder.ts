@@ -32,7 +32,7 @@ export type ReadFolderOptions = z.input<typeof ReadFolderOptions>;
 const mostEndings = 8;
 
 /**
- * All documents in a folder and those below it: Markdown, HTML, PDF, Word, PowerPoint, Excel, EPUB, text, source code, and each row of CSV, JSON
+ * All documents in a folder and those below it: Markdown, HTML, PDF, Word, PowerPoint, Excel, OpenDocument, EPUB, text, source code, and each row of CSV, JSON
  * lines and JSON arrays. Files that are no text, too large, blank, or of a kind without a loader are passed over with a
  * word, and so are lock files and minified code unless `include` is given, and what holds secrets by its name (`.env`,
  * `id_rsa`, `server.key`, `credentials.json`) unless `include` has its whole name. Several folders make one source of their own; give each its own `readFolder` where they

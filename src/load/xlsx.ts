@@ -5,11 +5,9 @@ import type { HtmlElement } from "./html-tree.js";
 import type { Loader } from "./loader.js";
 import { cellDates, type CellDates } from "./office/cell-dates.js";
 import { documentProperties } from "./office/document-properties.js";
+import { cellText, mostColumns, sheetTable } from "./office/sheet-table.js";
 import { related } from "./office/related-parts.js";
 import { unpack, type Package } from "./office/package.js";
-
-/** More columns than a table in a text can have; what lies farther out is mostly a stray mark. */
-const mostColumns = 200;
 
 /**
  * Sheets of an Excel file as Markdown tables, each under its name, the first row as the head. Values are as they are
@@ -47,15 +45,8 @@ function textIn(element: HtmlElement): string {
 }
 
 function tableOf(sheet: HtmlElement | undefined, shared: readonly string[], dates: CellDates): string {
-  const rows = (sheet ? find(sheet, ({ name }) => name === "row") : [])
-    .map((row) => cellsOf(row, shared, dates))
-    .filter((cells) => cells.some((cell) => cell !== ""));
-  const columns = Math.max(0, ...rows.map((cells) => cells.length));
-  const asRow = (cells: readonly string[]) =>
-    `| ${Array.from({ length: columns }, (_, column) => cells[column] ?? "").join(" | ")} |`;
-  const [head, ...body] = rows;
-  if (!head) return "";
-  return [asRow(head), asRow(Array.from({ length: columns }, () => "---")), ...body.map(asRow)].join("\n");
+  const rows = sheet ? find(sheet, ({ name }) => name === "row") : [];
+  return sheetTable(rows.map((row) => cellsOf(row, shared, dates)));
 }
 
 function cellsOf(row: HtmlElement, shared: readonly string[], dates: CellDates): string[] {
@@ -64,7 +55,7 @@ function cellsOf(row: HtmlElement, shared: readonly string[], dates: CellDates):
     const column = columnOf(cell.attributes["r"]) ?? cells.length;
     if (column >= mostColumns) continue;
     while (cells.length < column) cells.push("");
-    cells[column] = valueOf(cell, shared, dates).replace(/\s+/gu, " ").trim().replaceAll("|", "\\|");
+    cells[column] = cellText(valueOf(cell, shared, dates));
   }
   while (cells.at(-1) === "") cells.pop();
   return cells;

@@ -14,6 +14,7 @@ import { withinMargin } from "../text/token-margin.js";
 import type { Chunk, Document, DocumentChunk } from "../types.js";
 import { sentenceEmbedding } from "./embed-sentences.js";
 import { splitApart, type SplitApartOptions } from "./split-apart/split-apart.js";
+import { SplittingThread } from "./split-apart/splitting-thread.js";
 
 /** What chunks are made for: any embedder is one. */
 export interface ChunkTarget {
@@ -59,7 +60,10 @@ const longestTurnMs = 8;
  * Texts of one run that are cut on the thread they came in, in UTF-16 code units: what takes about as long as another
  * thread takes to start and load its vocabulary.
  */
-export const longestHere = 1 << 18;
+export const longestHere = 1 << 17;
+
+/** The thread is started before it is needed. */
+const shortestWithThread = longestHere / 2;
 
 /**
  * Cuts documents into chunks: slices that cover the text, each with its title and headings as context and an exact count of
@@ -143,15 +147,19 @@ async function* cutDocuments(
   apart: SplitApartOptions | undefined,
 ): AsyncGenerator<CutDocument> {
   const reader = source[Symbol.asyncIterator]();
+  let thread: SplittingThread | undefined;
   try {
     let length = 0;
     for (let next = await reader.next(); !next.done; next = await reader.next()) {
       const document = next.value;
       length += document.text.length;
-      if (apart && length > longestHere) yield* splitApart(behind(document, reader), apart, context);
-      else yield { document, chunks: here(document) };
+      if (apart && length > shortestWithThread) thread ??= new SplittingThread();
+      if (apart && thread && length > longestHere) {
+        yield* splitApart(behind(document, reader), { ...apart, thread }, context);
+      } else yield { document, chunks: here(document) };
     }
   } finally {
+    await thread?.end();
     await reader.return?.();
   }
 }

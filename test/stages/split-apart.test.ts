@@ -9,6 +9,7 @@ import { createRunContext, Pipeline, type RunEvent } from "../../src/pipeline.js
 import type { TokenCounter } from "../../src/ports.js";
 import { chunk } from "../../src/stages/chunk.js";
 import { splitApart } from "../../src/stages/split-apart/split-apart.js";
+import { SplittingThread } from "../../src/stages/split-apart/splitting-thread.js";
 import { collect } from "../../src/stream.js";
 import { split, type Strategy } from "../../src/text/split.js";
 import { defaultTokens } from "../../src/text/tokens.js";
@@ -42,11 +43,8 @@ async function chunksApart(documents: readonly Document[], wanted = settings, mo
   const context = createRunContext({ report: (event) => events.push(event) });
   const options = { settings: () => wanted, here: (document: Document) => here(document, wanted) };
   const found: Chunk[][] = [];
-  for await (const { document, chunks } of splitApart(
-    arriving(documents),
-    { ...options, ...(module && { module }) },
-    context,
-  )) {
+  const thread = new SplittingThread(module);
+  for await (const { document, chunks } of splitApart(arriving(documents), { ...options, thread }, context)) {
     expect(document).toBe(documents[found.length]);
     found.push([...chunks].filter((each) => each !== undefined));
   }

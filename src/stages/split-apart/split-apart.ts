@@ -18,7 +18,8 @@ export interface SplitApartOptions {
   readonly settings: () => SplitSettings;
   /** Splits a document on this thread, for when the other one cannot. */
   readonly here: (document: Document) => Iterable<Chunk | undefined>;
-  readonly module?: URL;
+  /** Is ended with the run. Default: one that is started for it. */
+  readonly thread?: SplittingThread;
 }
 
 /**
@@ -27,10 +28,9 @@ export interface SplitApartOptions {
  */
 export async function* splitApart(
   source: AsyncIterable<Document>,
-  { settings, here, module }: SplitApartOptions,
+  { settings, here, thread = new SplittingThread() }: SplitApartOptions,
   { signal, report }: Pick<RunContext, "signal" | "report">,
 ): AsyncGenerator<{ readonly document: Document; readonly chunks: Iterable<Chunk | undefined> }> {
-  const thread = new SplittingThread(module);
   let failed = false;
   const split = async (documents: readonly Document[]) => {
     try {

@@ -13,6 +13,9 @@ serveCalls<SplitCalls>(parentPort!, {
   split: ({ documents, settings }) => documents.map((document) => splitDocument(document, settings)),
 });
 
+// Loads the vocabulary, for which the first texts would have to wait.
+defaultTokens.count("");
+
 function splitDocument(document: SentDocument, { strategy, ...options }: SplitSettings): SplitDocument {
   const chunks: Chunk[] = [];
   try {

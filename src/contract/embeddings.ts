@@ -9,7 +9,7 @@ export const defaultMaxBatchTexts = 32;
 export const EmbeddingsRequest = z.strictObject({
   model: z.string().min(1),
   /** Each at most 8192 tokens for the model whose id ends in `m3`, 512 for all others; none empty. */
-  input: z.union([Text, z.array(Text).min(1)]),
+  input: z.union([Text, z.array(Text).min(1)], "must be a text, or a list of at least one"),
   /** `float` (the service's default) or `base64`: little-endian float32. */
   encoding_format: z.enum(["float", "base64"]).optional(),
   /** Beyond the contract: length of the vectors, for models that have several. */

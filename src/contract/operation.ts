@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import { z } from "zod";
 import type { ModelInfo } from "./catalogue.js";
 
 /** One rule that a request breaks: where, what it holds, what it may hold. */
@@ -49,7 +49,21 @@ export function violations<Request extends z.ZodType>(
 ): readonly Violation[] {
   const parsed = operation.request.safeParse(request);
   if (!parsed.success) {
-    return parsed.error.issues.map(({ path, message }) => ({ field: path.join("."), message }));
+    return parsed.error.issues.flatMap((issue) => {
+      const place = issue.path.join(".");
+      if (issue.code !== "unrecognized_keys") return [{ field: place, message: issue.message }];
+      return issue.keys.map((key) => unknownField(operation, place, key));
+    });
   }
   return operation.rules(parsed.data, model);
+}
+
+function unknownField({ request }: Operation, place: string, key: string): Violation {
+  const known = place === "" && request instanceof z.ZodObject ? Object.keys(request.shape) : [];
+  const meant = known.find((field) => field.replaceAll("_", "") === key.toLowerCase().replaceAll("_", ""));
+  const hint = meant === undefined ? "" : `, did you mean ${meant}`;
+  return {
+    field: place === "" ? key : `${place}.${key}`,
+    message: `the contract has no field ${JSON.stringify(key)}${hint}`,
+  };
 }

@@ -28,7 +28,7 @@ const Resolution = z
 export const VideoRequest = z.strictObject({
   model: z.string().min(1),
   /** Text alone, a first frame, first and last frame, or references: see `contentViolations`. */
-  content: z.array(VideoContentItem).min(1),
+  content: z.array(VideoContentItem, 'must be a list of items such as { type: "text", text }').min(1),
   /** Hears of every change of status. */
   callback_url: z
     .string()

@@ -62,7 +62,7 @@ export class Admission {
         const waiter: Waiter = { order: scope.startedAtMs, load, since, untilMs, admit, refuse };
         const place = enqueue(queue, waiter);
         const waitMs = Math.max(lane.coolMs(since), lane.metered ? lane.budgetMs(load, since, sum(queue, place)) : 0);
-        if (since + waitMs > untilMs) refuse(tooLong(model, waitMs, lane.coolMs(since) > 0));
+        if (waitMs > 0 && since + waitMs > untilMs) refuse(tooLong(model, waitMs, lane.coolMs(since) > 0));
         else {
           scope.listen(refuse);
           this.#pump();

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { OptionsError } from "../errors.js";
 import type { CallOptions } from "../ports.js";
 import type { CallJournal } from "./call-journal.js";
 
@@ -21,6 +22,22 @@ export class Stopped extends Error {
   }
 }
 
+/** @throws OptionsError for options that would be passed over in silence, or break the call in the middle. */
+export function checkCallOptions(owner: string, { signal, deadlineMs }: CallOptions): void {
+  if (signal !== undefined && typeof (signal as AbortSignal | null)?.addEventListener !== "function") {
+    throw new OptionsError(
+      "options",
+      `${owner}: signal must be an AbortSignal, such as the signal of an AbortController`,
+    );
+  }
+  if (deadlineMs !== undefined && (typeof deadlineMs !== "number" || Number.isNaN(deadlineMs))) {
+    throw new OptionsError(
+      "options",
+      `${owner}: deadlineMs must be a number of milliseconds (got ${String(deadlineMs)})`,
+    );
+  }
+}
+
 /**
  * The life of one call with all its attempts: the caller's signal, the deadline and the transport's closing, made one.
  * A call does one thing at a time, and that thing listens.
@@ -37,6 +54,7 @@ export class CallScope {
   departed = false;
   /** Whether an attempt before it may have been carried out all the same. */
   mayHaveArrived = false;
+  #deadlineMs = 0;
   #traceId: string | undefined;
   #stopped: Stopped | undefined;
   #listener: ((stopped: Stopped) => void) | undefined;
@@ -50,11 +68,10 @@ export class CallScope {
     if (signal?.aborted) this.#onAbort();
     else signal?.addEventListener("abort", this.#onAbort, { once: true });
     if (deadlineMs === undefined) return;
+    this.#deadlineMs = deadlineMs;
     this.deadlineAtMs = this.startedAtMs + deadlineMs;
-    if (deadlineMs <= 0) this.stop({ kind: "deadline", deadlineMs });
-    else if (deadlineMs <= longestTimerMs) {
-      this.#timer = setTimeout(() => this.stop({ kind: "deadline", deadlineMs }), deadlineMs);
-    }
+    if (deadlineMs <= 0) this.#late();
+    else if (deadlineMs <= longestTimerMs) this.#timer = setTimeout(() => this.#late(), deadlineMs);
   }
 
   /** Of all attempts; made when it is first asked for. */
@@ -70,6 +87,10 @@ export class CallScope {
   }
 
   throwIfStopped(): void {
+    // The timer may be late, or the process busy.
+    if (this.deadlineAtMs !== undefined && performance.now() >= this.deadlineAtMs) {
+      this.#late();
+    }
     if (this.#stopped) throw this.#stopped;
   }
 
@@ -98,5 +119,9 @@ export class CallScope {
     clearTimeout(this.#timer);
     this.#signal?.removeEventListener("abort", this.#onAbort);
     this.#listener = undefined;
+  }
+
+  #late(): void {
+    this.stop({ kind: "deadline", deadlineMs: this.#deadlineMs });
   }
 }

@@ -12,7 +12,7 @@ import type { CallOptions, ToolMessages } from "../ports.js";
 import { ChatReader } from "./chat-reader.js";
 import type { ChatResult, ChatStreamEvent } from "./chat-result.js";
 import { type Failure, badReply } from "./failure.js";
-import { checkRequest, withoutDefaults } from "./prepare.js";
+import { checkRequest, requireRequest, withoutDefaults } from "./prepare.js";
 import type { Call, Upstream } from "./upstream.js";
 
 /** The contract's request. `stream` is set by the method; `stop` may be one sequence. */
@@ -120,6 +120,7 @@ function chatCall<T>(
   { stream, toolMessages, extra = {} }: ChatForm,
   read: (reader: ChatReader) => Promise<T>,
 ): Call<T> & { readonly body: ChatBody } {
+  requireRequest(operation.name, request);
   const { model } = request;
   checkExtra(extra);
   const { streamIdleMs: idleMs, streamPayloadIdleMs: payloadIdleMs, thinkTags } = upstream.settings;

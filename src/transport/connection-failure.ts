@@ -25,6 +25,10 @@ export function connectionFailure(thrown: unknown): Failure {
     return { code: "network", message: text, retryable, undelivered: true, cause: thrown };
   }
   const { code, message, connecting } = innermost(thrown);
+  if (code === "ERR_SSL_WRONG_VERSION_NUMBER" || code === "ERR_SSL_PACKET_LENGTH_TOO_LONG") {
+    const text = `it does not speak TLS (${code}): an address without TLS begins with http://`;
+    return { code: "network", message: text, retryable: false, undelivered: true, cause: thrown };
+  }
   if (badCertificate.test(code)) {
     const text = `its certificate was not accepted (${code}): check the address and the proxy on the way`;
     return { code: "network", message: text, retryable: false, undelivered: true, cause: thrown };

@@ -3,7 +3,7 @@ import { TransportError } from "../errors.js";
 import type { CallOptions } from "../ports.js";
 import type { Usage } from "../types.js";
 import { requestIdOf } from "./refusal.js";
-import { checkRequest } from "./prepare.js";
+import { checkRequest, requireRequest } from "./prepare.js";
 import { readReply } from "./read-reply.js";
 import { longStringsReader, readJson } from "./reply-json.js";
 import type { Call, Upstream } from "./upstream.js";
@@ -29,6 +29,7 @@ export async function embeddings(
   request: EmbeddingsRequest,
   call: CallOptions,
 ): Promise<EmbeddingsResult> {
+  requireRequest(operation.name, request);
   checkRequest(operation, request, upstream, "embedding");
   const { model, encoding_format: wanted = "base64" } = request;
   const { encodings } = upstream;

@@ -189,8 +189,11 @@ export type TransportOptions = z.input<typeof TransportOptions>;
 export type TransportSettings = z.output<typeof TransportOptions> & { readonly models: readonly ModelInfo[] };
 
 /** Options with defaults. The key and the addresses, which may hold credentials, stay out of the shared check, which quotes what it refuses. */
-export function transportSettings({ apiKey, baseUrl, proxyUrl, ...options }: TransportOptions): TransportSettings {
-  if (typeof baseUrl !== "string") throw new OptionsError("options", "createTransport: baseUrl is missing");
+export function transportSettings(given: TransportOptions): TransportSettings {
+  const { apiKey, baseUrl, proxyUrl, ...options } = { ...given };
+  if (typeof baseUrl !== "string") {
+    throw new OptionsError("options", "createTransport: baseUrl is missing: the address of the key's data center");
+  }
   if (apiKey !== undefined && !isKey(apiKey)) {
     throw new OptionsError(
       "options",

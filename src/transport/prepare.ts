@@ -18,10 +18,15 @@ export function checkRequest<Request extends z.ZodType>(
 ): ModelInfo {
   const { models: catalogue, settings } = upstream;
   const { bounds, family } = settings.strictness;
-  const model = modelInfo(catalogue, request.model, type);
+  const fitting = catalogue.filter((known) => serves(known.type, type));
+  const model = modelInfo(fitting, request.model, type);
   const guessed = (field: string) => operation.guessedBounds?.includes(field) ?? false;
   const eased = bounds === "error" ? request : withoutNumbers(request, guessed);
   const found: Violation[] = [];
+  const other = catalogue.find(({ id }) => id === request.model);
+  if (other && !fitting.some(({ id }) => id === request.model)) {
+    found.push({ field: "model", message: `is of type ${other.type}, ${operation.name} takes ${kindsOf(type)}` });
+  }
   const doubtful = bounds === "warn" ? violations(operation, request, model).filter(({ field }) => guessed(field)) : [];
   for (const violation of violations(operation, eased, model)) {
     const severity = violation.rule === "family" ? family : "error";
@@ -37,8 +42,31 @@ export function checkRequest<Request extends z.ZodType>(
     byKind && !catalogue.some(({ id }) => id === request.model)
       ? `. ${request.model} is not in the catalogue: createTransport({ models }) can describe it`
       : "";
+  const beyond =
+    operation.name === "chat" && found.some(({ message }) => message.startsWith("the contract has no field"));
+  const extra = beyond ? ". What a service takes beyond the contract goes into extra, beside signal" : "";
   const problems = found.map((violation) => listed(request, violation)).join("; ");
-  throw new TransportError("request", `${operation.name}: ${problems}${unknown}`, { operation: operation.name });
+  throw new TransportError("request", `${operation.name}: ${problems}${unknown}${extra}`, {
+    operation: operation.name,
+  });
+}
+
+/** Before a field of it is read: without types a request may be anything. */
+export function requireRequest(operation: OperationName, request: unknown): void {
+  if (typeof request === "object" && request !== null) return;
+  throw new TransportError("request", `${operation}: the request must be an object (got ${String(request)})`, {
+    operation,
+  });
+}
+
+/** Models that read text and those that see answer the same operation. */
+function serves(known: ModelType, wanted: ModelType): boolean {
+  const chat = (type: ModelType) => type === "llm" || type === "vlm";
+  return known === wanted || (chat(known) && chat(wanted));
+}
+
+function kindsOf(type: ModelType): string {
+  return serves(type, "llm") ? "models of type llm or vlm" : `models of type ${type}`;
 }
 
 /** What checking a request needs of the transport. */

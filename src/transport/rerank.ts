@@ -3,7 +3,7 @@ import { type RerankReply, type RerankRequest, rerank as operation } from "../co
 import type { CallOptions } from "../ports.js";
 import type { Usage } from "../types.js";
 import { badReply } from "./failure.js";
-import { checkRequest, withoutDefaults } from "./prepare.js";
+import { checkRequest, requireRequest, withoutDefaults } from "./prepare.js";
 import { readReply } from "./read-reply.js";
 import { requestIdOf } from "./refusal.js";
 import type { Upstream } from "./upstream.js";
@@ -30,6 +30,7 @@ const defaults = { return_documents: false, max_chunks_per_doc: 1024, overlap_to
 
 /** No documents: no results, and no call. `top_n` beyond the number of documents means all of them. */
 export async function rerank(upstream: Upstream, request: RerankRequest, call: CallOptions): Promise<RerankResult> {
+  requireRequest(operation.name, request);
   const { documents } = request;
   if (Array.isArray(documents) && documents.length === 0) {
     call.signal?.throwIfAborted();

@@ -9,7 +9,7 @@ import type { CallOptions } from "../ports.js";
 import type { Outcome } from "./adaptive-limit.js";
 import { Admission, type Leave } from "./admission.js";
 import { CallJournal, type Learned } from "./call-journal.js";
-import { CallScope, Stopped } from "./call-scope.js";
+import { CallScope, Stopped, checkCallOptions } from "./call-scope.js";
 import { Connecting } from "./connecting.js";
 import { openDispatcher } from "./dispatcher.js";
 import { estimatedTokens } from "./estimated-tokens.js";
@@ -118,8 +118,13 @@ export class Upstream {
 
   /** Begins a call that outlives its first answer, such as a stream. To be ended by `end`. */
   open({ operation, model }: Pick<Outgoing, "operation" | "model">, options: CallOptions): CallScope {
+    checkCallOptions(operation.name, options);
     if (this.#closed) {
-      throw new TransportError("request", `${operation.name}: this transport is closed`, { operation: operation.name });
+      throw new TransportError(
+        "request",
+        `${operation.name}: this transport is closed: after close() calls need another one`,
+        { operation: operation.name },
+      );
     }
     const scope = new CallScope(options, new CallJournal(operation.name, model, this.#tell));
     this.#scopes.add(scope);
@@ -186,9 +191,12 @@ export class Upstream {
     last: Failure | undefined,
   ): unknown {
     const { attempts } = scope;
+    const { name, path } = call.operation;
     const reported = {
-      operation: call.operation.name,
+      operation: name,
       baseUrl: this.settings.baseUrl,
+      path: this.settings.paths[name] ?? path,
+      hasKey: this.settings.apiKey !== undefined,
       model: call.model,
       attempts,
       secrecy: this.#secrecy,

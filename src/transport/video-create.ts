@@ -5,7 +5,7 @@ import { TransportError } from "../errors.js";
 import type { CallOptions } from "../ports.js";
 import type { MediaCheck } from "./media/check-media.js";
 import type { TransportSettings } from "./options.js";
-import { checkRequest, withoutDefaults } from "./prepare.js";
+import { checkRequest, requireRequest, withoutDefaults } from "./prepare.js";
 import { readReply } from "./read-reply.js";
 import { requestIdOf } from "./refusal.js";
 import type { Upstream } from "./upstream.js";
@@ -32,6 +32,7 @@ export async function createVideoTask(
   request: VideoRequest,
   { media, ...call }: CreateVideoCall,
 ): Promise<CreatedVideoTask> {
+  requireRequest(operation.name, request);
   const { model } = request;
   const info = checkRequest(operation, request, upstream, "video");
   const parsed = operation.request.parse(request);

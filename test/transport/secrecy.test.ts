@@ -68,6 +68,17 @@ describe("nothing that can be printed shows the key:", () => {
     expect(printed.join()).not.toContain("very-secret");
   });
 
+  test("an event of an attempt that is made again", async () => {
+    const printed: string[] = [];
+    const { transport } = await transportFor([{ status: 500, text: `broken: ${apiKey}` }, { status: 400 }], {
+      apiKey,
+      onEvent: (event) => printed.push(shown(event)),
+    });
+    await failure(transport.chat(ask));
+    expect(printed.join()).toContain("broken: [key]");
+    expect(printed.join()).not.toContain("very-secret");
+  });
+
   test("an error of a dispatcher that holds the request", async () => {
     const agent = new Agent();
     onTestFinished(() => agent.close());

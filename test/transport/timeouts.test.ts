@@ -24,6 +24,16 @@ describe("a deadline", () => {
     expect(String(error)).toContain("busy");
   });
 
+  test("does not begin anew with an attempt", async () => {
+    const { transport } = await transportFor(() => ({ status: 500, delayMs: 100 }), { maxRetries: 100 });
+    const startedAt = performance.now();
+    const error = await failure(transport.embeddings(one, { deadlineMs: 700 }));
+    // A hundred attempts would take 10 s; when time runs out in the wait for the next, the failure before it is told.
+    expect(["timeout", "upstream"]).toContain((error as { readonly code: string }).code);
+    expect(performance.now() - startedAt).toBeLessThan(5000);
+    expect((error as { readonly attempts: number }).attempts).toBeLessThan(10);
+  });
+
   test("holds for a stream while it is read", async () => {
     const { transport } = await transportFor([{ chunks: [hello], hang: true }]);
     const error = await failure(collect(transport.chatStream(ask, { deadlineMs: 80 })));

@@ -116,7 +116,10 @@ export interface AskOptions extends RunOptions, RewriteOptions {
   readonly count?: number;
   /** Passages to answer from. Default: 6. */
   readonly topN?: number;
-  /** Most tokens that a passage is widened to before it is answered from; see `widen`. Default: none is widened. */
+  /**
+   * Most tokens that each passage is widened to before it is answered from; see `widen`. Default: passages are widened
+   * while there is room, as far as `answer.widenTokens` allows.
+   */
   readonly widenTokens?: number;
   /** How the answer is made; see `answer`. */
   readonly answer?: AnswerOptions;

@@ -135,7 +135,8 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
       const found = worded.pipe(retrieval(within, "hybrid", rerankModel ? count : topN));
       const ranked = rerankModel ? found.pipe(reranking(topN)) : found;
       const widened = widenTokens === undefined ? ranked : ranked.pipe(widen(within, { maxTokens: widenTokens }));
-      const asking = widened.pipe(answer(chat(), answerOptions));
+      const around = widenTokens === undefined ? { documents: within } : {};
+      const asking = widened.pipe(answer(chat(), { ...around, ...answerOptions }));
       const asked = typeof question === "string" ? { question } : question;
       // The scope is named again for tools of the answer, which search by themselves.
       const filter = bothFilters(scope, bothFilters(asked.filter, alsoGiven));

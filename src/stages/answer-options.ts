@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Searchable } from "../ports.js";
 import type { AnyTool } from "../tool.js";
 
 /** A call that a tool with `writes` is about to carry out. */
@@ -42,6 +43,19 @@ export const AnswerOptions = z.strictObject({
   thinkingTokens: z.int().min(0).optional(),
   /** Most tokens of request and reply, when that should be less than the model takes. Default: what the model takes. */
   contextTokens: z.int().min(256).optional(),
+  /**
+   * Where documents are read from, such as a store. With it sources are widened to what stands around them, the parents of
+   * their chunks, while there is room. Default: the knowledge base that is asked; of the stage alone none, so that sources
+   * are what was found.
+   */
+  documents: z
+    .custom<Pick<Searchable, "document">>(
+      (value) => typeof (value as { readonly document?: unknown } | null)?.document === "function",
+      "must have document(uri)",
+    )
+    .optional(),
+  /** Most tokens of all sources together that widening may lead to. 0 or more; default 4,096. */
+  widenTokens: z.int().min(0).default(4096),
   /** Most tools that run at once; further calls of the same reply wait. 1 to 128; default 8. */
   toolConcurrency: z.int().min(1).max(128).default(8),
   /** Most tokens of one tool's result; longer ones are cut, and say so. 16 or more; default 2,000. */

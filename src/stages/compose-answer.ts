@@ -5,7 +5,7 @@ import { longestStart } from "../text/cut-text.js";
 import { foldMessages, type ToolRound } from "../text/fold-messages.js";
 import { packSources } from "../text/pack.js";
 import { abstentionFor, renderSourcedQuestion, systemPrompt } from "../text/prompt.js";
-import type { Answer, Retrieved, ToolExchange, Turn } from "../types.js";
+import type { Answer, Document, Hit, Retrieved, ToolExchange, Turn } from "../types.js";
 import { answerBudget } from "./answer-budget.js";
 import { AnswerDraft, type AnswerProgress } from "./answer-draft.js";
 import { AnswerSources } from "./answer-sources.js";
@@ -44,7 +44,10 @@ export async function* composeAnswer(
     ...costs,
     instructions: costs.instructions + (structure ? repairTokens + costs.question : 0),
   });
-  const packed = packSources(hits, { maxTokens: budget.sources, tokens });
+  const documents = await documentsAround(hits, settings);
+  context.signal.throwIfAborted();
+  const widen = { documents, maxTokens: settings.widenTokens };
+  const packed = packSources(hits, { maxTokens: budget.sources, tokens, widen });
   const { passages } = packed;
   const sources = new AnswerSources(hits, packed);
   const draft = new AnswerDraft(sources);
@@ -83,12 +86,16 @@ export async function* composeAnswer(
         ...(offered.length > 0 && { tools: offered }),
         ...(settings.temperature !== undefined && { temperature: settings.temperature }),
       },
-      call: { signal: context.signal, ...remainingTime(context) },
+      call: {
+        signal: context.signal,
+        ...remainingTime(context),
+      },
       readsWrittenCalls: tools.size > 0,
       tells: structure === undefined,
     });
     const { usage } = reply.finish;
-    const request = modelRequest({ step: "answer", by: model, usage, started, messages: messages.length });
+    const asked = { step: "answer", by: model, started, messages: messages.length };
+    const request = modelRequest({ ...asked, usage });
     draft.count(request, reply, folded);
 
     if (reply.calls.length === 0 || offered.length === 0) {
@@ -128,6 +135,17 @@ export async function* composeAnswer(
       ...(model.replaysReasoning && { reasoning: cutToTokens(reply.reasoning, budget.results / 2, tokens) }),
     });
   }
+}
+
+/** The documents of hits that have a parent to be widened to, by uri. */
+async function documentsAround(
+  hits: readonly Hit[],
+  { documents, widenTokens }: ResolvedAnswerOptions,
+): Promise<ReadonlyMap<string, Document>> {
+  const wanted = documents && widenTokens > 0 ? hits.filter(({ chunk }) => chunk.parent !== undefined) : [];
+  const uris = [...new Set(wanted.map(({ uri }) => uri))];
+  const read = await Promise.all(uris.map(async (uri) => [uri, await documents?.document(uri)] as const));
+  return new Map(read.flatMap(([uri, document]) => (document ? [[uri, document] as const] : [])));
 }
 
 function misfit({ text, finish: { model, reason, usage } }: ModelReply, problem: string): AnswerError {

@@ -2,11 +2,10 @@ import { z } from "zod";
 import { resolve } from "../options.js";
 import { mapStage, type Stage } from "../pipeline.js";
 import type { Store, TokenCounter } from "../ports.js";
-import { embeddingText } from "../text/chunk-identity.js";
-import { placeInDocument } from "../text/places.js";
 import { sentences } from "../text/sentences.js";
 import { surroundings } from "../text/surroundings.js";
 import { defaultTokens } from "../text/tokens.js";
+import { standsIn, widenHit } from "../text/widen-hit.js";
 import type { Document, Hit, Retrieved, Span, TraceStep } from "../types.js";
 
 export const WidenOptions = z.strictObject({
@@ -45,15 +44,15 @@ export function widen(store: Pick<Store, "document">, options: WidenOptions = {}
       signal.throwIfAborted();
       if (!documents.has(hit.uri)) documents.set(hit.uri, sourceOf(await store.document(hit.uri)));
       const source = documents.get(hit.uri);
-      const { start, end, text } = hit.chunk;
-      if (source?.document.text.slice(start, end) !== text) {
+      const { start, end } = hit.chunk;
+      if (!source || !standsIn(hit, source.document)) {
         // The document was replaced since the search: its text is another, and the hit's own is the one that was found.
         changed++;
         wide.push(hit);
         continue;
       }
       const at = wide.findIndex(({ uri, chunk }) => uri === hit.uri && chunk.start <= start && end <= chunk.end);
-      if (at < 0) wide.push(widened(hit, source, spanFor(hit, source)));
+      if (at < 0) wide.push(widenHit(hit, source.document, spanFor(hit, source), tokens));
       else {
         wide[at] = { ...wide[at]!, matched: [...(wide[at]!.matched ?? []), { start, end }] };
         dropped.push({ chunkId: hit.chunk.id, reason: `taken up by ${wide[at].chunk.id}` });
@@ -75,22 +74,6 @@ export function widen(store: Pick<Store, "document">, options: WidenOptions = {}
     if (!within) return chunk;
     if (to === "parent" && tokens.count(text.slice(within.start, within.end)) <= maxTokens) return within;
     return surroundings(text, { start: chunk.start, end: chunk.end }, sentencesOf(), { within, maxTokens, tokens });
-  }
-
-  function widened(hit: Hit, { document }: Source, { start, end }: Span): Hit {
-    const { chunk } = hit;
-    const matched = [{ start: chunk.start, end: chunk.end }];
-    if (start === chunk.start && end === chunk.end) return { ...hit, matched };
-    const text = document.text.slice(start, end);
-    const { line: _, page: __, anchors: ___, ...rest } = hit;
-    const { anchors } = document;
-    return {
-      ...rest,
-      ...placeInDocument(document, start),
-      ...(anchors && { anchors: anchors.filter((anchor) => anchor.start >= start && anchor.start < end) }),
-      chunk: { ...chunk, start, end, text, tokens: tokens.count(embeddingText({ context: chunk.context, text })) },
-      matched,
-    };
   }
 }
 

@@ -42,7 +42,14 @@ function supported(passage: Passage, { start, end, support }: LocatedWords): Cit
 
 function unsupported(passage: Passage, claimed: string): Citation | undefined {
   const hit = passage.hits[0];
-  return hit && { ...pointer(passage, hit, hit.chunk), quote: claimed, supported: false, support: "missing" };
+  return (
+    hit && {
+      ...pointer(passage, hit, hit.matched?.[0] ?? hit.chunk),
+      quote: claimed,
+      supported: false,
+      support: "missing",
+    }
+  );
 }
 
 function pointer({ number }: Passage, hit: Hit, { start, end }: { readonly start: number; readonly end: number }) {
@@ -50,8 +57,10 @@ function pointer({ number }: Passage, hit: Hit, { start, end }: { readonly start
   return { number, chunkId: hit.chunk.id, uri: hit.uri, ...title, start, end, ...placeInHit(hit, start) };
 }
 
-/** The best hit that holds the whole span, else the best that holds its start. */
+/** The best hit that was found by the whole span, else the best that holds it or its start, widened or not. */
 function hitAt({ hits }: Passage, start: number, end: number): Hit | undefined {
+  const found = hits.find(({ matched = [] }) => matched.some((span) => span.start <= start && end <= span.end));
+  if (found) return found;
   const starting = hits.filter(({ chunk }) => chunk.start <= start && start < chunk.end);
   return starting.find(({ chunk }) => end <= chunk.end) ?? starting[0];
 }

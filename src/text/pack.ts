@@ -1,7 +1,8 @@
 import type { TokenCounter } from "../ports.js";
-import type { Hit, TraceStep } from "../types.js";
+import type { Document, Hit, TraceStep } from "../types.js";
 import { longestStart } from "./cut-text.js";
 import { renderSource, type PromptSource } from "./prompt.js";
+import { standsIn, widenHit } from "./widen-hit.js";
 
 /**
  * One unbroken stretch of one document, made of the hits that lie in it. A citation's number names one passage, so
@@ -30,6 +31,15 @@ export interface PackLimits {
   /** Most tokens of all rendered sources together. */
   readonly maxTokens: number;
   readonly tokens: TokenCounter;
+  /** Widens sources to the parents of their chunks while there is room. Default: none is widened. */
+  readonly widen?: Widening;
+}
+
+export interface Widening {
+  /** By uri: what hits are slices of. Those of others stay as they are. */
+  readonly documents: ReadonlyMap<string, Document>;
+  /** Most tokens of all rendered sources together that widening may lead to. */
+  readonly maxTokens: number;
 }
 
 /** A passage before it has its number. */
@@ -40,14 +50,15 @@ type Dropped = TraceStep["dropped"][number];
 /**
  * Hits, best first, as numbered sources within a token budget. Overlapping and touching hits of one document become
  * one passage; a text that is already there is not packed twice. A hit that does not fit is passed over for smaller
- * ones behind it; only the best hit is cut to fit, since without it there is little to answer from.
+ * ones behind it; only the best hit is cut to fit, since without it there is little to answer from. Room that is left
+ * then goes to what stands around the hits, the best first.
  */
 export function packSources(hits: readonly Hit[], limits: PackLimits): Packed {
   const { maxTokens, tokens } = limits;
   const dropped: Dropped[] = [];
   const seen = new Map<string, string>();
   let drafts: readonly Draft[] = [];
-  let note: string | undefined;
+  let cut: string | undefined;
 
   for (const hit of hits) {
     const { id, text } = hit.chunk;
@@ -61,13 +72,13 @@ export function packSources(hits: readonly Hit[], limits: PackLimits): Packed {
     const needed = sum(grown);
     if (needed <= maxTokens) drafts = grown;
     else {
-      const start = drafts.length === 0 && note === undefined ? cutToFit(hit, limits) : undefined;
+      const start = drafts.length === 0 && cut === undefined ? cutToFit(hit, limits) : undefined;
       if (!start) {
         dropped.push({ chunkId: id, reason: `no room: ${needed} tokens with it, the budget is ${maxTokens}` });
         continue;
       }
       drafts = [start];
-      note = `the best hit was cut to its first ${start.text.length} of ${text.length} characters`;
+      cut = `the best hit was cut to its first ${start.text.length} of ${text.length} characters`;
     }
     seen.set(words, id);
   }
@@ -80,13 +91,39 @@ export function packSources(hits: readonly Hit[], limits: PackLimits): Packed {
     drafts = drafts.slice(0, -1);
   }
 
-  const passages = drafts.map((draft, index) => {
-    const own = new Set(draft.hits);
-    return { number: index + 1, ...draft, hits: hits.filter((hit) => own.has(hit)) };
-  });
+  const wide = cut === undefined ? widened(drafts, hits, limits) : { drafts, count: 0 };
+  const passages = wide.drafts.map((draft, index) => ({ number: index + 1, ...draft }));
   const kept = passages.flatMap((passage) => passage.hits.map(({ chunk }) => chunk.id));
+  const note = wide.count > 0 ? `${wide.count} of ${kept.length} hits were widened to what stands around them` : cut;
   const step = { step: "pack", kept, dropped, ...(note !== undefined && { note }) };
-  return { passages, tokens: countSources(drafts, tokens), step };
+  return { passages, tokens: countSources(wide.drafts, tokens), step };
+}
+
+/** The drafts with each hit's parent, hit by hit as long as all together keep to the limits. Hits stay best first. */
+function widened(
+  packed: readonly Draft[],
+  hits: readonly Hit[],
+  { maxTokens, tokens, widen }: PackLimits,
+): { readonly drafts: readonly Draft[]; readonly count: number } {
+  const ranks = new Map(hits.map(({ chunk }, rank) => [chunk.id, rank]));
+  const inOrder = (of: readonly Hit[]) => of.toSorted((a, b) => ranks.get(a.chunk.id)! - ranks.get(b.chunk.id)!);
+  let drafts = packed;
+  let count = 0;
+  const most = Math.min(maxTokens, widen?.maxTokens ?? 0);
+  for (const hit of inOrder(packed.flatMap((draft) => draft.hits))) {
+    const document = widen?.documents.get(hit.uri);
+    const { start, end, parent } = hit.chunk;
+    if (!parent || !standsIn(hit, document)) continue;
+    const span = { start: Math.min(start, parent.start), end: Math.max(end, parent.end) };
+    const grown = withHit(drafts, widenHit(hit, document, span, tokens), tokens).map((draft) => ({
+      ...draft,
+      hits: draft.hits.filter((each) => each !== hit),
+    }));
+    if (sum(grown) > most || countSources(grown, tokens) > most) continue;
+    drafts = grown;
+    count++;
+  }
+  return { drafts: drafts.map((draft) => ({ ...draft, hits: inOrder(draft.hits) })), count };
 }
 
 function sum(drafts: readonly Draft[]): number {

@@ -6,6 +6,7 @@ import { answer } from "../../src/stages/answer.js";
 import { collectAnswer } from "../../src/stages/collect-answer.js";
 import { countMessageTokens } from "../../src/text/fold-messages.js";
 import { abstentions, parseQuestion, parseSources } from "../../src/text/prompt.js";
+import { defaultTokens } from "../../src/text/tokens.js";
 import type { AnswerEvent, Turn } from "../../src/types.js";
 import { eventsOf, finish, hit, retrieved, say, scriptedModel, think, type Script } from "./scripted-model.js";
 
@@ -134,6 +135,51 @@ describe("an answer", () => {
     })();
     const events = await eventsOf(answer(model), questions);
     expect(events.filter(isLast).map(({ type }) => type)).toEqual(["finish", "error", "finish"]);
+  });
+});
+
+describe("with documents at hand", () => {
+  const text = "# Keys\n\nKeys are secret.\nKeys expire after 90 days.\nThey cannot be renewed.\n";
+  const start = text.indexOf("Keys expire");
+  const found = hit("Keys expire after 90 days.", "keys.md", start);
+  const small = { ...found, line: 4, chunk: { ...found.chunk, parent: { start: 0, end: text.length } } };
+  const read: string[] = [];
+  const documents = {
+    document: (uri: string) => {
+      read.push(uri);
+      return Promise.resolve({ uri, text });
+    },
+  };
+
+  test("an answer is made from what stands around its hits, and cites it at its own place", async () => {
+    const model = scriptedModel([
+      [say('They stay [1: "cannot be renewed"]. Keys end [1: "after 90 days"].'), finish()],
+    ]);
+    const whole = await collectAnswer(await eventsOf(answer(model, { documents }), retrieved([small])));
+    expect(parseSources(model.requests[0]!.messages[1]!.content)[0]!.text).toBe(text);
+    expect(whole.citations).toMatchObject([
+      { chunkId: small.chunk.id, quote: "cannot be renewed", start: text.indexOf("cannot"), line: 5, supported: true },
+      { chunkId: small.chunk.id, quote: "after 90 days", line: 4, supported: true },
+    ]);
+    expect(whole.hits).toEqual([small]);
+    expect(whole.trace.at(-1)).toMatchObject({
+      step: "pack",
+      note: "1 of 1 hits were widened to what stands around them",
+    });
+    expect(read).toEqual(["keys.md"]);
+  });
+
+  test.each([
+    ["widenTokens is 0", { widenTokens: 0 }, {}],
+    ["there is no room beside the reply", {}, { contextTokens: 2048, tokens: defaultTokens }],
+  ])("it is not widened where %s", async (_, options, limits) => {
+    const model = scriptedModel([[say("Keys end [1]."), finish()]], limits);
+    const long = { ...documents, document: async (uri: string) => ({ uri, text: text + "More words. ".repeat(1500) }) };
+    const wide = { ...small, chunk: { ...small.chunk, parent: { start: 0, end: text.length + 18_000 } } };
+    const given = "widenTokens" in options ? small : wide;
+    const settings = { answerTokens: 64, thinkingTokens: 0, documents: given === wide ? long : documents, ...options };
+    await eventsOf(answer(model, settings), retrieved([given]));
+    expect(parseSources(model.requests[0]!.messages[1]!.content)[0]!.text).toBe("Keys expire after 90 days.");
   });
 });
 

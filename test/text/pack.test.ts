@@ -52,6 +52,98 @@ describe("merging", () => {
   });
 });
 
+describe("widening", () => {
+  const document = (uri: string, text = documents[uri]!) => ({ uri, text });
+  const all = new Map(Object.keys(documents).map((uri) => [uri, document(uri)]));
+  const within = (of: Hit, start: number, end: number): Hit => ({
+    ...of,
+    chunk: { ...of.chunk, parent: { start, end } },
+  });
+  const wide = (maxTokens = 1000) => ({ ...roomy, widen: { documents: all, maxTokens } });
+  const spans = ({ passages }: ReturnType<typeof packSources>) => passages.map(({ start, end }) => [start, end]);
+
+  test("takes in the parents of the hits, and says so; what was found stays known", () => {
+    const packed = packSources([within(hit("a.md", 15, 30), 0, 48), hit("b.md", 0, 15)], wide());
+    expect(spans(packed)).toEqual([
+      [0, 48],
+      [0, 15],
+    ]);
+    expect(packed.passages[0]).toMatchObject({ text: documents["a.md"]!.slice(0, 48), number: 1 });
+    expect(packed.passages[0]!.hits).toMatchObject([
+      { chunk: { id: "a.md#15-30" }, matched: [{ start: 15, end: 30 }] },
+    ]);
+    expect(packed.step).toEqual({
+      step: "pack",
+      kept: ["a.md#15-30", "b.md#0-15"],
+      dropped: [],
+      note: "1 of 2 hits were widened to what stands around them",
+    });
+    expect(packed.tokens).toBe(tokens.count(packed.passages.map((passage) => renderSource(passage)).join("\n")));
+  });
+
+  test("begins with the best, and passes over a parent for which there is no room", () => {
+    const hits = [within(hit("a.md", 15, 30), 0, 75), within(hit("b.md", 0, 15), 0, 37)];
+    const bare = packSources(hits, roomy).tokens;
+    expect(spans(packSources(hits, wide(bare + 12)))).toEqual([
+      [15, 30],
+      [0, 37],
+    ]);
+    expect(spans(packSources(hits, wide(bare + 24)))).toEqual([
+      [0, 75],
+      [0, 15],
+    ]);
+    expect(spans(packSources(hits, { ...wide(), maxTokens: bare + 12 }))).toEqual([
+      [15, 30],
+      [0, 37],
+    ]);
+  });
+
+  test("makes one source of hits that share a parent, in the place of the better one", () => {
+    const hits = [within(hit("a.md", 30, 48), 0, 75), hit("b.md", 0, 15), within(hit("a.md", 0, 15), 0, 75)];
+    const packed = packSources(hits, wide());
+    expect(spans(packed)).toEqual([
+      [0, 75],
+      [0, 15],
+    ]);
+    expect(packed.passages[0]!.hits.map(({ chunk }) => chunk.id)).toEqual(["a.md#30-48", "a.md#0-15"]);
+  });
+
+  test("leaves alone what changed since the search, what was cut, and all where no document is given", () => {
+    const hits = [within(hit("a.md", 15, 30), 0, 48)];
+    const changed = new Map([["a.md", document("a.md", "Other. ".repeat(20))]]);
+    expect(spans(packSources(hits, { ...roomy, widen: { documents: changed, maxTokens: 1000 } }))).toEqual([[15, 30]]);
+    expect(spans(packSources(hits, { ...roomy, widen: { documents: new Map(), maxTokens: 1000 } }))).toEqual([
+      [15, 30],
+    ]);
+    const [cut] = packSources([within(hit("a.md", 0, 60), 0, 75)], { ...wide(), maxTokens: 25 }).passages;
+    expect(cut!.end).toBeLessThan(60);
+  });
+
+  test("never loses a word, passes a limit or leaves the document", () => {
+    const span = fc.tuple(fc.nat(74), fc.nat(74)).map(([a, b]) => ({ start: Math.min(a, b), end: Math.max(a, b) + 1 }));
+    const anyHit = fc.tuple(fc.constantFrom("a.md", "b.md"), span, span).map(([uri, own, outer]) => {
+      const length = documents[uri]!.length;
+      const end = Math.min(own.end, length);
+      const start = Math.min(own.start, end - 1);
+      return within(hit(uri, start, end), Math.min(outer.start, start), Math.min(length, Math.max(outer.end, end)));
+    });
+    fc.assert(
+      fc.property(fc.array(anyHit, { maxLength: 6 }), fc.nat(200), fc.nat(200), (hits, maxTokens, most) => {
+        const bare = packSources(hits, { maxTokens, tokens });
+        const packed = packSources(hits, { maxTokens, tokens, widen: { documents: all, maxTokens: most } });
+        expect(packed.tokens).toBeLessThanOrEqual(Math.max(bare.tokens, Math.min(maxTokens, most)));
+        expect(packed.step.dropped).toEqual(bare.step.dropped);
+        expect(packed.step.kept.toSorted()).toEqual(bare.step.kept.toSorted());
+        for (const { uri, start, end, text } of packed.passages) expect(text).toBe(documents[uri]!.slice(start, end));
+        for (const { uri, start, end } of bare.passages) {
+          expect(packed.passages.some((each) => each.uri === uri && each.start <= start && end <= each.end)).toBe(true);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
 describe("leaving out", () => {
   test("the same words again and blank hits are dropped with the reason", () => {
     const { step } = packSources([hit("b.md", 0, 15), hit("b.md", 37, 52), hit("a.md", 14, 15)], roomy);

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { Filter } from "./filter.js";
 import type { Price } from "./price.js";
-import type { Chunk, Document, Hit, Json, Metadata, Placement, Usage } from "./types.js";
+import type { Chunk, Document, FailedAttempt, Hit, Json, Metadata, Placement, Usage } from "./types.js";
 
 /** What every call that leaves this process takes. */
 export interface CallOptions {
@@ -9,6 +9,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** Most time for the call with all its retries, in milliseconds from now. Default: no limit beyond the transport's own. */
   readonly deadlineMs?: number;
+  /** Is told of each attempt that failed, whether another follows or not. */
+  readonly onFailedAttempt?: (attempt: FailedAttempt) => void;
 }
 
 /** Counts tokens the way a model does, or never fewer. */

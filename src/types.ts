@@ -1,3 +1,4 @@
+import type { TransportErrorCode } from "./errors.js";
 import type { Filter } from "./filter.js";
 
 /** A value that survives `JSON.stringify` and back. */
@@ -233,7 +234,14 @@ export interface Usage {
   readonly outputTokens: number;
 }
 
-/** One request to a model on the way to an answer. Those that failed are not known here, but in the transport's totals. */
+/** An attempt at a request that came to nothing. What the service counted for it, if anything, nobody is told. */
+export interface FailedAttempt {
+  /** Of the `TransportError` that it would have been; `aborted` where its time was up. */
+  readonly code: TransportErrorCode | "aborted";
+  readonly status?: number;
+}
+
+/** One request to a model on the way to an answer, with all attempts at it. */
 export interface ModelRequest {
   /** Which step asked: `condense`, `embed-question`, `rerank`, `answer`; of a tool that searched, its name before. */
   readonly step: string;
@@ -246,6 +254,10 @@ export interface ModelRequest {
   /** By the transport's `prices`; absent where the model has none. */
   readonly cost?: number;
   readonly milliseconds: number;
+  /** Attempts that failed, in order. Absent where the first was answered. */
+  readonly failedAttempts?: readonly FailedAttempt[];
+  /** True where no attempt was answered and the question went on without: its tokens are 0, as far as is known. */
+  readonly unanswered?: true;
 }
 
 /** What an answer came to, from the question to the bill: plain data, to be written as JSON. */
@@ -261,8 +273,11 @@ export interface AnswerAccount {
   readonly trace: readonly TraceStep[];
   /** What was sent. */
   readonly requests: readonly ModelRequest[];
-  /** All requests together; `cost` only where every model that was asked has a price. */
-  readonly paid: Usage & { readonly cost?: number };
+  /**
+   * All that was answered together; `cost` only where every model that was asked has a price. What `failedAttempts` cost
+   * beside it is not known.
+   */
+  readonly paid: Usage & { readonly cost?: number; readonly failedAttempts: number };
   /** Time that each step took; `answer` is from the sources to the end, with all that its tools did. */
   readonly milliseconds: Readonly<Record<string, number>>;
 }

@@ -33,6 +33,7 @@ export function answerAccount({ retrieved, trace, requests, answerMilliseconds }
     paid: {
       ...requests.reduce(addUsage, { inputTokens: 0, outputTokens: 0 }),
       ...(costs.every((cost) => cost !== undefined) && { cost: costs.reduce((sum, cost) => sum + cost, 0) }),
+      failedAttempts: requests.reduce((sum, { failedAttempts = [] }) => sum + failedAttempts.length, 0),
     },
     milliseconds,
   };

@@ -1,7 +1,8 @@
 import { TransportError } from "../errors.js";
 import type { RunContext } from "../pipeline.js";
 import type { ChatModel, ChatRequest } from "../ports.js";
-import type { Usage } from "../types.js";
+import type { FailedAttempt, Usage } from "../types.js";
+import { givenUp } from "./given-up.js";
 import { isPassing } from "./passing-failure.js";
 import { untilAborted } from "./until-aborted.js";
 
@@ -12,10 +13,11 @@ export interface StepTime {
   readonly reserveMs: number;
 }
 
-export type Asked =
+export type Asked = { readonly failedAttempts?: readonly FailedAttempt[] } & (
   | { readonly text: string; readonly usage: Usage }
   /** Why there is no text, for the trace. */
-  | { readonly problem: string; readonly usage?: Usage };
+  | { readonly problem: string; readonly usage?: Usage }
+);
 
 /**
  * One short request. A service that fails or takes too long is a `problem`, not an error: what asks here can do without.
@@ -33,20 +35,29 @@ export async function askOnce(
   if (deadlineMs < 1) return { problem: "no time left" };
   const late = AbortSignal.timeout(deadlineMs);
   const ending = AbortSignal.any([signal, late]);
+  const failedAttempts: FailedAttempt[] = [];
+  const call = {
+    signal: ending,
+    deadlineMs,
+    onFailedAttempt: (attempt: FailedAttempt) => void failedAttempts.push(attempt),
+  };
   let text = "";
   try {
-    for await (const event of untilAborted(model.stream(request, { signal: ending, deadlineMs }), ending)) {
+    for await (const event of untilAborted(model.stream(request, call), ending)) {
       if (event.type === "text-delta") text += event.text;
       if (event.type !== "finish") continue;
-      if (event.reason === "length") return { problem: "the reply was cut by its limit", usage: event.usage };
-      if (text.trim() === "") return { problem: "the model said nothing", usage: event.usage };
-      return { text, usage: event.usage };
+      const { usage, reason } = event;
+      if (reason === "length") return { problem: "the reply was cut by its limit", usage, failedAttempts };
+      if (text.trim() === "") return { problem: "the model said nothing", usage, failedAttempts };
+      return { text, usage, failedAttempts };
     }
     throw new TransportError("truncated", `${model.model} stopped without saying that it was finished`);
   } catch (error) {
     signal.throwIfAborted();
-    if (late.aborted) return { problem: `${model.model} took more than ${deadlineMs} ms` };
+    if (late.aborted) {
+      return { problem: `${model.model} took more than ${deadlineMs} ms`, failedAttempts: givenUp(failedAttempts) };
+    }
     if (!isPassing(error)) throw error;
-    return { problem: `${model.model} failed (${error.code}: ${error.message})` };
+    return { problem: `${model.model} failed (${error.code}: ${error.message})`, failedAttempts };
   }
 }

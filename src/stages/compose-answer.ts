@@ -5,7 +5,7 @@ import { longestStart } from "../text/cut-text.js";
 import { foldMessages, type ToolRound } from "../text/fold-messages.js";
 import { packSources } from "../text/pack.js";
 import { abstentionFor, renderSourcedQuestion, systemPrompt } from "../text/prompt.js";
-import type { Answer, Document, Hit, Retrieved, ToolExchange, Turn } from "../types.js";
+import type { Answer, Document, FailedAttempt, Hit, Retrieved, ToolExchange, Turn } from "../types.js";
 import { answerBudget } from "./answer-budget.js";
 import { AnswerDraft, type AnswerProgress } from "./answer-draft.js";
 import { AnswerSources } from "./answer-sources.js";
@@ -77,6 +77,7 @@ export async function* composeAnswer(
     );
     const started = performance.now();
     const messages = [...folded.messages, ...repair];
+    const failedAttempts: FailedAttempt[] = [];
     const reply = yield* askModel(model, draft, {
       request: {
         messages,
@@ -89,13 +90,14 @@ export async function* composeAnswer(
       call: {
         signal: context.signal,
         ...remainingTime(context),
+        onFailedAttempt: (attempt) => failedAttempts.push(attempt),
       },
       readsWrittenCalls: tools.size > 0,
       tells: structure === undefined,
     });
     const { usage } = reply.finish;
     const asked = { step: "answer", by: model, started, messages: messages.length };
-    const request = modelRequest({ ...asked, usage });
+    const request = modelRequest({ ...asked, usage, failedAttempts });
     draft.count(request, reply, folded);
 
     if (reply.calls.length === 0 || offered.length === 0) {

@@ -1,7 +1,7 @@
 import { AnswerError, TransportError } from "../errors.js";
 import { mapStage, type RunContext, type Stage } from "../pipeline.js";
 import type { Embedder } from "../ports.js";
-import type { Embedded, ModelRequest, Question } from "../types.js";
+import type { Embedded, FailedAttempt, ModelRequest, Question } from "../types.js";
 import { modelRequest } from "./model-request.js";
 import { remainingTime } from "./remaining-time.js";
 
@@ -58,7 +58,13 @@ export function embedQuestion<Space extends string>(
     for (let from = 0; from < texts.length; from += embedder.maxBatchTexts) {
       const batch = texts.slice(from, from + embedder.maxBatchTexts);
       const started = performance.now();
-      const reply = await embedder.embed(batch, { ...remainingTime(context), purpose, signal: context.signal });
+      const failedAttempts: FailedAttempt[] = [];
+      const reply = await embedder.embed(batch, {
+        ...remainingTime(context),
+        purpose,
+        signal: context.signal,
+        onFailedAttempt: (attempt) => failedAttempts.push(attempt),
+      });
       if (reply.vectors.length !== batch.length) {
         throw new TransportError(
           "reply",
@@ -69,7 +75,7 @@ export function embedQuestion<Space extends string>(
       context.report({ type: "progress", what: "requests", count: 1 });
       const usage = { inputTokens: reply.tokens, outputTokens: 0 };
       const by = { model: space, ...(embedder.price && { price: embedder.price }) };
-      requests.push(modelRequest({ step: "embed-question", by, usage, started }));
+      requests.push(modelRequest({ step: "embed-question", by, usage, started, failedAttempts }));
       vectors.push(...reply.vectors);
     }
     return vectors;

@@ -1,11 +1,13 @@
 import { costOf, type Price } from "../price.js";
-import type { ModelRequest, Usage } from "../types.js";
+import type { FailedAttempt, ModelRequest, Usage } from "../types.js";
 
 export interface RequestFacts {
   readonly step: string;
   /** The model that was asked. */
   readonly by: { readonly model: string; readonly price?: Price };
-  readonly usage: Usage;
+  /** Absent where no attempt was answered. */
+  readonly usage?: Usage | undefined;
+  readonly failedAttempts?: readonly FailedAttempt[];
   /** When it was asked, as `performance.now()` counts. */
   readonly started: number;
   /** Of a chat: how many messages were sent. */
@@ -13,7 +15,15 @@ export interface RequestFacts {
 }
 
 /** One request, for the account of an answer. Made when it has ended. */
-export function modelRequest({ step, by, usage, started, messages }: RequestFacts): ModelRequest {
+export function modelRequest({
+  step,
+  by,
+  usage: answered,
+  started,
+  messages,
+  failedAttempts = [],
+}: RequestFacts): ModelRequest {
+  const usage = answered ?? { inputTokens: 0, outputTokens: 0 };
   const cost = costOf(usage, by.price);
   return {
     step,
@@ -23,5 +33,7 @@ export function modelRequest({ step, by, usage, started, messages }: RequestFact
     outputTokens: usage.outputTokens,
     ...(cost !== undefined && { cost }),
     milliseconds: performance.now() - started,
+    ...(failedAttempts.length > 0 && { failedAttempts: [...failedAttempts] }),
+    ...(!answered && { unanswered: true as const }),
   };
 }

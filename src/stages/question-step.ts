@@ -53,7 +53,7 @@ export async function questionStep(
   const started = performance.now();
   const maxTokens = Math.min(shortReplyTokens, model.maxOutputTokens);
   const reply = await askOnce(model, { ...request, maxTokens }, time, context);
-  const { usage } = reply;
+  const { usage, failedAttempts = [] } = reply;
   const made = "problem" in reply ? reply : read(reply.text);
   const { changes, note } =
     "problem" in made ? { changes: {}, note: `${made.problem}: the question went on as it was` } : made;
@@ -63,7 +63,9 @@ export async function questionStep(
     ...asked,
     ...changes,
     ...((asked.usage ?? usage) && { usage: addUsage(asked.usage, usage) }),
-    ...(usage && { requests: [...(asked.requests ?? []), modelRequest({ step, by: model, usage, started })] }),
+    ...((usage || failedAttempts.length > 0) && {
+      requests: [...(asked.requests ?? []), modelRequest({ step, by: model, usage, started, failedAttempts })],
+    }),
     trace: [...(asked.trace ?? []), told],
   };
 }

@@ -4,7 +4,8 @@ import { resolve } from "../options.js";
 import { mapStage, type RunContext, type Stage } from "../pipeline.js";
 import type { Reranker, Reranking } from "../ports.js";
 import { embeddingText } from "../text/chunk-identity.js";
-import type { Hit, Retrieved, TraceStep } from "../types.js";
+import type { FailedAttempt, Hit, Retrieved, TraceStep } from "../types.js";
+import { givenUp } from "./given-up.js";
 import { modelRequest } from "./model-request.js";
 import { isPassing } from "./passing-failure.js";
 import { remainingTime } from "./remaining-time.js";
@@ -25,6 +26,14 @@ export const RerankOptions = z.strictObject({
 });
 export type RerankOptions = z.input<typeof RerankOptions>;
 
+interface Ranked {
+  readonly ranked: readonly Hit[];
+  readonly note?: string;
+  /** Absent where nothing was answered. */
+  readonly tokens?: number;
+  readonly failedAttempts?: readonly FailedAttempt[];
+}
+
 /** Orders hits by what a reranker says of their text, context included, and keeps the best. */
 export function rerank(reranker: Reranker, options: RerankOptions = {}): Stage<Retrieved, Retrieved> {
   const { topN, candidates, onFailure, reserveMs } = resolve("rerank", RerankOptions, options);
@@ -34,7 +43,7 @@ export function rerank(reranker: Reranker, options: RerankOptions = {}): Stage<R
       context.signal.throwIfAborted();
       const started = performance.now();
       const sent = retrieved.hits.slice(0, candidates);
-      const { ranked, note, tokens } = await rankOrKeep(retrieved.question, sent, context);
+      const { ranked, note, tokens, failedAttempts = [] } = await rankOrKeep(retrieved.question, sent, context);
       const hits = ranked.slice(0, topN);
       const step: TraceStep = {
         step: "rerank",
@@ -54,7 +63,8 @@ export function rerank(reranker: Reranker, options: RerankOptions = {}): Stage<R
         milliseconds: performance.now() - started,
       };
       const usage = tokens === undefined ? undefined : { inputTokens: tokens, outputTokens: 0 };
-      const requests = usage && [modelRequest({ step: "rerank", by: reranker, usage, started })];
+      const asked = usage !== undefined || failedAttempts.length > 0;
+      const requests = asked && [modelRequest({ step: "rerank", by: reranker, usage, started, failedAttempts })];
       return {
         ...retrieved,
         hits,
@@ -65,16 +75,12 @@ export function rerank(reranker: Reranker, options: RerankOptions = {}): Stage<R
     { gives: { hits: topN } },
   );
 
-  async function rankOrKeep(
-    question: string,
-    sent: readonly Hit[],
-    context: RunContext,
-  ): Promise<{ ranked: readonly Hit[]; note?: string; tokens?: number }> {
+  async function rankOrKeep(question: string, sent: readonly Hit[], context: RunContext): Promise<Ranked> {
     if (sent.length === 0) return { ranked: sent };
-    const keepOrder = (why: string) => {
+    const keepOrder = (why: string, failedAttempts: readonly FailedAttempt[] = []) => {
       const note = `${why}: order left as it was`;
       context.report({ type: "warning", message: `rerank: ${note}` });
-      return { ranked: sent, note };
+      return { ranked: sent, note, failedAttempts };
     };
     const reservedMs = onFailure === "keep-order" ? reserveMs : 0;
     const leftMs = Math.floor((context.deadlineAt ?? Infinity) - performance.now() - reservedMs);
@@ -82,16 +88,19 @@ export function rerank(reranker: Reranker, options: RerankOptions = {}): Stage<R
     // A reranker that does not look at its deadline must not use up what is reserved for the stages behind.
     const late = onFailure === "keep-order" && leftMs < Infinity ? AbortSignal.timeout(leftMs) : undefined;
     const signal = late ? AbortSignal.any([context.signal, late]) : context.signal;
+    const failedAttempts: FailedAttempt[] = [];
     try {
       const texts = sent.map(({ chunk }) => embeddingText(chunk));
-      const call = { ...remainingTime(context, reservedMs), signal };
+      const onFailedAttempt = (attempt: FailedAttempt) => void failedAttempts.push(attempt);
+      const call = { ...remainingTime(context, reservedMs), signal, onFailedAttempt };
       const reranking = await unlessAborted(reranker.rerank(question, texts, call), signal);
-      return { ranked: inOrderOf(reranking, sent), tokens: reranking.tokens };
+      return { ranked: inOrderOf(reranking, sent), tokens: reranking.tokens, failedAttempts };
     } catch (error) {
       context.signal.throwIfAborted();
-      if (late?.aborted) return keepOrder(`${reranker.model} took more than the ${leftMs} ms it had`);
+      if (late?.aborted)
+        return keepOrder(`${reranker.model} took more than the ${leftMs} ms it had`, givenUp(failedAttempts));
       if (onFailure === "throw" || !isPassing(error)) throw error;
-      return keepOrder(`${reranker.model} failed (${error.code}: ${error.message})`);
+      return keepOrder(`${reranker.model} failed (${error.code}: ${error.message})`, failedAttempts);
     }
   }
 }

@@ -1,6 +1,7 @@
 import type { OperationName } from "../contract/operations.js";
 import { TransportError } from "../errors.js";
-import type { Usage } from "../types.js";
+import type { CallOptions } from "../ports.js";
+import type { FailedAttempt, Usage } from "../types.js";
 import type { TransportEvent } from "./events.js";
 import type { Exchange } from "./exchange.js";
 import type { Failure } from "./failure.js";
@@ -27,11 +28,20 @@ export class CallJournal {
   #sentAtMs = 0;
   #exchange: Exchange | undefined;
   #ending: TransportEvent | undefined;
+  readonly #onFailedAttempt: CallOptions["onFailedAttempt"];
+  /** The last that the caller was told of. */
+  #toldAttempt = 0;
 
-  constructor(operation: OperationName, model: string, tell: (event: TransportEvent) => void) {
+  constructor(
+    operation: OperationName,
+    model: string,
+    tell: (event: TransportEvent) => void,
+    onFailedAttempt?: CallOptions["onFailedAttempt"],
+  ) {
     this.operation = operation;
     this.model = model;
     this.#tell = tell;
+    this.#onFailedAttempt = onFailedAttempt;
   }
 
   sent(attempt: number, sizeBytes: number, waitedMs: number): void {
@@ -48,6 +58,7 @@ export class CallJournal {
   failedAttempt({ code, status }: Failure, message: string, delayMs: number): void {
     const known = status === undefined ? {} : { status };
     this.#write({ type: "retry", ...this.#identity, delayMs, reason: code, message, ...known });
+    this.#tellFailed({ code, ...known });
   }
 
   answered({ usage, model }: Learned): void {
@@ -73,7 +84,18 @@ export class CallJournal {
   }
 
   end(): void {
+    if (this.#ending?.type === "failure") {
+      const { code, status } = this.#ending;
+      this.#tellFailed({ code, ...(status !== undefined && { status }) });
+    }
     this.#write(this.#ending ?? { type: "left", ...this.#identity, milliseconds: this.#elapsedMs });
+  }
+
+  /** Once an attempt: one that ends while it waits to be sent again has been told of. */
+  #tellFailed(attempt: FailedAttempt): void {
+    if (this.#attempt <= this.#toldAttempt) return;
+    this.#toldAttempt = this.#attempt;
+    this.#onFailedAttempt?.(attempt);
   }
 
   get #identity() {

@@ -126,7 +126,7 @@ export class Upstream {
         { operation: operation.name },
       );
     }
-    const scope = new CallScope(options, new CallJournal(operation.name, model, this.#tell));
+    const scope = new CallScope(options, new CallJournal(operation.name, model, this.#tell, options.onFailedAttempt));
     this.#scopes.add(scope);
     return scope;
   }

@@ -36,8 +36,8 @@ function service({ path, body }: RecordedRequest): ScriptedReply {
   return said({ tool_calls: [called] }, "tool_calls", 600, 8);
 }
 
-async function ask(transportPrices: Parameters<typeof transportFor>[1]) {
-  const { transport } = await transportFor(service, transportPrices);
+async function ask(options: Parameters<typeof transportFor>[1], answers: typeof service = service) {
+  const { transport } = await transportFor(answers, options);
   const kb = await openKnowledgeBase({ path: join(await temporaryFolder(), "store"), transport, models });
   onTestFinished(() => kb.close());
   await kb.ingest([{ uri: "keys.md", text: "Keys expire after 90 days.", metadata: { year: 2026 } }]);
@@ -85,7 +85,13 @@ test("the account of an answer is plain data: what was asked, found, sent and pa
     ["search_documents > embed-question", "test/embed-m3", undefined, 3, 0],
     ["answer", "test/chat", 6, 700, 9],
   ]);
-  expect(account.paid).toEqual({ inputTokens: 1396, outputTokens: 22, cost: expect.closeTo(0.015786, 9) as number });
+  expect(account.paid).toEqual({
+    inputTokens: 1396,
+    outputTokens: 22,
+    cost: expect.closeTo(0.015786, 9) as number,
+    failedAttempts: 0,
+  });
+  for (const request of account.requests) expect(request).not.toHaveProperty("failedAttempts");
   expect(usage).toEqual({ inputTokens: 1350, outputTokens: 22 });
   expect(Object.keys(account.milliseconds)).toEqual(
     expect.arrayContaining(["condense", "embed-question", "search hybrid", "rerank", "answer"]),
@@ -95,7 +101,41 @@ test("the account of an answer is plain data: what was asked, found, sent and pa
 
 test("it names no sum where a model has no price", async () => {
   const { account } = await ask({ prices: { "test/chat": prices["test/chat"] } });
-  expect(account.paid).toEqual({ inputTokens: 1396, outputTokens: 22 });
+  expect(account.paid).toEqual({ inputTokens: 1396, outputTokens: 22, failedAttempts: 0 });
   expect(account.requests.map(({ step, cost }) => [step, cost !== undefined])).toContainEqual(["condense", true]);
   expect(account.requests.find(({ step }) => step === "rerank")).not.toHaveProperty("cost");
+});
+
+test("it names each attempt that failed, and each request that nothing came of", async () => {
+  const failing: ScriptedReply[] = [{ status: 503 }, { status: 429, retryAfterSeconds: 0 }];
+  let stores = true;
+  const { account } = await ask({ prices, maxRetries: 2 }, (request) => {
+    const { messages } = request.body as { readonly messages?: readonly { readonly content: string }[] };
+    // The question's own embedding is sent three times; it cannot be put anew, nor its hits in order.
+    if (request.path.endsWith("/embeddings")) {
+      if (stores) stores = false;
+      else return failing.shift() ?? service(request);
+    }
+    const rewrites = messages?.[0]?.content.startsWith("Rewrite") === true;
+    if (rewrites || request.path.endsWith("/rerank")) return { status: 500 };
+    return service(request);
+  });
+  const told = account.requests.map(({ step, inputTokens, cost, failedAttempts, unanswered }) => ({
+    step,
+    inputTokens,
+    failed: failedAttempts?.map(({ code, status }) => `${code} ${status}`),
+    unanswered,
+    hasCost: cost !== undefined,
+  }));
+  const down = ["upstream 500", "upstream 500", "upstream 500"];
+  const answered = { failed: undefined, unanswered: undefined, hasCost: true };
+  expect(told).toEqual([
+    { step: "condense", inputTokens: 0, failed: down, unanswered: true, hasCost: true },
+    { ...answered, step: "embed-question", inputTokens: 3, failed: ["upstream 503", "rate-limited 429"] },
+    { step: "rerank", inputTokens: 0, failed: down, unanswered: true, hasCost: true },
+    { ...answered, step: "answer", inputTokens: 600 },
+    { ...answered, step: "search_documents > embed-question", inputTokens: 3 },
+    { ...answered, step: "answer", inputTokens: 700 },
+  ]);
+  expect(account.paid).toMatchObject({ inputTokens: 1306, failedAttempts: 8 });
 });

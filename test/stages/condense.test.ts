@@ -111,12 +111,18 @@ describe("condense", () => {
         await new Promise(() => {});
       },
     };
-    expect((await run(silent, followUp, { timeoutMs: 20 })).note).toContain("scripted took more than 20 ms");
+    const { out, note } = await run(silent, followUp, { timeoutMs: 20 });
+    expect(note).toContain("scripted took more than 20 ms");
+    expect(out.requests).toMatchObject([
+      { step: "condense", inputTokens: 0, unanswered: true, failedAttempts: [{ code: "aborted" }] },
+    ]);
   });
 
   test("with the deadline near, the model is not asked", async () => {
     const model = scriptedModel([]);
-    expect((await run(model, followUp, {}, 1000)).note).toContain("no time left");
+    const { out, note } = await run(model, followUp, {}, 1000);
+    expect(note).toContain("no time left");
+    expect(out).not.toHaveProperty("requests");
     expect(model.requests).toEqual([]);
   });
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { collect } from "../../src/stream.js";
 import type { TransportEvent } from "../../src/transport/events.js";
 import type { TransportOptions } from "../../src/transport/options.js";
+import type { FailedAttempt } from "../../src/types.js";
 import type { ScriptedReply } from "../support/scripted-upstream.js";
 import { chunk, failure, streamed, transportFor, vectors } from "../support/transport-for.js";
 
@@ -13,6 +14,50 @@ async function watched(script: readonly ScriptedReply[], options: Partial<Transp
   const { transport, upstream } = await transportFor(script, { ...options, onEvent: (event) => events.push(event) });
   return { transport, events, upstream };
 }
+
+describe("who makes a call is told of its failed attempts", () => {
+  /** What a call says of its attempts, and how it ended. */
+  async function told(script: readonly ScriptedReply[], options: Partial<TransportOptions>, signal?: AbortSignal) {
+    const { transport } = await transportFor(script, options);
+    const attempts: FailedAttempt[] = [];
+    const call = {
+      ...(signal && { signal }),
+      onFailedAttempt: (attempt: FailedAttempt) => void attempts.push(attempt),
+    };
+    const ended = await collect(transport.chatStream(ask, call)).then(
+      () => "answered",
+      (error: unknown) => (error as Error).name,
+    );
+    return { attempts, ended };
+  }
+
+  test("before the one that is answered", async () => {
+    expect(await told([{ status: 503 }, { destroy: true }, streamed("a")], {})).toEqual({
+      attempts: [{ code: "upstream", status: 503 }, { code: "network" }],
+      ended: "answered",
+    });
+  });
+
+  test("up to the last, and of one that breaks off in the middle", async () => {
+    expect((await told([{ status: 503 }, { status: 401 }], {})).attempts).toEqual([
+      { code: "upstream", status: 503 },
+      { code: "unauthorized", status: 401 },
+    ]);
+    expect((await told([{ sse: [chunk({ content: "a" })], destroy: true }], {})).attempts).toEqual([
+      { code: "truncated", status: 200 },
+    ]);
+  });
+
+  test("once, where it is stopped while it waits to send again, and not of one that was never sent", async () => {
+    const slow = { backoffMs: 60_000, maxBackoffMs: 60_000 };
+    expect(await told([{ status: 503 }], slow, AbortSignal.timeout(300))).toEqual({
+      attempts: [{ code: "upstream", status: 503 }],
+      ended: "TimeoutError",
+    });
+    expect((await told([{ hang: true }], {}, AbortSignal.timeout(300))).attempts).toEqual([{ code: "aborted" }]);
+    expect((await told([], {}, AbortSignal.abort())).attempts).toEqual([]);
+  });
+});
 
 describe("a call tells", () => {
   test("what was sent, what failed, what came, and what it cost in time, bytes and tokens", async () => {

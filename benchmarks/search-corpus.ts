@@ -14,6 +14,8 @@ export interface Asked {
 /** Texts and vectors that are the same in every process. */
 export interface Corpus {
   readonly queries: readonly Asked[];
+  /** Questions that lie midway between two topics, further out than any text: harder to find neighbours for. */
+  readonly midway: readonly Asked[];
   /** About a hundred chunks each. `kind` makes other documents, with uris of their own. */
   readonly writes: (chunks: number, kind?: string) => Generator<Required<Pick<StoreWrite, "documents" | "vectors">>>;
 }
@@ -64,8 +66,13 @@ export function madeCorpus(chunkCount: number, dimension: number, queryCount: nu
   };
 
   const queries = Array.from({ length: queryCount }, () => ({ text: words(5), vector: vector() }));
+  const midway = queries.map(({ text, vector: one }, at) => {
+    const { vector: other } = queries[(at + 1) % queries.length]!;
+    return { text, vector: one.map((component, index) => component + other[index]!) };
+  });
   return {
     queries,
+    midway,
     *writes(chunks, kind = "made") {
       next = seededRandom(kind.length);
       for (let done = 0, number = 0; done < chunks;) {

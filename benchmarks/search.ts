@@ -5,7 +5,8 @@
  *
  *     npm run build && npm run build:examples && node build/benchmarks/search.js [chunks] [dimension] [--parts hnsw,flat,…]
  *
- * `--store DIR` keeps the store there, and finds it again at the next run with the same numbers.
+ * `--store DIR` keeps the store there, and finds it again at the next run with the same numbers. `--no-peers` leaves the
+ * peers out.
  */
 import {
   type Embedder,
@@ -19,25 +20,42 @@ import {
 } from "citewell";
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, constants, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync, statSync } from "node:fs";
+import {
+  cpSync,
+  constants,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  statSync,
+} from "node:fs";
 import { cpus, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { EventLoopDelay } from "./event-loop-delay.js";
-import { madeCorpus } from "./search-corpus.js";
+import { type Asked, madeCorpus } from "./search-corpus.js";
 import { peerIndexes } from "./search-peers.js";
 import type { Asking, Opening, Weighed } from "./searching-process.js";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { store: { type: "string" }, parts: { type: "string" }, part: { type: "string" } },
+  options: {
+    store: { type: "string" },
+    parts: { type: "string" },
+    part: { type: "string" },
+    "no-peers": { type: "boolean" },
+  },
 });
 const [chunkCount, dimension] = [Number(positionals[0] ?? 10_000), Number(positionals[1] ?? 1024)];
-const parts = ["flat", "hnsw", "together", "peers"] as const;
+const parts = ["flat", "hnsw", "recall", "together", "peers"] as const;
 type Part = (typeof parts)[number];
-const wanted = (values.parts?.split(",") ?? parts) as readonly Part[];
+const wanted = ((values.parts?.split(",") ?? parts) as readonly Part[]).filter(
+  (part) => part !== "peers" || !values["no-peers"],
+);
 for (const part of wanted)
   if (!parts.includes(part)) throw new Error(`There is no part ${part}, only ${parts.join(", ")}`);
 const queryCount = 200;
@@ -115,13 +133,23 @@ async function build(path: string): Promise<void> {
   for (const file of readdirSync(path)) say(`${file}: ${megabytes(statSync(join(path, file)).size)}`);
 }
 
+interface StageSettings {
+  readonly filter?: Filter;
+  readonly count?: number;
+  readonly asked?: readonly Asked[];
+}
+
 /** The search stage on its own: what it takes beyond the upstream's time for the question's vector. */
-function stageOf(store: Store, mode: "hybrid" | "dense" | "lexical", filter?: Filter) {
+function stageOf(
+  store: Store,
+  mode: "hybrid" | "dense" | "lexical",
+  { filter, count = 40, asked = queries }: StageSettings = {},
+) {
   const flow = Pipeline.from<Question & { readonly vector: Float32Array; readonly space: string }>().pipe(
-    search(store, { mode, count: 40, ...(filter && { filter }) }),
+    search(store, { mode, count, ...(filter && { filter }) }),
   );
   return async (at: number) => {
-    const { text, vector } = queries[at]!;
+    const { text, vector } = asked[at]!;
     for await (const { hits } of flow.stream([{ question: text, vector, space: embedder.space }])) return hits;
     throw new Error("The search stage answered nothing");
   };
@@ -151,16 +179,54 @@ async function measure(index: "flat" | "hnsw", path: string): Promise<readonly s
     for (const side of ["dense", "lexical"] as const) {
       say(`  ${side}, ${k}: ${described(await timed((at) => store[side].retrieve(queries[at]!, call)))}`);
     }
-    say(`  search stage, hybrid, 40 hits: ${described(await timed(stageOf(store, "hybrid", { metadata })))}`);
+    say(
+      `  search stage, hybrid, 40 hits: ${described(await timed(stageOf(store, "hybrid", { filter: { metadata } })))}`,
+    );
   }
   await store.close();
   return found;
 }
 
+/** What the graph finds of what comparing all finds, for questions that its tuning has not seen. */
+async function measureRecall(path: string): Promise<number> {
+  const exact = await openStore(path, embedder, { index: "flat", create: false, onWarning: say });
+  const graph = await openStore(path, embedder, { index: "hnsw", create: false, onWarning: say });
+  const { ef } = JSON.parse(readFileSync(join(path, "graph.json"), "utf8")) as { readonly ef: number };
+  say(`ef ${ef}, as tuned and saved with the graph`);
+  const samples = { "like the texts": queries, "midway between two topics": corpus.midway };
+  const filter: Filter = { metadata: filters["50 %"] };
+  const measured: number[] = [];
+  for (const [name, asked] of Object.entries(samples)) {
+    const recall = async (found: (store: Store, at: number) => Promise<readonly string[]>) => {
+      const [from, by]: string[][][] = [[], []];
+      for (let at = 0; at < queryCount; at++) {
+        from!.push([...(await found(exact, at))]);
+        by!.push([...(await found(graph, at))]);
+      }
+      return recallOf(by!, from!);
+    };
+    const idsOf = async (store: Store, at: number, within?: Filter) =>
+      (await store.dense.retrieve(asked[at]!, { count: k, ...(within && { filter: within }) })).map(
+        ({ chunkId }) => chunkId,
+      );
+    const dense = await recall(idsOf);
+    const filtered = await recall((store, at) => idsOf(store, at, filter));
+    const hybrid = await recall(async (store, at) =>
+      (await stageOf(store, "hybrid", { count: k, asked })(at)).map(({ chunk }) => chunk.id),
+    );
+    const shares = { dense, "dense, filtered at 50 %": filtered, hybrid };
+    const told = Object.entries(shares).map(([side, share]) => `${side} ${share.toFixed(4)}`);
+    say(`recall@${k} of ${queryCount} questions ${name}: ${told.join("; ")}`);
+    measured.push(dense);
+  }
+  await Promise.all([exact.close(), graph.close()]);
+  return measured[0]!;
+}
+
 /** Questions one after the other, every 20 ms, while documents are written as fast as they are taken. */
 async function searchWhileWriting(path: string): Promise<void> {
   const delay = new EventLoopDelay();
-  const store = await openStore(path, embedder, { index: "hnsw", create: false, onWarning: say });
+  const store = await openStore(path, embedder, { index: "hnsw", onWarning: say });
   const ask = stageOf(store, "hybrid");
   await ask(0);
   const taken: number[] = [];
@@ -173,7 +239,7 @@ async function searchWhileWriting(path: string): Promise<void> {
       await sleep(20);
     }
   })();
-  const added = Math.min(5000, chunkCount);
+  const added = Math.min(8000, chunkCount);
   // Made beforehand: what is measured is not the making of them.
   const writes = Array.from(corpus.writes(added, "added"));
   const began = performance.now();
@@ -185,7 +251,8 @@ async function searchWhileWriting(path: string): Promise<void> {
   say(`${added} chunks written in ${seconds(began)} s with ${taken.length} questions meanwhile`);
   say(`search stage, hybrid, 40 hits: ${described(taken)}`);
   say(String(delay));
-  await store.close();
+  // What was written is thrown away: nobody waits for its graph.
+  process.send!({}, () => process.exit());
 }
 
 async function measurePeer(name: string, exact: readonly string[][] | undefined, ours: number | undefined) {
@@ -243,7 +310,8 @@ async function runPart(part: string): Promise<void> {
   const [{ path, exact, ours }] = (await once(process, "message")) as [PartArgument];
   if (part === "build") process.send!((await build(path)) ?? {});
   else if (part === "flat" || part === "hnsw") process.send!(await measure(part, path));
-  else if (part === "together") process.send!((await searchWhileWriting(path)) ?? {});
+  else if (part === "recall") process.send!(await measureRecall(path));
+  else if (part === "together") return searchWhileWriting(path);
   else process.send!((await measurePeer(part, exact, ours)) ?? {});
   process.disconnect();
 }
@@ -284,9 +352,15 @@ async function run(): Promise<void> {
       const found = await apart<string[][]>(index, { path });
       await weigh(index, path);
       if (index === "flat") exact = found;
-      else if (exact) say(`recall@${k} against flat ${(ours = recallOf(found, exact)).toFixed(4)}`);
+      else if (exact) ours = recallOf(found, exact);
+    }
+    if (wanted.includes("recall")) {
+      console.log("\nrecall");
+      ours = await apart<number>("recall", { path });
     }
     if (wanted.includes("together")) {
+      console.log("\nhnsw, searching while the first chunks are written");
+      await apart("together", { path: join(temporary, "filling") });
       console.log("\nhnsw, searching while writing");
       const copy = join(temporary, "copy");
       cpSync(path, copy, { recursive: true, mode: constants.COPYFILE_FICLONE });

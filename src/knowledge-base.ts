@@ -48,6 +48,7 @@ import { widen } from "./stages/widen.js";
 import { openConversations, type Conversations } from "./store/conversations.js";
 import { openStore } from "./store/open-store.js";
 import { collect } from "./stream.js";
+import { inSpan, streamInSpan } from "./telemetry.js";
 import { askableTrace } from "./text/why.js";
 import type { AnswerEvent, Document, DocumentChunk, Question, Retrieved } from "./types.js";
 import { connectUpstream } from "./upstream.js";
@@ -140,7 +141,10 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
       const asked = typeof question === "string" ? { question } : question;
       // The scope is named again for tools of the answer, which search by themselves.
       const filter = bothFilters(scope, bothFilters(asked.filter, alsoGiven));
-      yield* asking.stream([{ ...asked, ...(filter && { filter }) }], run);
+      yield* streamInSpan("ask", () => asking.stream([{ ...asked, ...(filter && { filter }) }], run), {
+        signal: run.signal,
+        failureOf: (event) => (event.type === "error" ? event.error : undefined),
+      });
     }
 
     const searching = (within: Searchable, scope?: Filter): ScopedKnowledgeBase => ({
@@ -198,7 +202,8 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
         const flow = chunking(into, settings).pipe(embedding).pipe(store(into));
         const budget = mostTokens === undefined ? undefined : new TokenBudget(mostTokens);
         try {
-          const report = await runIngest(source, flow, kb, { ...run, budget });
+          const work = () => runIngest(source, flow, kb, { ...run, budget });
+          const report = await inSpan("ingest", work, run.signal);
           return { ...report, ...costOf(report.tokens) };
         } finally {
           // Also of a run that was stopped: the next one is to begin with what this one learned.
@@ -217,7 +222,8 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
         const settings = chosenChunkSettings(options.chunk, keptSettings(kb), embed.maxInputTokens);
         const comparing = dryEmbedder(options.chunk.embedder ?? embed);
         const flow = chunking(dry, settings, comparing).pipe(countBatches(embed, dry));
-        const { documents, chunks, tokens, requests, failures, skipped } = await runIngest(source, flow, dry, run);
+        const work = () => runIngest(source, flow, dry, run);
+        const { documents, chunks, tokens, requests, failures, skipped } = await inSpan("plan", work, run.signal);
         return {
           documents: documents.added + documents.updated + documents.unchanged,
           outcomes: documents,

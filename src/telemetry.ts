@@ -45,6 +45,62 @@ export async function openTracing(): Promise<Tracing | undefined> {
   };
 }
 
+/** Does work in a span of its own, below the one that it begins in. The signal's own reason is no failure of it. */
+export async function inSpan<T>(name: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  const span = (await openTracing())?.step(name, {});
+  if (!span) return work();
+  span.start();
+  let failure: unknown;
+  try {
+    return await span.within(work);
+  } catch (error) {
+    if (!signal?.aborted || error !== signal.reason) failure = error;
+    throw error;
+  } finally {
+    span.end({ failure });
+  }
+}
+
+/** A run whose items come in a span of their own, until the last, or until the reader leaves. */
+export async function* streamInSpan<T>(
+  name: string,
+  open: () => AsyncIterable<T>,
+  {
+    signal,
+    failureOf,
+  }: {
+    readonly signal?: AbortSignal | undefined;
+    /** What an item says went wrong. */
+    readonly failureOf?: (item: T) => unknown;
+  } = {},
+): AsyncGenerator<T> {
+  const span = (await openTracing())?.step(name, {});
+  if (!span) {
+    yield* open();
+    return;
+  }
+  span.start();
+  const items = span.within(open)[Symbol.asyncIterator]();
+  let failure: unknown;
+  const fails = (error: unknown) => {
+    if (error !== undefined && (!signal?.aborted || error !== signal.reason)) failure = error;
+  };
+  try {
+    for (;;) {
+      const next = await span.within(() => items.next());
+      if (next.done) return;
+      fails(failureOf?.(next.value));
+      yield next.value;
+    }
+  } catch (error) {
+    fails(error);
+    throw error;
+  } finally {
+    await span.within(() => items.return?.());
+    span.end({ failure });
+  }
+}
+
 function openSpan(
   { context, trace, SpanStatusCode }: TelemetryApi,
   name: string,

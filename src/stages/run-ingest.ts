@@ -2,6 +2,7 @@ import { BudgetError } from "../errors.js";
 import { type Budget, createRunContext, type RunContext, type RunOptions, type Stage } from "../pipeline.js";
 import type { Store } from "../ports.js";
 import type { Source } from "../stream.js";
+import { openTracing } from "../telemetry.js";
 import type { Document } from "../types.js";
 import { deleteVanished } from "./delete-vanished.js";
 import { IngestLedger, type IngestProgress, type IngestReport } from "./ingest-ledger.js";
@@ -33,6 +34,7 @@ export async function runIngest(
   { onProgress, report, budget, ...run }: RunIngestOptions,
 ): Promise<IngestReport> {
   const ledger = new IngestLedger();
+  const tracing = await openTracing();
   const context: RunContext = {
     ...createRunContext({
       ...run,
@@ -42,6 +44,7 @@ export async function runIngest(
         onProgress?.(ledger.progress());
       },
     }),
+    ...(tracing && { tracing }),
     ...(into.document && { stored: (uri: string) => into.document!(uri) }),
     ...(budget && { budget }),
   };

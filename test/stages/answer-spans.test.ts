@@ -10,6 +10,7 @@ import {
 } from "@opentelemetry/sdk-trace-base";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { openKnowledgeBase } from "../../src/knowledge-base.js";
+import type { AskOptions } from "../../src/knowledge-base-options.js";
 import { collectAnswer } from "../../src/stages/collect-answer.js";
 import { searchTool } from "../../src/stages/search-tool.js";
 import { Pipeline, mapStage } from "../../src/pipeline.js";
@@ -64,7 +65,7 @@ function tree(): string[] {
   });
 }
 
-test("each stage of an answer is a span, with its calls and tools below it, in the asker's own span", async () => {
+test("an answer is a span in the asker's own, its stages below it, with their calls and tools below them", async () => {
   const kb = await openKnowledgeBase({ path: join(await temporaryFolder(), "store") });
   onTestFinished(() => kb.close());
   await kb.ingest([{ uri: "keys.md", text: "API keys expire after 90 days." }]);
@@ -76,13 +77,14 @@ test("each stage of an answer is a span, with its calls and tools below it, in t
   });
   expect(tree().map((line) => line.replace(/local-[\w./-]+|\S+\/\S+/gu, "model"))).toEqual([
     "request",
-    "request > condense",
-    "request > embed-question",
+    "request > ask",
+    "ask > condense",
+    "ask > embed-question",
     "embed-question > embeddings model",
-    "request > search",
-    "request > rerank",
+    "ask > search",
+    "ask > rerank",
     "rerank > rerank model",
-    "request > answer",
+    "ask > answer",
     "answer > chat model",
     "answer > execute_tool keys",
     "execute_tool keys > parse-syntax",
@@ -97,6 +99,45 @@ test("each stage of an answer is a span, with its calls and tools below it, in t
     "gen_ai.tool.name": "keys",
   });
   expect(JSON.stringify(spans.map(({ attributes, events }) => [attributes, events]))).not.toContain("expire");
+});
+
+test("all spans of an answer end, and that of one that fails has failed; one that its reader leaves or aborts has not", async () => {
+  const kb = await openKnowledgeBase({ path: join(await temporaryFolder(), "store") });
+  onTestFinished(() => kb.close());
+  await kb.ingest([{ uri: "keys.md", text: "API keys expire after 90 days." }]);
+  const asked = async (options: AskOptions, leaveAt?: string) => {
+    begun = [];
+    exported.reset();
+    for await (const { type } of kb.ask("When do API keys expire?", options)) if (type === leaveAt) break;
+    // Nobody waits for the stages of a run that was aborted.
+    await expect.poll(() => exported.getFinishedSpans().length).toBe(begun.length);
+    const root = exported.getFinishedSpans().find(({ name }) => name === "ask")!;
+    return [root.status.code, root.attributes["error.type"]];
+  };
+  expect(await asked({})).toEqual([0, undefined]);
+  expect(await asked({}, "text-delta")).toEqual([0, undefined]);
+  expect(await asked({ signal: AbortSignal.abort(new Error("enough")) })).toEqual([0, undefined]);
+  expect(await asked({ answer: { contextTokens: 256 } })).toEqual([2, "question-too-long"]);
+});
+
+test("an ingest is a span, its stages below it, with their calls below them; so is a plan", async () => {
+  const kb = await openKnowledgeBase({ path: join(await temporaryFolder(), "store") });
+  onTestFinished(() => kb.close());
+  const documents = [{ uri: "keys.md", text: "API keys expire after 90 days." }];
+  await kb.plan(documents);
+  const stages = ["fit-metadata", "store-blank", "chunk", "skip-known", "skip-unchanged"];
+  const below = (root: string, names: readonly string[]) => names.map((name) => `${root} > ${name}`);
+  expect(tree().toSorted()).toEqual(["plan", ...below("plan", [...stages, "count-batches"])].toSorted());
+  begun = [];
+  await kb.ingest(documents);
+  expect(
+    tree()
+      .map((line) => line.replace(/embeddings .*/u, "embeddings model"))
+      .toSorted(),
+  ).toEqual(
+    ["ingest", "embed-chunks > embeddings model", ...below("ingest", [...stages, "embed-chunks", "store"])].toSorted(),
+  );
+  expect(exported.getFinishedSpans().filter(({ name }) => name === "ingest" || name === "store")).toHaveLength(2);
 });
 
 test("a stage's span lasts from its first item to the last that it hands on, whatever its neighbours do", async () => {

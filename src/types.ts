@@ -15,6 +15,11 @@ export interface Anchor {
   readonly page?: number;
   /** 1-based line of the original file. */
   readonly line?: number;
+  /**
+   * Level, 1 to 6, of the heading that starts here and goes on to the next empty line, in a text whose own marks say
+   * nothing of headings.
+   */
+  readonly heading?: number;
 }
 
 /** One text with a name. What `uri` names is one document: reading it again replaces what was stored. */

@@ -3,21 +3,23 @@ import type { Anchor, Metadata } from "../types.js";
 import type { FileToLoad, Loader } from "./loader.js";
 import { cjkCharacterMap } from "./pdf/cjk-character-maps.js";
 import { joinLines, vocabularyOf } from "./pdf/join-lines.js";
+import { bodySizeOf, headingLevels } from "./pdf/headings.js";
 import { pageLines, type PageLine, type TextRun } from "./pdf/page-lines.js";
-import { breaksOf } from "./pdf/paragraphs.js";
+import { paragraphsOf } from "./pdf/paragraphs.js";
+import { withoutRunningLines } from "./pdf/running-lines.js";
 import { plainCharacters } from "./pdf/plain-characters.js";
 
 /**
  * The text of a PDF: lines that only ran out of room are joined to paragraphs, words cut by a hyphen are mended with the
- * document's own words as judge, and each page that has text has an anchor.
+ * document's own words as judge, running heads and feet are left out, and each page that has text has an anchor, and each
+ * heading, which is told by the size of its letters.
  *
  * @throws LoadError (`unreadable`) when it is damaged or opens only with a password, (`empty`) when it holds no text but
  *   perhaps pictures of some.
  */
 export const loadPdf: Loader = async (file, signal) => {
   const { pages, title, metadata } = await readPages(file, signal);
-  const { text, anchors } = pagesAsText(pages);
-  const blank = pages.length - anchors.length;
+  const { text, anchors, blank } = pagesAsText(pages);
   if (anchors.length === 0) throw new LoadError("empty", file.uri, withoutText(file.uri, pages.length));
   return {
     text,
@@ -38,22 +40,28 @@ function withoutText(uri: string, pages: number): string {
   );
 }
 
-/** Pages as one text, an empty line between each two; an anchor where each starts. */
-function pagesAsText(pages: readonly (readonly PageLine[])[]): { text: string; anchors: Anchor[] } {
-  const known = vocabularyOf(pages.flatMap((lines) => lines.map(({ text }) => text)));
+/** Pages as one text, an empty line between each two; an anchor where each starts, and where each heading does. */
+function pagesAsText(read: readonly (readonly PageLine[])[]): { text: string; anchors: Anchor[]; blank: number } {
+  const bodySize = bodySizeOf(read.flat());
+  const pages = withoutRunningLines(read, bodySize).map(paragraphsOf);
+  const known = vocabularyOf(pages.flat().flatMap(({ lines }) => lines.map((line) => line.text)));
+  const levels = headingLevels(pages.flat(), bodySize);
   const anchors: Anchor[] = [];
   let text = "";
-  for (const [index, lines] of pages.entries()) {
-    if (lines.length === 0) continue;
-    if (text !== "") text += "\n\n";
-    anchors.push({ start: text.length, page: index + 1 });
-    text += joinLines(
-      lines.map((line) => line.text),
-      breaksOf(lines),
-      known,
-    );
+  for (const [index, paragraphs] of pages.entries()) {
+    for (const [at, paragraph] of paragraphs.entries()) {
+      if (text !== "") text += "\n\n";
+      const heading = levels.get(paragraph);
+      const anchor = { ...(at === 0 && { page: index + 1 }), ...(heading !== undefined && { heading }) };
+      if (Object.keys(anchor).length > 0) anchors.push({ start: text.length, ...anchor });
+      text += joinLines(
+        paragraph.lines.map((line) => line.text),
+        paragraph.breaks,
+        known,
+      );
+    }
   }
-  return { text, anchors };
+  return { text, anchors, blank: pages.filter((paragraphs) => paragraphs.length === 0).length };
 }
 
 interface ReadPages {

@@ -1,13 +1,32 @@
-import type { Document } from "../types.js";
+import type { Anchor, Document } from "../types.js";
 import type { Block } from "./block.js";
 import { beginsCode } from "./code-lines.js";
 import { markdownBlocks } from "./markdown-blocks.js";
 import { isBlank, lineEnd } from "./lines.js";
 
+/** In UTF-16 code units. */
+const longestTitle = 400;
+
 /** The blocks of a document, which together are its whole text. */
-export function blocks({ text, mediaType }: Pick<Document, "text" | "mediaType">): Block[] {
+export function blocks({ text, mediaType, anchors = [] }: Pick<Document, "text" | "mediaType" | "anchors">): Block[] {
   if (mediaType === "text/markdown") return markdownBlocks(text);
-  return mediaType?.startsWith("text/x-") ? codeBlocks(text) : paragraphs(text);
+  return mediaType?.startsWith("text/x-") ? codeBlocks(text) : withHeadings(paragraphs(text), text, anchors);
+}
+
+/** Paragraphs that start at the anchor of a heading as headings. */
+function withHeadings(found: readonly Block[], text: string, anchors: readonly Anchor[]): Block[] {
+  const levels = new Map(anchors.flatMap(({ start, heading }) => (heading === undefined ? [] : [[start, heading]])));
+  if (levels.size === 0) return [...found];
+  return found.map((block): Block => {
+    const level = levels.get(block.start);
+    if (level === undefined) return block;
+    // Not at any length: an anchor may be set where no heading is.
+    const title = text
+      .slice(block.start, Math.min(block.end, block.start + longestTitle))
+      .replace(/\s+/gu, " ")
+      .trim();
+    return { ...block, kind: "heading", level, title };
+  });
 }
 
 /** Parts of a plain text between blank lines. */

@@ -165,11 +165,36 @@ describe.skipIf(absent !== "")(`files as people have them${absent}`, () => {
       expect.soft(metadata, file).toMatchObject({ pages });
       expect
         .soft(
-          anchors!.map(({ page }) => page),
+          anchors!.flatMap(({ page }) => page ?? []),
           file,
         )
         .toEqual(Array.from({ length: pages! }, (_, page) => page + 1));
     }
+  });
+
+  test("headings of a PDF are told by their size, and stand at their anchors; running heads are said once", () => {
+    const headings = (file: string) =>
+      documents
+        .get(file)!
+        .anchors!.flatMap(({ start, heading }) =>
+          heading === undefined ? [] : [[heading, textOf(file).slice(start).split("\n\n", 1)[0]]],
+        );
+    expect(headings("pdf/pdflatex-outline.pdf").slice(0, 3)).toEqual([
+      [1, "Contents"],
+      [1, "1 Foo"],
+      [1, "2 Bar"],
+    ]);
+    const guide = "pdf/maint-guide.zh-cn.pdf";
+    expect(headings(guide)).toEqual(
+      expect.arrayContaining([
+        [1, "Chapter 4"],
+        [1, "debian 目录中的必需内容"],
+        [3, "4.4 rules"],
+        [4, "4.4.2 默认的 rules 文件"],
+      ]),
+    );
+    expect(textOf(guide)).not.toMatch(/^Debian 新维护者手册 \d+ \/ 57$/mu);
+    expect(textOf(guide).match(/^Debian 新维护者手册 [ivx]+$/gmu)).toEqual(["Debian 新维护者手册 ii"]);
   });
 
   test("a font that is not in the file is read by the encoding it names", () => {

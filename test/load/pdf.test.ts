@@ -2,8 +2,10 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { cjkCharacterMap } from "../../src/load/pdf/cjk-character-maps.js";
 import { joinLines, vocabularyOf } from "../../src/load/pdf/join-lines.js";
+import { bodySizeOf, headingLevels } from "../../src/load/pdf/headings.js";
 import { pageLines, type PageLine, type TextRun } from "../../src/load/pdf/page-lines.js";
 import { breaksOf } from "../../src/load/pdf/paragraphs.js";
+import { withoutRunningLines } from "../../src/load/pdf/running-lines.js";
 import { plainCharacters } from "../../src/load/pdf/plain-characters.js";
 
 /** Lines as a page of ten-point type has them: each letter five points wide, twelve points from line to line. */
@@ -14,7 +16,7 @@ function page(text: string, { indent = 0 } = {}): PageLine[] {
     base += 12;
     if (line.trim() === "") continue;
     const start = indent + 5 * (line.length - line.trimStart().length);
-    lines.push({ text: line.trim(), start, end: start + 5 * line.trim().length, base, size: 10 });
+    lines.push({ text: line.trim(), start, end: start + 5 * line.trim().length, base, size: 10, letterSize: 10 });
   }
   return lines;
 }
@@ -113,7 +115,7 @@ is read as one of its own in the text that comes out`),
         let base = 0;
         const lines = given.map(({ text, start, size, step }) => {
           base += step;
-          return { text, start, end: start + text.length * 0.5 * size, base, size };
+          return { text, start, end: start + text.length * 0.5 * size, base, size, letterSize: size };
         });
         const letters = (text: string) => text.replace(/[\s\u2010-]/gu, "");
         expect(letters(read(lines))).toBe(letters(lines.map(({ text }) => text).join("")));
@@ -157,9 +159,14 @@ describe("runs become lines", () => {
   test("a line is its runs up to where it ends, with its place and size", () => {
     const runs = [run("Hello", 50, 25), run(" ", 75, 3), run("world", 78, 25, { endsLine: true }), run("next", 50, 20)];
     expect(pageLines(runs)).toEqual([
-      { text: "Hello world", start: 50, end: 103, base: -700, size: 10 },
-      { text: "next", start: 50, end: 70, base: -700, size: 10 },
+      { text: "Hello world", start: 50, end: 103, base: -700, size: 10, letterSize: 10 },
+      { text: "next", start: 50, end: 70, base: -700, size: 10, letterSize: 10 },
     ]);
+  });
+
+  test("a line is as large as most of its letters", () => {
+    const [line] = pageLines([run("T", 50, 20, { transform: [30, 0, 0, 30, 50, 700] }), run("he rest of it", 70, 60)]);
+    expect(line).toMatchObject({ size: 30, letterSize: 10 });
   });
 
   test("a line from right to left is measured from its right, and Latin words in it stand apart", () => {
@@ -176,6 +183,87 @@ describe("runs become lines", () => {
     expect(line!.start).toBeCloseTo(200);
     expect(line!.end).toBeCloseTo(230);
     expect(line!.base).toBeCloseTo(100);
+  });
+});
+
+describe("running heads and feet", () => {
+  const at = (base: number, text: string, size = 10): PageLine => ({ ...page(text)[0]!, base, size, letterSize: size });
+  const texts = (pages: readonly (readonly PageLine[])[]) =>
+    withoutRunningLines(pages, 10).map((lines) => lines.map(({ text }) => text));
+
+  test("are left out where they stand at the same place on most pages, the first one with words excepted", () => {
+    const pages = ["One.", "Two.", "Three.", "Four."].map((words, index) => [
+      at(30, `The Book ${index === 0 ? "ii" : `${index} / 3`}`),
+      at(100, words),
+      at(112, "Said on every page, in its middle."),
+      at(124, "Above."),
+      at(136, words),
+      at(148, "Below."),
+      at(700, `The end of ${words}`),
+      at(760, String(index + 7)),
+    ]);
+    expect(texts(pages)).toEqual([
+      ["The Book ii", "One.", "Said on every page, in its middle.", "Above.", "One.", "Below.", "The end of One."],
+      ["Two.", "Above.", "Two.", "The end of Two."],
+      ["Three.", "Above.", "Three.", "The end of Three."],
+      ["Four.", "Above.", "Four.", "The end of Four."],
+    ]);
+  });
+
+  test("left and right pages may have their own", () => {
+    const pages = Array.from({ length: 8 }, (_, index) => [
+      at(30, index % 2 === 0 ? `${index} Chapter` : `Book ${index}`),
+      at(100, `Words ${"of this page alone".slice(index)}`),
+    ]);
+    expect(texts(pages).flat()).toEqual([
+      "0 Chapter",
+      "Words of this page alone",
+      "Book 1",
+      ...Array.from({ length: 7 }, (_, index) => `Words ${"of this page alone".slice(index + 1)}`),
+    ]);
+  });
+
+  test("titles in large letters, rows of numbers, other places and a few pages are none", () => {
+    const numbers = [17, 4, 99, 3];
+    for (const pages of [
+      numbers.map((_, index) => [at(30, `Step ${index}`, 20), at(100, `Words ${"abcd"[index]}.`)]),
+      numbers.map((number, index) => [at(100, `Words ${"abcd"[index]}.`), at(700, `${number},000 ${number * 7}`)]),
+      numbers.map((_, index) => [at(30 + 40 * index, "Summary of this page"), at(500, `Words ${"abcd"[index]}.`)]),
+      [0, 1].map((index) => [at(30, "Letter to the board"), at(100, `Words ${"ab"[index]}.`), at(760, `${index + 1}`)]),
+    ]) {
+      expect(texts(pages)).toEqual(pages.map((lines) => lines.map(({ text }) => text)));
+    }
+  });
+
+  test("are kept where there is nothing else to read", () => {
+    const pages = [0, 1, 2].map((index) => [at(760, String(index))]);
+    expect(texts(pages)).toEqual([["0"], ["1"], ["2"]]);
+  });
+});
+
+describe("headings", () => {
+  const lines = (text: string, size: number) => page(text).map((line) => ({ ...line, size, letterSize: size }));
+  const levels = (...parts: readonly (readonly [text: string, size: number])[]) => {
+    const paragraphs = parts.map(([text, size]) => ({ lines: lines(text, size), breaks: [] }));
+    const found = headingLevels(paragraphs, bodySizeOf(paragraphs.flatMap((each) => each.lines)));
+    return paragraphs.flatMap((each) => found.get(each) ?? []);
+  };
+  const body = ["A line of the text, which is in the size of most letters. ".repeat(5), 10] as const;
+
+  test("are short lines in larger letters; the larger, the higher", () => {
+    expect(
+      levels(["The Book", 24], body, ["A Chapter", 18], body, ["A part", 12], body, ["Another", 17.8], body),
+    ).toEqual([1, 2, 3, 2]);
+  });
+
+  test("a chapter's number above its name is of the same level", () => {
+    expect(levels(["Chapter 1", 14], ["Names", 20], body, ["1.1 Part", 14], body)).toEqual([1, 1, 2]);
+  });
+
+  test("numbers, initials, text that runs on, long text, and a text without one size have none", () => {
+    const long = "Large letters that go on and on. ".repeat(8);
+    expect(levels(body, ["2026", 20], body, ["A", 30], body, ["and so on,", 14], body, [long, 14], body)).toEqual([]);
+    expect(levels(["First words of it", 20], ["Second words of it", 15], ["Third words of it", 10])).toEqual([]);
   });
 });
 

@@ -60,6 +60,7 @@ test.each<Strategy>(["structure", "fixed", "sentence-window"])(
         text: hostileText(60),
         title: fc.string(),
         mediaType: fc.constantFrom("text/markdown", "text/x-python"),
+        anchors: fc.constantFrom([{ start: 0, page: 1 }], [{ start: 0, page: 1, heading: 2 }]),
       },
       { requiredKeys: ["uri", "text"] },
     );

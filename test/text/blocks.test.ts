@@ -129,3 +129,18 @@ test("blocks of long repetitions are found without hanging or running out of sta
     expect(markdown(mark.repeat(300_000)).at(-1)?.end).toBe(mark.length * 300_000);
   }
 });
+
+test("a paragraph of a plain text that starts at a heading's anchor is that heading", () => {
+  const text = "Guide\n\nSetting\nup\n\nWords.\n\nMore words.";
+  const anchors = [
+    { start: 0, page: 1, heading: 1 },
+    { start: text.indexOf("Setting"), heading: 2 },
+    { start: text.indexOf("words"), heading: 1 },
+  ];
+  expect(blocks({ text, anchors }).map(({ kind, level, title }) => ({ kind, level, title }))).toEqual([
+    { kind: "heading", level: 1, title: "Guide" },
+    { kind: "heading", level: 2, title: "Setting up" },
+    { kind: "paragraph" },
+    { kind: "paragraph" },
+  ]);
+});

@@ -15,8 +15,10 @@ export interface PageLine {
   readonly start: number;
   readonly end: number;
   readonly base: number;
-  /** Height of its letters. */
+  /** Height of its highest letters. */
   readonly size: number;
+  /** Height that most of its letters have: an initial or a sign may be higher. */
+  readonly letterSize: number;
 }
 
 /** Share of the letters' height from which a gap between two runs is a space. */
@@ -60,7 +62,14 @@ function lineOf(runs: readonly TextRun[]): PageLine | undefined {
     end: Math.max(...places.map(({ end }) => end)),
     base: places[0]!.base,
     size: Math.max(...places.map(({ size }) => size)),
+    letterSize: commonest(inked.map((run, index) => ({ size: places[index]!.size, letters: run.text.trim().length }))),
   };
+}
+
+function commonest(parts: readonly { readonly size: number; readonly letters: number }[]): number {
+  const letters = new Map<number, number>();
+  for (const part of parts) letters.set(part.size, (letters.get(part.size) ?? 0) + part.letters);
+  return [...letters].reduce((best, each) => (each[1] > best[1] ? each : best))[0];
 }
 
 function angleOf({ transform }: TextRun): number {
@@ -68,7 +77,11 @@ function angleOf({ transform }: TextRun): number {
 }
 
 /** Where a run lies once the page is turned so that its line is level. */
-function placeOf({ transform, width }: TextRun, angle: number, reversed: boolean): Omit<PageLine, "text"> {
+function placeOf(
+  { transform, width }: TextRun,
+  angle: number,
+  reversed: boolean,
+): Omit<PageLine, "text" | "letterSize"> {
   const [, , c, d, x, y] = transform as [number, number, number, number, number, number];
   const along = x * Math.cos(angle) + y * Math.sin(angle);
   const base = x * Math.sin(angle) - y * Math.cos(angle);

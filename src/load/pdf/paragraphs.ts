@@ -3,6 +3,22 @@ import type { PageLine } from "./page-lines.js";
 /** What stands between two lines: nothing to keep (they are one sentence flowing on), a line end, or an empty line. */
 export type Break = "flow" | "line" | "paragraph";
 
+/** Lines that an empty line keeps from all others, with what stands between each two of them. */
+export interface Paragraph {
+  readonly lines: readonly PageLine[];
+  readonly breaks: readonly Break[];
+}
+
+/** The lines of a page in paragraphs. */
+export function paragraphsOf(lines: readonly PageLine[]): Paragraph[] {
+  const breaks = breaksOf(lines);
+  const starts = lines.flatMap((_, index) => (index === 0 || breaks[index - 1] === "paragraph" ? [index] : []));
+  return starts.map((start, at) => {
+    const end = starts[at + 1] ?? lines.length;
+    return { lines: lines.slice(start, end), breaks: breaks.slice(start, end - 1) };
+  });
+}
+
 /** Baselines farther apart than this many letter heights leave room for an empty line. */
 const mostLeading = 1.9;
 /** Lines of fewer characters are rows, captions and code rather than prose; ideographs count twice. */

@@ -5,7 +5,7 @@ import type { Document } from "../../types.js";
 import type { PackedChunks } from "./packed-chunks.js";
 
 /** What a split depends on of a document. */
-export type SentDocument = Pick<Document, "uri" | "title" | "mediaType" | "text">;
+export type SentDocument = Pick<Document, "uri" | "title" | "mediaType" | "text" | "anchors">;
 
 /** How texts are split where only the default counter is at hand. */
 export interface SplitSettings extends Omit<SplitOptions, "tokens"> {

@@ -21,9 +21,11 @@ export class SplittingThread {
 
   /** One entry a document, in their order. Rejects only when the thread has ended. */
   split(documents: readonly Document[], settings: SplitSettings): Promise<readonly SplitDocument[]> {
-    const sent = documents.map(({ uri, title, mediaType, text }) => ({
+    const sent = documents.map(({ uri, title, mediaType, text, anchors }) => ({
       uri,
       text,
+      // Others change nothing, and may be many.
+      ...(anchors && { anchors: anchors.filter(({ heading }) => heading !== undefined) }),
       ...(title !== undefined && { title }),
       ...(mediaType !== undefined && { mediaType }),
     }));

@@ -1,5 +1,5 @@
 import type { Outcome } from "./adaptive-limit.js";
-import { type CallScope, longestTimerMs } from "./call-scope.js";
+import { type Stopping, longestTimerMs } from "./stopping.js";
 import { FailedAttempt } from "./failure.js";
 import { Lane, type LaneLimits, type Load } from "./lane.js";
 
@@ -46,7 +46,7 @@ export class Admission {
    *
    * @throws Stopped when the call is stopped first, FailedAttempt when the wait is known to be longer than the call has.
    */
-  async enter(model: string, load: Load, scope: CallScope): Promise<Leave> {
+  async enter(model: string, load: Load, scope: Stopping): Promise<Leave> {
     scope.throwIfStopped();
     const { lane, queue } = this.#laneOf(model);
     try {

@@ -1,7 +1,7 @@
 import type { Dispatcher } from "undici";
 import { asError } from "../errors.js";
 import type { CallScope } from "./call-scope.js";
-import { Stopped } from "./call-scope.js";
+import { Stopped } from "./stopping.js";
 import type { Connecting } from "./connecting.js";
 import { connectionFailure } from "./connection-failure.js";
 import { FailedAttempt } from "./failure.js";

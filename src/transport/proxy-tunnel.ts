@@ -45,13 +45,12 @@ export function openThroughProxy({ url, timeoutMs, ca, secure }: ProxyTunnel): O
     request.on("error", (cause) => {
       settle(cause instanceof ProxyFailure ? cause : unreachable(proxy, cause), null);
     });
-    request.once("connect", ({ statusCode = 0 }, socket: Socket, head: Buffer) => {
+    request.once("connect", ({ statusCode = 0 }, socket: Socket) => {
       if (statusCode < 200 || statusCode > 299) {
         socket.destroy();
         settle(refused(proxy, authority, statusCode), null);
         return;
       }
-      if (head.length > 0) socket.unshift(head);
       socket.setNoDelay(true).setKeepAlive(true, 60_000);
       if (target.protocol === "https:") stage = secure({ ...target, httpSocket: socket }, settle) ?? socket;
       else settle(null, socket);

@@ -9,12 +9,14 @@ import type { CallOptions } from "../ports.js";
 import type { Outcome } from "./adaptive-limit.js";
 import { Admission, type Leave } from "./admission.js";
 import { CallJournal, type Learned } from "./call-journal.js";
-import { CallScope, Stopped, checkCallOptions } from "./call-scope.js";
+import { CallScope } from "./call-scope.js";
+import { Stopped, Stopping, checkCallOptions } from "./stopping.js";
 import { Connecting } from "./connecting.js";
 import { openDispatcher } from "./dispatcher.js";
 import { estimatedTokens } from "./estimated-tokens.js";
 import { Exchange, type Sending } from "./exchange.js";
 import type { TransportEvent } from "./events.js";
+import type { Incoming } from "./incoming.js";
 import { FailedAttempt, type Failure } from "./failure.js";
 import type { TransportSettings } from "./options.js";
 import { refusal } from "./refusal.js";
@@ -65,14 +67,14 @@ export class Upstream {
   readonly #dispatcher: Dispatcher;
   readonly #connecting = new Connecting();
   readonly #admission: Admission;
-  readonly #scopes = new Set<CallScope>();
-  readonly #closing = new AbortController();
+  readonly #stoppings = new Set<Stopping>();
+  readonly #work = new Set<Promise<unknown>>();
   readonly #secrecy;
   readonly #origin: string;
   readonly #basePath: string;
   readonly #totals: Totals;
   #telemetry: Promise<Telemetry | undefined> | undefined;
-  #closed = false;
+  #closing: Promise<void> | undefined;
 
   constructor(settings: TransportSettings) {
     this.settings = settings;
@@ -86,14 +88,25 @@ export class Upstream {
     this.#basePath = pathname.replace(/\/$/, "");
   }
 
-  /** Connections of the transport's own, for what is fetched without the key. */
-  get dispatcher(): Dispatcher {
-    return this.#dispatcher;
+  /** Sends something that is no operation: without the key, and beside all limits. */
+  fetch(request: Dispatcher.DispatchOptions, incoming: Incoming): void {
+    this.#connecting.during(incoming, () => this.#dispatcher.dispatch(request, incoming));
   }
 
-  /** Aborts when the transport is closed. */
-  get closing(): AbortSignal {
-    return this.#closing.signal;
+  /** Work that is no single call. It is stopped as a call is, and `close` waits until it has let go of what it holds. */
+  async during<T>(name: string, options: CallOptions, work: (stopping: Stopping) => Promise<T>): Promise<T> {
+    this.#checkOpen(name, options);
+    const stopping = new Stopping(options);
+    this.#stoppings.add(stopping);
+    const done = work(stopping);
+    this.#work.add(done);
+    try {
+      return await done;
+    } finally {
+      stopping.end();
+      this.#stoppings.delete(stopping);
+      this.#work.delete(done);
+    }
   }
 
   /** Something about a request that will work, but hardly as it was meant. */
@@ -118,22 +131,15 @@ export class Upstream {
 
   /** Begins a call that outlives its first answer, such as a stream. To be ended by `end`. */
   open({ operation, model }: Pick<Outgoing, "operation" | "model">, options: CallOptions): CallScope {
-    checkCallOptions(operation.name, options);
-    if (this.#closed) {
-      throw new TransportError(
-        "request",
-        `${operation.name}: this transport is closed: after close() calls need another one`,
-        { operation: operation.name },
-      );
-    }
+    this.#checkOpen(operation.name, options);
     const scope = new CallScope(options, new CallJournal(operation.name, model, this.#tell, options.onFailedAttempt));
-    this.#scopes.add(scope);
+    this.#stoppings.add(scope);
     return scope;
   }
 
   end(scope: CallScope): void {
     scope.end();
-    this.#scopes.delete(scope);
+    this.#stoppings.delete(scope);
     scope.journal.end();
   }
 
@@ -223,13 +229,23 @@ export class Upstream {
     return transportError({ code, message, retryable: !ambiguous, undelivered, cause }, reported);
   }
 
-  async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
-    this.#closing.abort();
-    for (const scope of this.#scopes) scope.stop({ kind: "closed" });
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    for (const stopping of this.#stoppings) stopping.stop({ kind: "closed" });
     this.#connecting.close();
     if (this.settings.dispatcher === undefined) await this.#dispatcher.destroy();
+    await Promise.allSettled(this.#work);
+  }
+
+  #checkOpen(name: string, options: CallOptions): void {
+    checkCallOptions(name, options);
+    if (!this.#closing) return;
+    const message = `${name}: this transport is closed: after close() calls need another one`;
+    throw new TransportError("request", message, { operation: name });
   }
 
   /** Opens the call's span, the first time that it is tried. */

@@ -1,7 +1,8 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import type { z } from "zod";
 import { OptionsError, TransportError } from "../errors.js";
 import { resolve } from "../options.js";
 import type { CallOptions } from "../ports.js";
+import { type StopReason, Stopped, type Stopping } from "./stopping.js";
 import type { Upstream } from "./upstream.js";
 import { VideoError } from "./video-error.js";
 import { VideoPollOptions, defaultWaitMs, pollDelayMs, waitBudgetMs } from "./video-poll.js";
@@ -29,19 +30,33 @@ export interface WaitForVideoOptions extends CallOptions {
   readonly onProgress?: (progress: VideoProgress) => void;
 }
 
-const longestTimerMs = 2 ** 31 - 1;
-
 /**
  * Asks for a task until it is finished. Needs nothing but the id: any process can wait for any task, and wait again.
  *
  * @throws VideoError `failed`, `expired` or `cancelled` with the task, or `wait-timeout` with what was seen last.
  */
 export async function waitForVideo(upstream: Upstream, id: string, options: WaitForVideoOptions): Promise<VideoTask> {
-  const { signal, deadlineMs, onProgress } = options;
+  const { signal, deadlineMs } = options;
   const cadence = resolve("waitForVideo", VideoPollOptions, options.poll ?? {});
   if (deadlineMs !== undefined && !(deadlineMs >= 0)) {
     throw new OptionsError("options", `waitForVideo: deadlineMs must be 0 or more (got ${String(deadlineMs)})`);
   }
+  // The deadline ends the wait, not a query: the last one still has its moment.
+  return upstream.during("waitForVideo", signal ? { signal } : {}, (stopping) =>
+    poll(upstream, id, { options, cadence, stopping }).catch((thrown: unknown) => {
+      throw thrown instanceof Stopped ? stoppedWait(thrown.why) : thrown;
+    }),
+  );
+}
+
+interface Polling {
+  readonly options: WaitForVideoOptions;
+  readonly cadence: z.output<typeof VideoPollOptions>;
+  readonly stopping: Stopping;
+}
+
+async function poll(upstream: Upstream, id: string, { options, cadence, stopping }: Polling): Promise<VideoTask> {
+  const { signal, deadlineMs, onProgress } = options;
   const startedAtMs = performance.now();
   let budgetMs = deadlineMs ?? defaultWaitMs;
   let task: VideoTask | undefined;
@@ -63,7 +78,7 @@ export async function waitForVideo(upstream: Upstream, id: string, options: Wait
     // What is not visible yet will be soon, or never.
     const nextQueryMs = error?.code === "not-found" ? Math.min(delayMs, cadence.notFoundGraceMs / 5) : delayMs;
     onProgress?.({ ...(error ? { error } : task && { task }), nextQueryMs });
-    await pause(upstream, nextQueryMs, signal);
+    await stopping.sleep(nextQueryMs);
   }
 }
 
@@ -105,13 +120,10 @@ function timedOut(id: string, task: VideoTask | undefined, elapsedMs: number, ca
   );
 }
 
-/** @throws the signal's own reason, or a `TransportError` when the transport is closed. */
-async function pause(upstream: Upstream, delayMs: number, signal: AbortSignal | undefined): Promise<void> {
-  const stop = AbortSignal.any([upstream.closing, ...(signal ? [signal] : [])]);
-  try {
-    await sleep(Math.min(delayMs, longestTimerMs), undefined, { signal: stop });
-  } catch (cause) {
-    signal?.throwIfAborted();
-    throw new TransportError("request", "waitForVideo: the transport was closed", { operation: "videoTask", cause });
-  }
+/** The signal's own reason as it is. */
+function stoppedWait(why: StopReason): unknown {
+  if (why.kind === "aborted") return why.reason;
+  return new TransportError("request", "waitForVideo: the transport was closed: wait again by the task's id", {
+    operation: "videoTask",
+  });
 }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { Agent } from "undici";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { collect } from "../../src/stream.js";
 import { createTransport } from "../../src/transport/transport.js";
 import { chunk, failure, streamed, transportFor, vectors } from "../support/transport-for.js";
@@ -57,7 +57,7 @@ describe("an abort", () => {
     const controller = new AbortController();
     const reason = new Error("enough");
     const call = failure(transport.embeddings(one, { signal: controller.signal }));
-    await sleep(30);
+    await vi.waitFor(() => expect(upstream.requests).toHaveLength(1), 5000);
     controller.abort(reason);
     expect(await call).toBe(reason);
     expect(await upstream.requests[0]!.end).toBe("closed");
@@ -122,7 +122,7 @@ describe("close()", () => {
       path.endsWith("embeddings") ? { hang: true } : never,
     );
     const calls = [failure(transport.embeddings(one)), failure(collect(transport.chatStream(ask)))];
-    await sleep(50);
+    await vi.waitFor(() => expect(upstream.requests).toHaveLength(2), 5000);
     await transport.close();
     for (const error of await Promise.all(calls)) expect(String(error)).toContain("the transport was closed");
     expect(await Promise.all(upstream.requests.map(({ end }) => end))).toEqual(["closed", "closed"]);

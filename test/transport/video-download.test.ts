@@ -1,10 +1,12 @@
-import { readFile, readdir, writeFile } from "node:fs/promises";
+import { readFile, readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
+import type { TransportOptions } from "../../src/transport/options.js";
 import type { Transport } from "../../src/transport/transport.js";
 import type { DownloadVideoOptions } from "../../src/transport/video-download.js";
 import type { VideoTask } from "../../src/transport/video-task.js";
 import { type RecordedRequest, type ScriptedReply, scriptedUpstream } from "../support/scripted-upstream.js";
+import { silentHost } from "../support/silent-host.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { failure, transportFor } from "../support/transport-for.js";
 
@@ -33,7 +35,7 @@ const half: ScriptedReply = {
 async function setting(
   script: Parameters<typeof scriptedUpstream>[0],
   task: Partial<VideoTask> = {},
-  options: { readonly maxRetries?: number } = {},
+  options: Partial<TransportOptions> = {},
 ) {
   const files = await scriptedUpstream(script);
   const { transport } = await transportFor([], options);
@@ -100,6 +102,30 @@ describe("an interrupted download goes on where it stopped", () => {
     ]);
     await other.download();
     expect(await readFile(other.path)).toEqual(shrunk);
+  });
+
+  test("from the beginning when the server sends another part than was asked for", async () => {
+    const range = { ...binary, "content-range": `bytes 0-${bytes.length - 1}/${bytes.length}` };
+    const { path, download } = await setting([
+      half,
+      { status: 206, chunks: [bytes], headers: range },
+      served({ headers: {} } as RecordedRequest),
+    ]);
+    expect(await download()).toMatchObject({ resumedBytes: 0 });
+    expect(await readFile(path)).toEqual(bytes);
+  });
+
+  test("as often as the server gives no more than a part of what is left", async () => {
+    const part = ({ headers }: RecordedRequest): ScriptedReply => {
+      const start = Number(/^bytes=(\d+)-$/.exec(headers.range ?? "")?.[1]);
+      const end = Math.min(bytes.length, start + 30_000);
+      const range = { ...binary, "content-range": `bytes ${start}-${end - 1}/${bytes.length}` };
+      return { status: 206, chunks: [bytes.subarray(start, end)], headers: range };
+    };
+    const { files, path, download } = await setting((request, index) => (index === 0 ? half : part(request)));
+    expect(await download()).toMatchObject({ resumedBytes: 70_001 });
+    expect(await readFile(path)).toEqual(bytes);
+    expect(files.requests).toHaveLength(3);
   });
 
   test("never from what another task left at the same path", async () => {
@@ -176,11 +202,104 @@ test("a task without the result says why", async () => {
   expect(await failure(transport.downloadVideo(task, "x"))).toMatchObject({ code: "no-media" });
 });
 
-test("an abort is thrown as it is, and what had arrived is kept", async () => {
-  const { folder, download, transport } = await setting([{ ...half, destroy: false, hang: true }]);
-  const stop = new AbortController();
-  const reason = new Error("enough");
-  setTimeout(() => stop.abort(reason), 150);
-  expect(await failure(download(transport, { signal: stop.signal }))).toBe(reason);
-  expect(await readdir(folder)).toHaveLength(1);
+/** The first 40,001 bytes, and then silence. */
+const stalled: ScriptedReply = { ...half, destroy: false, hang: true };
+
+describe("a download that is ended while it runs keeps what arrived, and gives it no name of its own:", () => {
+  test("an abort is thrown as it is", async () => {
+    const { folder, download, transport } = await setting([stalled]);
+    const stop = new AbortController();
+    const reason = new Error("enough");
+    setTimeout(() => stop.abort(reason), 300);
+    expect(await failure(download(transport, { signal: stop.signal }))).toBe(reason);
+    expect(await readdir(folder)).toEqual([expect.stringMatching(/\.part$/)]);
+  });
+
+  test("a deadline is told", async () => {
+    const { folder, download, transport } = await setting([stalled]);
+    const error = await failure(download(transport, { deadlineMs: 700 }));
+    expect(error).toMatchObject({ code: "download", taskId: "cgt-1" });
+    expect(String(error)).toMatch(/deadline of 700 ms passed.*goes on from there/);
+    expect(await readdir(folder)).toEqual([expect.stringMatching(/\.part$/)]);
+  });
+
+  test("the transport's closing is told, waits for the file, and another transport goes on", async () => {
+    const { files, folder, path, download, transport } = await setting((request, index) =>
+      index === 0 ? stalled : served(request),
+    );
+    const ending = failure(download());
+    await vi.waitFor(
+      async () => expect((await stat(join(folder, (await readdir(folder))[0]!))).size).toBe(40_001),
+      5000,
+    );
+    await transport.close();
+    const error = await Promise.race([ending, new Promise((resolve) => setImmediate(resolve, "still busy"))]);
+    expect(error).toMatchObject({ code: "download" });
+    expect(String(error)).toMatch(/the transport was closed.*What arrived, 40001 bytes, is in .*goes on from there/);
+    expect(await files.requests[0]!.end).toBe("closed");
+    expect(await readdir(folder)).toEqual([expect.stringMatching(/\.part$/)]);
+    const { transport: other } = await transportFor([]);
+    expect(await download(other)).toMatchObject({ resumedBytes: 40_001, sizeBytes: bytes.length });
+    expect(await readFile(path)).toEqual(bytes);
+    expect(await readdir(folder)).toEqual(["cat.mp4"]);
+  });
+
+  test("its wait between two attempts ends too", async () => {
+    const { download, transport } = await setting(
+      () => ({ status: 503 }),
+      {},
+      { backoffMs: 60_000, maxBackoffMs: 60_000 },
+    );
+    const ending = failure(download());
+    setTimeout(() => void transport.close(), 200);
+    expect(String(await ending)).toContain("the transport was closed");
+  });
+});
+
+describe("a download that is ended while it connects leaves nothing:", () => {
+  const ends: readonly (readonly [string, (by: Transport, stop: AbortController) => unknown])[] = [
+    ["closing", (transport) => transport.close()],
+    ["an abort", (_, stop) => stop.abort(new Error("enough"))],
+  ];
+
+  test.each(ends)("%s", async (_, end) => {
+    const silent = await silentHost();
+    const { folder, download, transport } = await setting([], { videoUrl: `https://${silent.host}/v.mp4` });
+    const stop = new AbortController();
+    const ending = failure(download(transport, { signal: stop.signal }));
+    await vi.waitFor(() => expect(silent.accepted).toBe(1), 2000);
+    await end(transport, stop);
+    expect(String(await ending)).toMatch(/the transport was closed$|enough$/);
+    await vi.waitFor(() => expect(silent.open.size).toBe(0), 2000);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  test("a deadline", async () => {
+    const silent = await silentHost();
+    const { folder, download, transport } = await setting([], { videoUrl: `https://${silent.host}/v.mp4` });
+    expect(String(await failure(download(transport, { deadlineMs: 300 })))).toMatch(/deadline of 300 ms passed$/);
+    await vi.waitFor(() => expect(silent.open.size).toBe(0), 2000);
+    expect(await readdir(folder)).toEqual([]);
+  });
+});
+
+test("a closed transport downloads nothing", async () => {
+  const { files, folder, download, transport } = await setting(served);
+  await transport.close();
+  expect(await failure(download())).toMatchObject({ code: "request", operation: "downloadVideo" });
+  expect([files.requests, await readdir(folder)]).toEqual([[], []]);
+});
+
+test("a file that cannot be written says why, and is not tried again", async () => {
+  const { files, folder, finished, transport } = await setting(served);
+  const error = await failure(transport.downloadVideo(finished, join(folder, "none", "cat.mp4")));
+  expect(String(error)).toMatch(/could not be written: there is no folder .*none$/);
+  expect(files.requests).toHaveLength(0);
+});
+
+test("V10: what arrived by a link that is refused before its time is kept for a fresh one", async () => {
+  const soon = new Date(Date.now() + 1e6);
+  const { folder, download } = await setting([half, { status: 403 }], { linksExpireAt: soon }, { maxRetries: 1 });
+  expect(String(await failure(download()))).toMatch(/status 403.*fresh link/);
+  expect(await readdir(folder)).toEqual([expect.stringMatching(/\.part$/)]);
 });

@@ -96,7 +96,7 @@ export type {
   WrittenDocument,
 } from "./ports.js";
 
-export { startLocalService } from "./local/service.js";
+export { startLocalService } from "./local/start-local-service.js";
 export type { LocalService, LocalServiceOptions } from "./local/service.js";
 export { localDefaults, localModels } from "./contract/catalogue.js";
 export type { ModelFamily, ModelInfo, ModelType } from "./contract/catalogue.js";

@@ -1,4 +1,4 @@
-import { analyse } from "chardet";
+import { createRequire } from "node:module";
 import { LoadError } from "../errors.js";
 import { binaryReason } from "./binary.js";
 import type { FileToLoad } from "./loader.js";
@@ -48,7 +48,7 @@ export function decodeText({ bytes, uri }: Pick<FileToLoad, "bytes" | "uri">, de
   const asUtf8 = decodeAs(bytes, "utf-8");
   if (asUtf8 !== undefined) return { text: asUtf8, encoding: "utf-8" };
   if (isMostlyUtf8(bytes)) return decodeUtf8(bytes);
-  for (const { name } of analyse(bytes)) {
+  for (const { name } of chardet().analyse(bytes)) {
     const label = name.toLowerCase();
     const text = label === "utf-8" ? undefined : decodeAs(bytes, label);
     if (text !== undefined) return { text, encoding: label };
@@ -97,4 +97,9 @@ function isMostlyUtf8(bytes: Uint8Array): boolean {
     else if (character > "\u{7f}") whole++;
   }
   return whole >= 10 * broken;
+}
+
+/** Loaded by the first text that is no UTF: most are. */
+function chardet(): typeof import("chardet") {
+  return createRequire(import.meta.url)("chardet") as typeof import("chardet");
 }

@@ -1,4 +1,4 @@
-import { parseDocument } from "yaml";
+import { createRequire } from "node:module";
 import type { Json, Metadata } from "../types.js";
 
 export interface FrontMatter {
@@ -16,6 +16,7 @@ export function frontMatter(text: string): FrontMatter {
   const found = block.exec(text);
   if (!found) return { end: 0 };
   const end = found[0].length;
+  const { parseDocument } = yaml();
   const parsed = parseDocument(found[1] ?? "", { prettyErrors: false });
   const [error] = parsed.errors;
   if (error) return { end, warning: `front matter is not valid YAML: ${error.message}` };
@@ -47,4 +48,9 @@ function jsonSafe(value: unknown, depth: number): Json {
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, jsonSafe(item, depth + 1)]));
   }
   return typeof value === "bigint" ? value.toString() : null;
+}
+
+/** Loaded by the first text that has front matter: it is one in many, and the package is 70 files. */
+function yaml(): typeof import("yaml") {
+  return createRequire(import.meta.url)("yaml") as typeof import("yaml");
 }

@@ -1,4 +1,5 @@
-import { Parser, type ParserOptions } from "htmlparser2";
+import { createRequire } from "node:module";
+import type { ParserOptions } from "htmlparser2";
 
 export interface HtmlText {
   readonly text: string;
@@ -47,6 +48,7 @@ function parseMarkup(source: string, options: ParserOptions): HtmlElement {
   const open: Building[] = [root];
   const lineAt = lineCounter(source);
   let tooDeep = 0;
+  const { Parser } = htmlparser();
   const parser = new Parser(
     {
       onopentag(name, attributes) {
@@ -84,4 +86,9 @@ function lineCounter(source: string): (offset: number) => number {
     }
     return line;
   };
+}
+
+/** Loaded by the first page that is read: most processes read none. */
+function htmlparser(): typeof import("htmlparser2") {
+  return createRequire(import.meta.url)("htmlparser2") as typeof import("htmlparser2");
 }

@@ -2,7 +2,6 @@ import { readdir, type Dirent } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { pathToFileURL } from "node:url";
-import { glob } from "tinyglobby";
 import { LoadError } from "../errors.js";
 import { gitignored } from "./gitignore.js";
 
@@ -23,6 +22,7 @@ export interface WalkOptions {
 export async function walk(folder: string, options: WalkOptions): Promise<string[]> {
   const { include, exclude, gitignore, signal } = options;
   const closed: { path: string; error: NodeJS.ErrnoException }[] = [];
+  const { glob } = await import("tinyglobby");
   const found = await glob([...include, ...(gitignore ? ["**/.gitignore"] : [])], {
     cwd: folder,
     ignore: ["**/node_modules", ...exclude],

@@ -1,5 +1,4 @@
 import { basename, relative, sep } from "node:path";
-import { watch } from "chokidar";
 import { z } from "zod";
 import { asError, LoadError, OptionsError } from "../errors.js";
 import { resolve } from "../options.js";
@@ -33,6 +32,7 @@ export async function* watchSource(
   const { files } = source;
   if (!files) throw new OptionsError("options", `watchSource: ${source.id} is not made of files that can be watched`);
   if (signal?.aborted) return;
+  const { watch } = await import("chokidar");
   const changes = new Changes();
   const watcher = watch([...files.roots], {
     ignoreInitial: true,

@@ -1,4 +1,4 @@
-import { parse, type CsvError } from "csv-parse";
+import type { CsvError } from "csv-parse";
 import { LoadError } from "../../errors.js";
 import { decodedChunks } from "./decoded-chunks.js";
 import { rowDocuments, type ReadRow } from "./row-documents.js";
@@ -75,6 +75,7 @@ async function* records(
   separator: string,
   maxRowBytes: number,
 ): AsyncGenerator<ParsedRecord> {
+  const { parse } = await import("csv-parse");
   let parsed: ParsedRecord[] = [];
   const parser = parse({
     delimiter: separator,

@@ -1,12 +1,16 @@
 import { Worker } from "node:worker_threads";
 
-/** A thread of this process that runs `module` with `data`. It keeps the process alive until it is told otherwise. */
-export function startThread(module: URL, data: object): Worker {
+/**
+ * A thread of this process that runs `module` with `data`. It keeps the process alive until it is told otherwise.
+ *
+ * @param maxYoungGenerationSizeMb room for what the thread has just made.
+ */
+export function startThread(module: URL, data: object, maxYoungGenerationSizeMb = 8): Worker {
   return new Worker(module, {
     workerData: data,
     // What the process was started with may not fit a file: --input-type of `node --eval` ends the thread at once.
     execArgv: [],
     // What these threads make is gone as soon as it is used. Left to itself, V8 gives such garbage up to 48 MB.
-    resourceLimits: { maxYoungGenerationSizeMb: 8 },
+    resourceLimits: { maxYoungGenerationSizeMb },
   });
 }

@@ -17,14 +17,15 @@ export interface GraphUnavailable {
   readonly reason: string;
 }
 
+/** A vector at a time, and what was found for one. */
+const youngGenerationMb = 4;
+
 /** Search by an HNSW graph in a thread of its own; resolves when its file is loaded, or it is clear that it will not be. */
 export async function graphDense(options: GraphDenseOptions): Promise<DenseIndex | GraphUnavailable> {
   const { onWarning, maySave, ...start } = options;
   const flags = sharedFlags();
-  const worker = startThread(new URL("./graph-worker.js", import.meta.url), {
-    ...start,
-    flags,
-  } satisfies GraphStart);
+  const module = new URL("./graph-worker.js", import.meta.url);
+  const worker = startThread(module, { ...start, flags } satisfies GraphStart, youngGenerationMb);
   const calls = new WorkerCalls<GraphCalls>(
     worker,
     endedThread(`The thread that holds the graph of the store at ${start.folder}`),

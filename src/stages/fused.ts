@@ -39,7 +39,7 @@ export function fused(retrievers: readonly Retriever[], options: FusedOptions = 
 
 /** By falling sum of weight / (k + rank); ties by best rank in any list, then by id. */
 export function fuse(rankings: readonly (readonly Found[])[], k: number, weights?: readonly number[]): Found[] {
-  const sums = new Map<string, { score: number; bestRank: number; placements: Placement[] }>();
+  const sums = new Map<string, { score: number; bestRank: number; placements: readonly Placement[] }>();
   for (const [list, ranking] of rankings.entries()) {
     const weight = weights?.[list] ?? 1;
     const seen = new Set<string>();
@@ -50,7 +50,8 @@ export function fuse(rankings: readonly (readonly Found[])[], k: number, weights
       const sum = sums.get(chunkId) ?? { score: 0, bestRank: Infinity, placements: [] };
       sum.score += weight / (k + rank);
       sum.bestRank = Math.min(sum.bestRank, rank);
-      sum.placements.push(...placements);
+      // Pushing onto an empty list would make room for 17 of them.
+      sum.placements = sum.placements.length === 0 ? placements : [...sum.placements, ...placements];
       sums.set(chunkId, sum);
     }
   }

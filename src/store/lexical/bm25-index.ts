@@ -89,7 +89,7 @@ export class Bm25Index {
     this.#slots = this.#labels.length;
     this.#dead = new Uint8Array(this.#slots);
     this.#postings = new Postings(content.postings);
-    for (const length of this.#lengths) this.#totalLength += length;
+    for (let slot = 0; slot < this.#slots; slot++) this.#totalLength += this.#lengths[slot]!;
   }
 
   static empty(): Bm25Index {
@@ -169,17 +169,16 @@ export class Bm25Index {
       const { list, outline, most } = term;
       if (!candidates && scores.count >= wanted && list.length >= longList && list.length > scores.count) {
         const least = this.#leastOfBest(scores.touched, wanted, fits);
-        if (least > left) {
-          const touched = scores.touched.filter((slot) => scores.of(slot) + left >= least && fits(slot));
-          candidates = touched.toSorted();
-        }
+        if (least > left) candidates = scores.atLeast(least - left, fits).toSorted();
       }
       left -= most;
       if (candidates) scores.addTo(candidates, new PostingSeeker(list, outline), term, lengths);
       else scores.addAll(list, term, lengths, dead);
     }
     const best = new TopK(wanted);
-    for (const slot of candidates ?? scores.touched) {
+    const found = candidates ?? scores.touched;
+    for (let at = 0; at < found.length; at++) {
+      const slot = found[at]!;
       if (candidates || fits(slot)) best.offer(this.#labels[slot]!, scores.of(slot));
     }
     scores.clear();
@@ -207,7 +206,8 @@ export class Bm25Index {
   /** The lowest score among the `wanted` best of these slots that fit; -Infinity when there are fewer. */
   #leastOfBest(slots: Uint32Array, wanted: number, fits: (slot: number) => boolean): number {
     const best = new TopK(wanted);
-    for (const slot of slots) if (fits(slot)) best.offer(slot, this.#scores.of(slot));
+    // By index: an iterator makes an object for each of them.
+    for (let at = 0; at < slots.length; at++) if (fits(slots[at]!)) best.offer(slots[at]!, this.#scores.of(slots[at]!));
     return best.least;
   }
 

@@ -34,6 +34,17 @@ export class Scores {
     return this.#sums[slot]!;
   }
 
+  /** Slots of those texts that have so much and fit, in no order. */
+  atLeast(least: number, fits: (slot: number) => boolean): Uint32Array {
+    const found = new Uint32Array(this.#count);
+    let count = 0;
+    for (let at = 0; at < this.#count; at++) {
+      const slot = this.#touched[at]!;
+      if (this.#sums[slot]! >= least && fits(slot)) found[count++] = slot;
+    }
+    return found.subarray(0, count);
+  }
+
   /** Adds a term's share to each text in its list but the dead. */
   addAll(list: Uint16Array, term: Weighed, lengths: Uint32Array, dead: Uint8Array | undefined): void {
     this.#count = addShares(list, term, lengths, dead, this.#sums, this.#touched, this.#count);

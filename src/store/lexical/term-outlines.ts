@@ -7,7 +7,7 @@ export interface Saturation {
 }
 
 /** Numbers of a list between two places that are noted. */
-const stride = 64;
+const stride = 128;
 
 /** What is known of a term's list without reading it again. */
 export interface TermOutline {

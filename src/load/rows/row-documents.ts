@@ -13,7 +13,10 @@ export interface ReadRow {
   readonly problem?: { readonly code: LoadErrorCode; readonly message: string; readonly cause?: unknown };
 }
 
-/** Rows as documents. Two rows of one name would be one document, so the second is refused. */
+/**
+ * Rows as documents. Two rows of one name would be one document, so the second is refused. Names that columns give are
+ * remembered for that; those of rows that are named by their place are not: a file may have millions.
+ */
 export async function* rowDocuments(
   { uri }: Pick<RowFile, "uri">,
   rows: AsyncIterable<ReadRow> | Iterable<ReadRow>,
@@ -43,12 +46,13 @@ export async function* rowDocuments(
     }
     const { text, title, id, metadata } = mapped;
     const address = mapped.uri ?? `${uri}#${id === undefined ? fragment : encodeURIComponent(id)}`;
-    const first = seen.get(address);
+    const isNamed = mapped.uri !== undefined || id !== undefined;
+    const first = isNamed ? seen.get(address) : undefined;
     if (first !== undefined) {
       yield failed("malformed", `has the same name as ${first}: ${address}. Name rows by another column (rows.id)`);
       continue;
     }
-    seen.set(address, place);
+    if (isNamed) seen.set(address, place);
     yield {
       document: {
         uri: address,

@@ -7,9 +7,20 @@ import { isBlank, lineEnd } from "./lines.js";
 /** In UTF-16 code units. */
 const longestTitle = 400;
 
+type Sectioned = Pick<Document, "text" | "mediaType" | "anchors">;
+
 /** The blocks of a document, which together are its whole text. */
-export function blocks({ text, mediaType, anchors = [] }: Pick<Document, "text" | "mediaType" | "anchors">): Block[] {
-  if (mediaType === "text/markdown") return markdownBlocks(text);
+export function blocks(document: Sectioned): Block[] {
+  const steps = blocksInSteps(document);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** As `blocks`, with `undefined` now and then while a long Markdown text is read, so that the caller can let others work. */
+export function* blocksInSteps({ text, mediaType, anchors = [] }: Sectioned): Generator<undefined, Block[]> {
+  if (mediaType === "text/markdown") return yield* markdownBlocks(text);
   return mediaType?.startsWith("text/x-") ? codeBlocks(text) : withHeadings(paragraphs(text), text, anchors);
 }
 

@@ -1,12 +1,16 @@
 import type { Block, BlockKind } from "./block.js";
 import { isBlank, lineEnd } from "./lines.js";
 
+/** Some milliseconds of reading. */
+const blocksPerStep = 2048;
+
 /**
  * The blocks of a Markdown text, in one pass over its lines: front matter, ATX and setext headings, fences (an unclosed
  * one runs to the end), tables, list items, HTML blocks and paragraphs, after https://spec.commonmark.org/0.31.2/ and the
- * tables of https://github.github.com/gfm/. Nesting is not resolved: a fence inside a list item is a fence.
+ * tables of https://github.github.com/gfm/. Nesting is not resolved: a fence inside a list item is a fence. Yields now and
+ * then while a long text is read, so that the caller can let others work.
  */
-export function markdownBlocks(text: string): Block[] {
+export function* markdownBlocks(text: string): Generator<undefined, Block[]> {
   const found: Block[] = [];
   const lines = new Lines(text);
   let start = 0;
@@ -16,6 +20,7 @@ export function markdownBlocks(text: string): Block[] {
     const block = blockAt(lines, at);
     const end = lines.skipBlank(block.end);
     found.push({ ...block, start, end });
+    if (found.length % blocksPerStep === 0) yield;
     start = end;
     at = end;
   }

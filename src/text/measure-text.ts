@@ -1,6 +1,6 @@
 import type { TokenCounter, TokenMeasure } from "../ports.js";
 import type { Document } from "../types.js";
-import { blocks } from "./blocks.js";
+import { blocksInSteps } from "./blocks.js";
 import { wholeBefore } from "./break-points.js";
 import type { MeasuredText } from "./cuts.js";
 import { lineEnd } from "./lines.js";
@@ -19,7 +19,7 @@ export function* measureText(document: Document, counter: TokenCounter): Generat
     if (end < text.length) yield;
     start = end;
   }
-  return { blocks: blocks(document), index: new TokenIndex(joined(parts)) };
+  return { blocks: yield* blocksInSteps(document), index: new TokenIndex(joined(parts)) };
 }
 
 /**

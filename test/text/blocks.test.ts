@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { blocks } from "../../src/text/blocks.js";
+import { blocks, blocksInSteps } from "../../src/text/blocks.js";
 import { hostileText } from "./hostile-text.js";
 
 const markdown = (text: string) => blocks({ text, mediaType: "text/markdown" });
@@ -143,4 +143,15 @@ test("a paragraph of a plain text that starts at a heading's anchor is that head
     { kind: "paragraph" },
     { kind: "paragraph" },
   ]);
+});
+
+test("a long Markdown text is read in steps, between which others can work", () => {
+  const text = "# Heading\n\nWords.\n\n".repeat(10_000);
+  const steps = blocksInSteps({ text, mediaType: "text/markdown" });
+  let count = 0;
+  let step = steps.next();
+  for (; !step.done; step = steps.next()) count++;
+  expect(count).toBeGreaterThan(5);
+  expect(step.value).toHaveLength(20_000);
+  expect(step.value).toEqual(markdown(text));
 });

@@ -337,7 +337,8 @@ export type AnswerEvent<Value = unknown> =
   | { readonly type: "citation"; readonly citation: Citation }
   | { readonly type: "warning"; readonly message: string }
   | { readonly type: "finish"; readonly answer: Answer<Value> }
-  | { readonly type: "error"; readonly error: Error };
+  /** `account`: what it came to so far, where it failed or was stopped once its sources were there. */
+  | { readonly type: "error"; readonly error: Error; readonly account?: AnswerAccount };
 
 /** A whole answer. `Value`: what its schema returns, where it was given one. */
 export interface Answer<Value = unknown> {

@@ -4,6 +4,7 @@ import { isAbstention } from "../text/prompt.js";
 import type { ClaimedSource } from "../text/structured-reply.js";
 import type {
   Answer,
+  AnswerAccount,
   AnswerEvent,
   Citation,
   ModelRequest,
@@ -24,7 +25,6 @@ export type AnswerProgress = Exclude<AnswerEvent, { readonly type: "finish" | "e
 
 /** What a finished answer is made of beside the draft itself. */
 export interface AnswerEnding {
-  readonly retrieved: Retrieved;
   /** As the service named it. */
   readonly model: string;
   /** The last reply, without markers. */
@@ -51,11 +51,14 @@ export class AnswerDraft {
   #usage: Usage = { inputTokens: 0, outputTokens: 0 };
   #fold: string | undefined;
   #citable = true;
+  readonly #retrieved: Retrieved;
   readonly #requests: ModelRequest[] = [];
+  #unanswered: (() => ModelRequest) | undefined;
   readonly #started = performance.now();
 
-  constructor(sources: AnswerSources) {
+  constructor(retrieved: Retrieved, sources: AnswerSources) {
     this.cited = new CitedText(sources.checker);
+    this.#retrieved = retrieved;
     this.#sources = sources;
   }
 
@@ -71,18 +74,41 @@ export class AnswerDraft {
     return this.warn(`The answer cites source ${part.number}; there are ${this.#sources.size} sources`);
   }
 
-  /** Counts one request to the model. */
-  count(
-    request: ModelRequest,
-    { finish }: ModelReply,
-    { foldedTurns, foldedRounds, droppedTurns, droppedRounds }: Folded,
-  ): void {
-    this.#usage = addUsage(this.#usage, finish.usage);
-    this.#requests.push(request);
+  /** Notes what of the conversation goes out in shortened form. */
+  fold({ foldedTurns, foldedRounds, droppedTurns, droppedRounds }: Folded): void {
     if (foldedTurns + foldedRounds === 0) return;
     this.#fold =
       `shortened ${foldedTurns} earlier turns and ${foldedRounds} rounds of tools, ` +
       `and left out ${droppedTurns} and ${droppedRounds} of them`;
+  }
+
+  /** A request to the model is on its way; `unanswered` says what it came to if nothing ever comes of it. */
+  asks(unanswered: () => ModelRequest): void {
+    this.#unanswered = unanswered;
+  }
+
+  /** Counts a request to the model that was answered. */
+  count(request: ModelRequest, usage: Usage): void {
+    this.#unanswered = undefined;
+    this.#usage = addUsage(this.#usage, usage);
+    this.#requests.push(request);
+  }
+
+  /** What it came to so far. */
+  account(): AnswerAccount {
+    const unanswered = this.#unanswered ? [this.#unanswered()] : [];
+    return answerAccount({
+      retrieved: this.#retrieved,
+      trace: this.#trace(),
+      requests: [...(this.#retrieved.requests ?? []), ...this.#requests, ...unanswered],
+      answerMilliseconds: performance.now() - this.#started,
+    });
+  }
+
+  #trace(): readonly TraceStep[] {
+    const fold: TraceStep[] =
+      this.#fold === undefined ? [] : [{ step: "fold", kept: this.#sources.chunkIds, dropped: [], note: this.#fold }];
+    return [...this.#retrieved.trace, ...this.#sources.steps, ...fold];
   }
 
   /** Keeps the calls of a round. */
@@ -128,11 +154,9 @@ export class AnswerDraft {
     }
   }
 
-  finish({ retrieved, model, lastReply, structured }: AnswerEnding): Answer {
+  finish({ model, lastReply, structured }: AnswerEnding): Answer {
+    const retrieved = this.#retrieved;
     const { text, plain } = structured ? { text: structured.text, plain: structured.text } : this.cited;
-    const fold: TraceStep[] =
-      this.#fold === undefined ? [] : [{ step: "fold", kept: this.#sources.chunkIds, dropped: [], note: this.#fold }];
-    const trace = [...retrieved.trace, ...this.#sources.steps, ...fold];
     return {
       question: retrieved.asked ?? retrieved.question,
       text,
@@ -140,14 +164,9 @@ export class AnswerDraft {
       ...(structured?.value !== undefined && { value: structured.value }),
       citations: this.#citations,
       hits: this.#sources.hits,
-      trace: askableTrace(trace),
+      trace: askableTrace(this.#trace()),
       usage: addUsage(retrieved.usage, this.#usage),
-      account: answerAccount({
-        retrieved,
-        trace,
-        requests: [...(retrieved.requests ?? []), ...this.#requests],
-        answerMilliseconds: performance.now() - this.#started,
-      }),
+      account: this.account(),
       model,
       // Without markers: the next question comes with sources of other numbers.
       turn: { role: "assistant", text: plain.trim(), ...(this.exchanges.length > 0 && { tools: this.exchanges }) },

@@ -4,6 +4,7 @@ import { resolve } from "../options.js";
 import { stage, type RunContext, type Stage } from "../pipeline.js";
 import type { ChatModel } from "../ports.js";
 import type { AnswerEvent, Retrieved } from "../types.js";
+import type { AnswerDraft } from "./answer-draft.js";
 import { AnswerOptions } from "./answer-options.js";
 import { composeAnswer } from "./compose-answer.js";
 import { answerStructure, repairMessageCount } from "./structured-answer.js";
@@ -49,7 +50,9 @@ export function answer(model: ChatModel, options: AnswerOptions = {}): Stage<Ret
 
   async function* answerOne(retrieved: Retrieved, context: RunContext): AsyncGenerator<AnswerEvent> {
     let last: AnswerEvent;
-    const events = composeAnswer(retrieved, { model, settings, structure, tools, context });
+    let draft: AnswerDraft | undefined;
+    const onDraft = (made: AnswerDraft) => void (draft = made);
+    const events = composeAnswer(retrieved, { model, settings, structure, tools, context, onDraft });
     try {
       for (;;) {
         context.signal.throwIfAborted();
@@ -61,7 +64,7 @@ export function answer(model: ChatModel, options: AnswerOptions = {}): Stage<Ret
         yield next.value;
       }
     } catch (thrown) {
-      last = { type: "error", error: asError(thrown) };
+      last = { type: "error", error: asError(thrown), ...(draft && { account: draft.account() }) };
     } finally {
       // Also when the reader left in the middle: lets go of the model's stream and of tools still running.
       await events.return(undefined as never);

@@ -1,8 +1,11 @@
 import { AnswerError, TransportError } from "../errors.js";
 import type { CallOptions, ChatModel, ChatRequest } from "../ports.js";
 import { WrittenToolCallParser } from "../text/written-tool-calls.js";
+import type { FailedAttempt } from "../types.js";
 import type { AnswerDraft, AnswerProgress } from "./answer-draft.js";
+import { givenUp } from "./given-up.js";
 import type { ChatFinish, ModelCall, ModelReply } from "./model-reply.js";
+import { modelRequest } from "./model-request.js";
 import { untilAborted } from "./until-aborted.js";
 
 export interface AskOptions {
@@ -33,7 +36,13 @@ export async function* askModel(
   let untold = "";
   let finish: ChatFinish | undefined;
 
-  for await (const event of untilAborted(model.stream(request, call), call.signal)) {
+  const asked = { step: "answer", by: model, started: performance.now(), messages: request.messages.length };
+  const failedAttempts: FailedAttempt[] = [];
+  const onFailedAttempt = (attempt: FailedAttempt) => void failedAttempts.push(attempt);
+  draft.asks(() =>
+    modelRequest({ ...asked, failedAttempts: call.signal.aborted ? givenUp(failedAttempts) : failedAttempts }),
+  );
+  for await (const event of untilAborted(model.stream(request, { ...call, onFailedAttempt }), call.signal)) {
     if (event.type === "text-delta") yield* say(readsWrittenCalls ? written.push(event.text) : event.text);
     else if (event.type === "tool-call") calls.push(event);
     else if (event.type === "reasoning-delta") {
@@ -41,6 +50,7 @@ export async function* askModel(
       yield event;
     } else {
       finish = event;
+      draft.count(modelRequest({ ...asked, usage: finish.usage, failedAttempts }), finish.usage);
       break;
     }
   }

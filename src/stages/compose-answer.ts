@@ -5,7 +5,7 @@ import { longestStart } from "../text/cut-text.js";
 import { foldMessages, type ToolRound } from "../text/fold-messages.js";
 import { packSources } from "../text/pack.js";
 import { abstentionFor, renderSourcedQuestion, systemPrompt } from "../text/prompt.js";
-import type { Answer, Document, FailedAttempt, Hit, Retrieved, ToolExchange, Turn } from "../types.js";
+import type { Answer, Document, Hit, Retrieved, ToolExchange, Turn } from "../types.js";
 import { answerBudget } from "./answer-budget.js";
 import { AnswerDraft, type AnswerProgress } from "./answer-draft.js";
 import { AnswerSources } from "./answer-sources.js";
@@ -13,7 +13,6 @@ import type { ResolvedAnswerOptions } from "./answer-options.js";
 import { askModel } from "./ask-model.js";
 import { fixedCosts } from "./fixed-costs.js";
 import type { ModelReply } from "./model-reply.js";
-import { modelRequest } from "./model-request.js";
 import { remainingTime } from "./remaining-time.js";
 import { type AnswerStructure, type BadReply, repairMessages, repairTokens } from "./structured-answer.js";
 import { runToolRound, withIds } from "./tool-round.js";
@@ -26,12 +25,14 @@ export interface AnswerParts {
   readonly structure: AnswerStructure | undefined;
   readonly tools: Toolbox;
   readonly context: RunContext;
+  /** Is given the draft once there is one: what was spent on it is to be known if it fails. */
+  readonly onDraft: (draft: AnswerDraft) => void;
 }
 
 /** One answer, told as it is made, and returned whole at the end. Throws where it cannot be made. */
 export async function* composeAnswer(
   retrieved: Retrieved,
-  { model, settings, structure, tools, context }: AnswerParts,
+  { model, settings, structure, tools, context, onDraft }: AnswerParts,
 ): AsyncGenerator<AnswerProgress, Answer> {
   const { question, hits } = retrieved;
   const { tokens } = model;
@@ -50,12 +51,13 @@ export async function* composeAnswer(
   const packed = packSources(hits, { maxTokens: budget.sources, tokens, widen });
   const { passages } = packed;
   const sources = new AnswerSources(hits, packed);
-  const draft = new AnswerDraft(sources);
+  const draft = new AnswerDraft(retrieved, sources);
+  onDraft(draft);
 
   if (passages.length === 0 && tools.size === 0) {
     const lastReply = abstentionFor(question);
     for (const part of draft.cited.push(lastReply)) yield draft.tell(part);
-    return draft.finish({ retrieved, model: model.model, lastReply });
+    return draft.finish({ model: model.model, lastReply });
   }
 
   const ask = renderSourcedQuestion({ sources: passages, question });
@@ -75,31 +77,20 @@ export async function* composeAnswer(
       { system, history, ask, rounds },
       { maxMessages: model.maxMessages - repair.length, maxTokens: budget.conversation, tokens, ...form },
     );
-    const started = performance.now();
-    const messages = [...folded.messages, ...repair];
-    const failedAttempts: FailedAttempt[] = [];
+    draft.fold(folded);
     const reply = yield* askModel(model, draft, {
       request: {
-        messages,
+        messages: [...folded.messages, ...repair],
         maxTokens: budget.reply,
         // Services differ in whether a reply in JSON may be a call of a tool.
         ...(structure && offered.length === 0 && { format: "json" as const }),
         ...(offered.length > 0 && { tools: offered }),
         ...(settings.temperature !== undefined && { temperature: settings.temperature }),
       },
-      call: {
-        signal: context.signal,
-        ...remainingTime(context),
-        onFailedAttempt: (attempt) => failedAttempts.push(attempt),
-      },
+      call: { signal: context.signal, ...remainingTime(context) },
       readsWrittenCalls: tools.size > 0,
       tells: structure === undefined,
     });
-    const { usage } = reply.finish;
-    const asked = { step: "answer", by: model, started, messages: messages.length };
-    const request = modelRequest({ ...asked, usage, failedAttempts });
-    draft.count(request, reply, folded);
-
     if (reply.calls.length === 0 || offered.length === 0) {
       if (structure) {
         const read = await structure.read(reply.text);
@@ -108,14 +99,14 @@ export async function* composeAnswer(
           yield { type: "text-delta", text };
           if (read.answered) yield* draft.cite(read.sources);
           const structured = { ...read, text };
-          return draft.finish({ retrieved, model: reply.finish.model, lastReply: text, structured });
+          return draft.finish({ model: reply.finish.model, lastReply: text, structured });
         }
         if (bad) throw misfit(reply, read.problem);
         bad = { text: reply.text, problem: read.problem };
         continue;
       }
       yield* draft.review(reply);
-      return draft.finish({ retrieved, model: reply.finish.model, lastReply: reply.text });
+      return draft.finish({ model: reply.finish.model, lastReply: reply.text });
     }
     const round = yield* runToolRound(withIds(reply.calls, new Set(draft.exchanges.map(({ id }) => id))), {
       tools,

@@ -197,7 +197,7 @@ describe("what goes wrong in a call is told to the model", () => {
       signal: controller.signal,
       onEvent: ({ type }) => void (type === "tool-call" && setImmediate(() => controller.abort(reason))),
     });
-    expect(events.at(-1)).toEqual({ type: "error", error: reason });
+    expect(events.at(-1)).toMatchObject({ type: "error", error: reason });
     expect(model.requests).toHaveLength(1);
   });
 
@@ -342,7 +342,8 @@ test("an abort at any event of a tool loop ends it with the caller's own reason,
       signal: controller.signal,
       onEvent: () => void (seen++ === at && controller.abort(reason)),
     });
-    expect(events).toEqual([...all.slice(0, at + 1), { type: "error", error: reason }]);
+    expect(events.slice(0, -1)).toEqual(all.slice(0, at + 1));
+    expect(events.at(-1)).toMatchObject({ type: "error", error: reason });
     if (at <= firstCall + 1) expect(ran).toEqual([]);
   }
 });

@@ -1,16 +1,21 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { AnswerError, TransportError } from "../../src/errors.js";
 import type { ChatEvent } from "../../src/ports.js";
 import { answer } from "../../src/stages/answer.js";
 import { collectAnswer } from "../../src/stages/collect-answer.js";
+import { modelRequest } from "../../src/stages/model-request.js";
 import { countMessageTokens } from "../../src/text/fold-messages.js";
 import { abstentions, parseQuestion, parseSources } from "../../src/text/prompt.js";
 import { defaultTokens } from "../../src/text/tokens.js";
-import type { AnswerEvent, Turn } from "../../src/types.js";
+import { tool } from "../../src/tool.js";
+import type { AnswerAccount, AnswerEvent, Turn } from "../../src/types.js";
 import { eventsOf, finish, hit, retrieved, say, scriptedModel, think, type Script } from "./scripted-model.js";
 
 const keys = hit("Keys expire after 90 days. They cannot be renewed.");
+/** Of an answer that ended in an error. */
+const account = expect.objectContaining({ paid: expect.anything() as object }) as AnswerAccount;
 const isLast = ({ type }: AnswerEvent) => type === "finish" || type === "error";
 
 describe("an answer", () => {
@@ -169,6 +174,22 @@ describe("with documents at hand", () => {
     expect(read).toEqual(["keys.md"]);
   });
 
+  test("a citation names the hit that was found by its words, and one that fails the place of what was found", async () => {
+    const first = { ...small.chunk, id: "first" };
+    const at = text.indexOf("They cannot");
+    const second = { ...first, id: "second", start: at, end: at + 23, text: "They cannot be renewed." };
+    const model = scriptedModel([[say('So [1: "cannot be renewed"]. Blue [1: "nine euros a year"].'), finish()]]);
+    const asked = retrieved([
+      { ...small, chunk: first },
+      { ...small, line: 5, chunk: second },
+    ]);
+    const { citations } = await collectAnswer(await eventsOf(answer(model, { documents }), asked));
+    expect(citations).toMatchObject([
+      { chunkId: "second", line: 5, supported: true },
+      { chunkId: "first", start, end: start + 26, line: 4, supported: false },
+    ]);
+  });
+
   test.each([
     ["widenTokens is 0", { widenTokens: 0 }, {}],
     ["there is no room beside the reply", {}, { contextTokens: 2048, tokens: defaultTokens }],
@@ -177,9 +198,11 @@ describe("with documents at hand", () => {
     const long = { ...documents, document: async (uri: string) => ({ uri, text: text + "More words. ".repeat(1500) }) };
     const wide = { ...small, chunk: { ...small.chunk, parent: { start: 0, end: text.length + 18_000 } } };
     const given = "widenTokens" in options ? small : wide;
+    read.length = 0;
     const settings = { answerTokens: 64, thinkingTokens: 0, documents: given === wide ? long : documents, ...options };
     await eventsOf(answer(model, settings), retrieved([given]));
     expect(parseSources(model.requests[0]!.messages[1]!.content)[0]!.text).toBe("Keys expire after 90 days.");
+    expect(read).toEqual([]);
   });
 });
 
@@ -217,6 +240,39 @@ describe("what goes wrong is the last event", () => {
     expect(requests).toEqual([]);
   });
 
+  test("with the account of what was paid all the same", async () => {
+    const broken = new TransportError("network", "reset");
+    const call: ChatEvent = { type: "tool-call", id: "c1", name: "none", arguments: "{}" };
+    const model = scriptedModel([
+      [say("So."), call, finish("tool-calls")],
+      [say("Keys last"), broken],
+    ]);
+    const tools = [tool({ name: "clock", description: "", input: z.object({}), run: () => "noon" })];
+    const asked = retrieved([keys], { requests: [modelRequest({ step: "rerank", by: { model: "r" }, started: 0 })] });
+    const last = (await eventsOf(answer(model, { tools }), asked)).at(-1);
+    expect(last).toMatchObject({ type: "error", error: broken });
+    const { account: told } = last as Extract<AnswerEvent, { type: "error" }>;
+    expect(JSON.parse(JSON.stringify(told))).toEqual(told);
+    expect(told).toMatchObject({
+      asked: { question: "How long does a key last?" },
+      trace: [{ step: "pack", kept: ["keys.md#0"] }],
+      requests: [
+        { step: "rerank" },
+        { step: "answer", inputTokens: 10, outputTokens: 3 },
+        { step: "answer", inputTokens: 0, unanswered: true },
+      ],
+      paid: { inputTokens: 10, outputTokens: 3, failedAttempts: 0 },
+    });
+  });
+
+  test.each([
+    ["thinking", [think("Hm. ".repeat(99)), finish("length")]],
+    ["a filter", [say("Ke"), finish("content-filter")]],
+  ])("and what was spent on %s is in it", async (_, script) => {
+    const last = (await eventsOf(answer(scriptedModel([script])), retrieved([keys]))).at(-1);
+    expect(last).toMatchObject({ type: "error", account: { paid: { inputTokens: 10, outputTokens: 3 } } });
+  });
+
   test("a search that fails before the stage", async () => {
     const failed = new TransportError("upstream", "no embedding");
     const source = (async function* () {
@@ -249,7 +305,9 @@ describe("an abort", () => {
           if (seen++ === at) controller.abort(reason);
         },
       });
-      expect(events).toEqual([...all.slice(0, at + 1), { type: "error", error: reason }]);
+      // Before the sources were packed there is nothing to account for.
+      const end = { type: "error", error: reason, ...(at > 0 && { account }) };
+      expect(events).toEqual([...all.slice(0, at + 1), end]);
     }
   });
 
@@ -271,7 +329,7 @@ describe("an abort", () => {
     const reason = new Error("too slow");
     setImmediate(() => controller.abort(reason));
     const events = await eventsOf(answer(model), retrieved([keys]), { signal: controller.signal });
-    expect(events.at(-1)).toEqual({ type: "error", error: reason });
+    expect(events.at(-1)).toEqual({ type: "error", error: reason, account });
   });
 });
 

@@ -216,7 +216,10 @@ export class Upstream {
     }
     if (!(thrown instanceof Stopped)) return thrown;
     const { why } = thrown;
-    if (why.kind === "aborted") return why.reason;
+    if (why.kind === "aborted") {
+      if (once && (scope.departed || scope.mayHaveArrived)) this.#warnOfTrace(call, scope);
+      return why.reason;
+    }
     const undelivered = !scope.departed && !scope.mayHaveArrived;
     const ambiguous = once && !undelivered;
     if (why.kind === "closed") {
@@ -227,6 +230,13 @@ export class Upstream {
     const cause = last && transportError(last, reported);
     const code = ambiguous ? "ambiguous" : "timeout";
     return transportError({ code, message, retryable: !ambiguous, undelivered, cause }, reported);
+  }
+
+  /** An abort is thrown as it is, and cannot tell what it left behind. */
+  #warnOfTrace({ operation, model }: Pick<Outgoing, "operation" | "model">, { startedAtMs }: CallScope): void {
+    const since = new Date(Date.now() - (performance.now() - startedAtMs)).toISOString();
+    const message = `it was aborted after it had been sent: what it asked for may have been created since ${since}, and would cost. Look for it (listVideoTasks) before asking again`;
+    this.warn(operation.name, model, message);
   }
 
   close(): Promise<void> {

@@ -161,7 +161,7 @@ const decisions: Readonly<Record<string, string>> = {
   R2: "a document of null is none",
   R3: "top_n is clamped",
   R4: "no documents need no call",
-  R5: "documents are not split",
+  R5: "documents are not split unless the options say so",
   R6: "limits of long documents go out when they are set",
   R7: "results are put in order",
   R8: "scores have no scale",
@@ -171,7 +171,7 @@ const decisions: Readonly<Record<string, string>> = {
   M4: "an empty text is refused",
   M5: "token ids are refused",
   M6: "vectors are decoded by what arrives",
-  M7: "dimensions is not sent",
+  M7: "dimensions is sent to models that have several",
   M8: "vectors are checked against the texts",
   M9: "usage may lack fields",
   V1: "a task is asked for by GET",
@@ -196,7 +196,7 @@ const decisions: Readonly<Record<string, string>> = {
   V20: "a search that will not be done is warned of",
   V22: "ids are opaque",
   V23: "callbacks are hints",
-  V24: "other formats of pictures are refused",
+  V24: "other formats of pictures are refused, but for models that take them",
   V25: "frames and references do not mix",
 };
 

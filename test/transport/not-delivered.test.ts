@@ -1,9 +1,10 @@
+import { Agent } from "undici";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { TransportError } from "../../src/errors.js";
 import type { TransportOptions } from "../../src/transport/options.js";
 import { createTransport } from "../../src/transport/transport.js";
 import { silentHost } from "../support/silent-host.js";
-import { failure } from "../support/transport-for.js";
+import { failure, transportFor, vectors } from "../support/transport-for.js";
 import { tunnelProxy } from "../support/tunnel-proxy.js";
 import { catVideo } from "../support/video-task.js";
 
@@ -115,4 +116,19 @@ test("V13: what went onto a connection that then stays silent may have arrived, 
   const transport = transportTo({ baseUrl: `http://${silent.host}`, proxyUrl: proxy.url });
   const error = await failure(transport.createVideoTask(catVideo, { deadlineMs: 1500 }));
   expect(error).toMatchObject({ code: "ambiguous", attempts: 1, submission: { model: catVideo.model } });
+});
+
+test("V13: a creation given up in the HTTP client's own queue is never sent", async () => {
+  const dispatcher = new Agent({ connections: 1 });
+  onTestFinished(() => dispatcher.close());
+  const { transport, upstream } = await transportFor(() => ({ ...vectors(1), delayMs: 1500 }), { dispatcher });
+  const before = transport.embeddings({ model: "m", input: ["a"] });
+  await vi.waitFor(() => expect(upstream.requests).toHaveLength(1), 5000);
+  const error = await failure(transport.createVideoTask(catVideo, { deadlineMs: 200 }));
+  expect(error).toMatchObject({ code: "timeout", attempts: 1 });
+  expectNothingSent(error);
+  await before;
+  // The same connection, behind whatever would have waited for it.
+  await transport.embeddings({ model: "m", input: ["a"] });
+  expect(upstream.requests.map(({ path }) => path)).toEqual(["/llm/v1/embeddings", "/llm/v1/embeddings"]);
 });

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { describe, expect, test } from "vitest";
+import { Agent } from "undici";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { operations } from "../../src/contract/operations.js";
 import { TransportError } from "../../src/errors.js";
 import type { TransportEvent } from "../../src/transport/events.js";
@@ -23,6 +24,19 @@ test("V4: a task is created, and only its id is needed of the answer", async () 
 describe("V12: a slow answer is no failure", () => {
   test("the contract allows it 15 minutes", () => {
     expect(operations.createVideoTask.readTimeoutMs).toBe(15 * 60_000);
+  });
+
+  test("and no time-out of the HTTP client, which would end it after five, stands in the way", async () => {
+    const agent = new Agent();
+    onTestFinished(() => agent.close());
+    const asked: object[] = [];
+    const dispatcher = agent.compose((dispatch) => (options, handler) => {
+      asked.push(options);
+      return dispatch(options, handler);
+    });
+    const { transport } = await transportFor([{ json: { id: "cgt-1" } }], { dispatcher });
+    await transport.createVideoTask(catVideo);
+    expect(asked).toEqual([expect.objectContaining({ headersTimeout: 0, bodyTimeout: 0 })]);
   });
 
   test("a read time-out is ours to set, and leaves open what became of the task", async () => {
@@ -104,12 +118,25 @@ describe("V13: a creation that may have arrived is never sent again", () => {
     expect(upstream.requests).toHaveLength(1);
   });
 
-  test("an abort is thrown as it is", async () => {
-    const { transport } = await transportFor([{ hang: true }]);
+  test("an abort is thrown as it is, and what it may have left behind is warned of", async () => {
+    const warnings: TransportEvent[] = [];
+    const onEvent = (event: TransportEvent) => void (event.type === "warning" && warnings.push(event));
+    const { transport, upstream } = await transportFor([{ hang: true }], { onEvent });
     const stop = new AbortController();
     const reason = new Error("enough");
-    setTimeout(() => stop.abort(reason), 40);
+    const creation = failure(transport.createVideoTask(catVideo, { signal: stop.signal }));
+    await vi.waitFor(() => expect(upstream.requests).toHaveLength(1), 5000);
+    stop.abort(reason);
+    expect(await creation).toBe(reason);
+    expect(warnings).toEqual([
+      expect.objectContaining({
+        operation: "createVideoTask",
+        model: catVideo.model,
+        message: expect.stringMatching(/may have been created since \d{4}-.*listVideoTasks/) as string,
+      }),
+    ]);
     expect(await failure(transport.createVideoTask(catVideo, { signal: stop.signal }))).toBe(reason);
+    expect(warnings).toHaveLength(1);
   });
 });
 

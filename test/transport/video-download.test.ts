@@ -106,13 +106,14 @@ describe("an interrupted download goes on where it stopped", () => {
 
   test("from the beginning when the server sends another part than was asked for", async () => {
     const range = { ...binary, "content-range": `bytes 0-${bytes.length - 1}/${bytes.length}` };
-    const { path, download } = await setting([
+    const { files, path, download } = await setting([
       half,
       { status: 206, chunks: [bytes], headers: range },
       served({ headers: {} } as RecordedRequest),
     ]);
     expect(await download()).toMatchObject({ resumedBytes: 0 });
     expect(await readFile(path)).toEqual(bytes);
+    expect(files.requests[2]!.headers.range).toBeUndefined();
   });
 
   test("as often as the server gives no more than a part of what is left", async () => {
@@ -291,7 +292,8 @@ test("a closed transport downloads nothing", async () => {
 });
 
 test("a file that cannot be written says why, and is not tried again", async () => {
-  const { files, folder, finished, transport } = await setting(served);
+  const long = { backoffMs: 60_000, maxBackoffMs: 60_000 };
+  const { files, folder, finished, transport } = await setting(served, {}, long);
   const error = await failure(transport.downloadVideo(finished, join(folder, "none", "cat.mp4")));
   expect(String(error)).toMatch(/could not be written: there is no folder .*none$/);
   expect(files.requests).toHaveLength(0);

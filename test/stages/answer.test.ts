@@ -329,7 +329,12 @@ describe("an abort", () => {
     const reason = new Error("too slow");
     setImmediate(() => controller.abort(reason));
     const events = await eventsOf(answer(model), retrieved([keys]), { signal: controller.signal });
-    expect(events.at(-1)).toEqual({ type: "error", error: reason, account });
+    const requests = [expect.objectContaining({ unanswered: true, failedAttempts: [{ code: "aborted" }] }) as object];
+    expect(events.at(-1)).toEqual({
+      type: "error",
+      error: reason,
+      account: expect.objectContaining({ requests }) as AnswerAccount,
+    });
   });
 });
 

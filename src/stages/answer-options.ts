@@ -35,6 +35,11 @@ export const AnswerOptions = z.strictObject({
       "must be a zod schema",
     )
     .optional(),
+  /**
+   * `required`: the model is told to call a tool before it answers, and an answer without a call has a warning; services
+   * have no field to force it. Default: `auto`, the model decides.
+   */
+  toolUse: z.enum(["auto", "required"]).default("auto"),
   /** Rounds of tool calls, after which the model is asked once more, without tools. 0 to 64; default 8. */
   maxRounds: z.int().min(0).max(64).default(8),
   /** Tokens kept free for the answer. Default 4,096; at most a quarter of the context. */

@@ -4,7 +4,7 @@ import type { ChatModel, TokenCounter } from "../ports.js";
 import { longestStart } from "../text/cut-text.js";
 import { foldMessages, type ToolRound } from "../text/fold-messages.js";
 import { packSources } from "../text/pack.js";
-import { abstentionFor, renderSourcedQuestion, systemPrompt } from "../text/prompt.js";
+import { abstentionFor, callFirst, renderSourcedQuestion, systemPrompt } from "../text/prompt.js";
 import type { Answer, Document, Hit, Retrieved, ToolExchange, Turn } from "../types.js";
 import { answerBudget } from "./answer-budget.js";
 import { AnswerDraft, type AnswerProgress } from "./answer-draft.js";
@@ -39,7 +39,10 @@ export async function* composeAnswer(
   yield { type: "retrieved", hits, trace: retrieved.trace };
 
   const history = (retrieved.history ?? []).map((turn) => withServiceNames(turn, tools));
-  const system = structure?.systemPrompt(settings.instructions) ?? systemPrompt(question, settings.instructions);
+  const callsFirst =
+    settings.toolUse === "required" && tools.offered(hits.length > 0 || history.some(usedTools)).length > 0;
+  const instructions = [settings.instructions, ...(callsFirst ? [callFirst] : [])].join("\n\n");
+  const system = structure?.systemPrompt(instructions) ?? systemPrompt(question, instructions);
   const costs = fixedCosts({ system, question, history, tools: tools.offered(false), tokens });
   const budget = answerBudget(model, settings, {
     ...costs,
@@ -92,6 +95,9 @@ export async function* composeAnswer(
       tells: structure === undefined,
     });
     if (reply.calls.length === 0 || offered.length === 0) {
+      if (callsFirst && bad === undefined && rounds.length === 0) {
+        yield draft.warn("The model was to call a tool and called none");
+      }
       if (structure) {
         const read = await structure.read(reply.text);
         if (!("problem" in read)) {

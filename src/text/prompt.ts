@@ -93,6 +93,9 @@ function elements(message: string, tag: "source" | "question"): { attributes: st
   }
 }
 
+/** Told to a model that is to use its tools. */
+export const callFirst = "Call at least one of the tools before you answer.";
+
 /**
  * The system message: how to answer from sources and how to cite. The marker carries the words it rests on, so that
  * each citation can be checked against the stored text.

@@ -121,6 +121,33 @@ describe("a tool loop", () => {
     for (const { messages } of model.requests) expect(messages.length).toBeLessThanOrEqual(10);
   });
 
+  test.each([
+    ["auto", done, false, []],
+    ["required", done, true, ["The model was to call a tool and called none"]],
+  ] as const)(
+    "with toolUse %s tells the model to call one first, and says when it did not",
+    async (toolUse, script, told, warned) => {
+      const model = scriptedModel([script]);
+      const options = { tools: [lookUp], toolUse, instructions: "Be kind." };
+      const { warnings } = await collectAnswer(await eventsOf(answer(model, options), retrieved([keys])));
+      const system = model.requests[0]!.messages[0]!.content;
+      expect(system.endsWith("Be kind.\n\nCall at least one of the tools before you answer.")).toBe(told);
+      expect(warnings).toEqual(expect.arrayContaining([...warned]));
+      expect(warnings.some((each) => each.includes("to call a tool"))).toBe(told);
+    },
+  );
+
+  test("is content with a call where one is required, and asks for none where all tools are withheld", async () => {
+    const model = scriptedModel([[call("look_up", { word: "key" }), finish("tool-calls")], done]);
+    const options = { tools: [lookUp], toolUse: "required" as const };
+    const whole = await collectAnswer(await eventsOf(answer(model, options), retrieved([keys])));
+    expect(whole.warnings).toEqual([]);
+    const write = { ...lookUp, writes: true };
+    const withheld = scriptedModel([done]);
+    await eventsOf(answer(withheld, { ...options, tools: [write] }), retrieved([keys]));
+    expect(withheld.requests[0]!.messages[0]!.content).not.toContain("Call at least one");
+  });
+
   test("goes on without hits, since a tool may hold the answer", async () => {
     const model = scriptedModel([[call("look_up", { word: "key" }), finish("tool-calls")], done]);
     const whole = await collectAnswer(await eventsOf(answer(model, { tools: [lookUp] }), retrieved([])));

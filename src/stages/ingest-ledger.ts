@@ -2,10 +2,10 @@ import { BudgetError, ReconciliationError, asError } from "../errors.js";
 import type { RunContext, RunEvent } from "../pipeline.js";
 import type { Source } from "../stream.js";
 import type { Document } from "../types.js";
+import { DocumentBook, type DocumentOutcome } from "./document-book.js";
 import { RecentRate } from "./recent-rate.js";
 
 type DocumentEvent = Extract<RunEvent, { type: "document" }>;
-export type DocumentOutcome = DocumentEvent["outcome"];
 
 /** What an ingest came to. */
 export interface IngestReport {
@@ -59,8 +59,7 @@ export interface IngestProgress {
 /** Keeps the books of one ingest: fed with a run's events, read as progress at any time and as the report at the end. */
 export class IngestLedger {
   readonly #startedAt = performance.now();
-  readonly #read = new Set<string>();
-  readonly #outcomes = new Map<string, { readonly outcome: DocumentOutcome; readonly chunks: number }>();
+  readonly #book = new DocumentBook();
   readonly #failures = new Map<string, Error>();
   readonly #skipped: { readonly uri: string; readonly reason: string }[] = [];
   readonly #counters = new Map<string, number>();
@@ -71,13 +70,13 @@ export class IngestLedger {
   /** Hands on a source's documents, each noted as read. */
   async *reading(source: Source<Document>): AsyncGenerator<Document> {
     for await (const document of source) {
-      this.#read.add(document.uri);
+      this.#book.noteRead(document.uri);
       yield document;
     }
   }
 
   wasRead(uri: string): boolean {
-    return this.#read.has(uri);
+    return this.#book.wasRead(uri);
   }
 
   add(event: RunEvent): void {
@@ -98,7 +97,7 @@ export class IngestLedger {
 
   progress(): IngestProgress {
     const documentsFound = this.#counters.get("files-found");
-    const documentsDone = this.#outcomes.size;
+    const documentsDone = this.#book.settled;
     const chunksEmbedded = this.#embedded();
     const seconds = this.#seconds();
     this.#chunkRate.note(seconds, chunksEmbedded);
@@ -106,7 +105,7 @@ export class IngestLedger {
     const documentsPerSecond = this.#documentRate.perSecond(seconds, documentsDone) ?? 0;
     return {
       documentsFound,
-      documentsRead: this.#read.size,
+      documentsRead: this.#book.read,
       documentsDone,
       chunksEmbedded,
       tokens: this.#count("tokens"),
@@ -132,20 +131,15 @@ export class IngestLedger {
       if (error instanceof BudgetError) unfinished++;
       else this.#settle({ type: "document", uri, outcome: "failed", chunks: 0, error });
     }
-    const lost = [...this.#read].filter((uri) => !this.#outcomes.has(uri) && !failures.has(uri));
+    const lost = [...this.#book.unsettled()].filter((uri) => !failures.has(uri));
     if (stopped) unfinished += lost.length;
     else if (lost.length > 0) {
       throw new ReconciliationError(
-        `${this.#read.size} documents were read, but ${lost.length} of them came to nothing, the first: ${lost[0]}. ` +
+        `${this.#book.read} documents were read, but ${lost.length} of them came to nothing, the first: ${lost[0]}. ` +
           "A stage dropped them without saying so",
       );
     }
-    const documents = { added: 0, updated: 0, unchanged: 0, deleted: 0, failed: 0 };
-    let total = 0;
-    for (const { outcome, chunks } of this.#outcomes.values()) {
-      documents[outcome]++;
-      total += chunks;
-    }
+    const { documents, chunks: total } = this.#book.totals();
     // Chunks of a document that failed later were embedded too: their vectors are kept, but they are no stored chunks.
     const embedded = Math.min(this.#embedded(), total);
     return {
@@ -163,8 +157,8 @@ export class IngestLedger {
   #settle({ uri, outcome, chunks, deletedChunks = 0, error }: DocumentEvent): void {
     this.#deletedChunks += deletedChunks;
     // Read twice in one run (two overlapping folders), a document counts once: as what its first reading came to.
-    if (outcome === "unchanged" && this.#outcomes.has(uri)) return;
-    this.#outcomes.set(uri, { outcome, chunks: outcome === "deleted" || outcome === "failed" ? 0 : chunks });
+    if (outcome === "unchanged" && this.#book.isSettled(uri)) return;
+    this.#book.settle(uri, outcome, outcome === "deleted" || outcome === "failed" ? 0 : chunks);
     if (outcome === "failed") this.#failures.set(uri, asError(error ?? "failed without a reason"));
   }
 

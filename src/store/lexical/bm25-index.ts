@@ -118,12 +118,13 @@ export class Bm25Index {
     if (slot === mostSlots) throw new RangeError(`A lexical index holds at most ${mostSlots} chunks`);
     if (slot === this.#labels.length) this.#grow(Math.max(1024, Math.ceil(slot * 1.5)));
     let length = 0;
-    for (const [word, frequency] of frequencies) {
+    // Iterating would make a pair for each word.
+    frequencies.forEach((frequency, word) => {
       const term = this.#vocabulary.add(word);
       if (term === this.#postings.terms) this.#postings.addTerm();
       this.#postings.append(term, slot, frequency);
       length += frequency;
-    }
+    });
     this.#labels[slot] = label;
     this.#lengths[slot] = length;
     this.#totalLength += length;

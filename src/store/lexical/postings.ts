@@ -127,15 +127,23 @@ export class Postings {
   }
 
   #move(term: number, needed: number): void {
-    const list = this.list(term);
     let sizeClass = Math.max(0, 2 * Math.floor(Math.log2(needed / 2)));
     while (sizeOf(sizeClass) < needed) sizeClass++;
     const to = this.#allocate(sizeClass);
-    this.#arrayAt(to).set(list, this.#indexOf(to));
+    this.#copy(this.#starts[term]!, to, this.#lengths[term]!);
     const old = this.#classes[term]!;
     if (old !== noClass) (this.#free[old] ??= []).push(this.#starts[term]!);
     this.#starts[term] = to;
     this.#classes[term] = sizeClass;
+  }
+
+  /** By hand where there is little: a view on it would be an object for each of a text's rare words. */
+  #copy(from: number, to: number, length: number): void {
+    if (length === 0) return;
+    const [source, target] = [this.#arrayAt(from), this.#arrayAt(to)];
+    const [sourceAt, targetAt] = [this.#indexOf(from), this.#indexOf(to)];
+    if (length > 64) target.set(source.subarray(sourceAt, sourceAt + length), targetAt);
+    else for (let at = 0; at < length; at++) target[targetAt + at] = source[sourceAt + at]!;
   }
 
   #allocate(sizeClass: number): number {

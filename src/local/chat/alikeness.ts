@@ -16,3 +16,14 @@ export function alikeness(term: string, held: ReadonlySet<string>): number {
   }
   return best;
 }
+
+/** Share of the weight whose terms a text holds, words of the same beginning in part: a text says "centre" for "center". */
+export function likeShare(weights: ReadonlyMap<string, number>, held: ReadonlySet<string>): number {
+  let covered = 0;
+  let total = 0;
+  for (const [term, weight] of weights) {
+    total += weight;
+    covered += weight * alikeness(term, held);
+  }
+  return total === 0 ? 1 : covered / total;
+}

@@ -88,3 +88,19 @@ export function bringsNews(question: string, asked: readonly string[], text: str
   }
   return news;
 }
+
+const asksForTime =
+  /\bwhen\b|\b(?:what|which) (?:year|date|day|month|century|centuries|decade|era|season|time|period)s?\b|何时|什么时候|哪一?[年天]|哪个?时期/i;
+const date =
+  /\b(?:1\d{3}|20\d{2}|[5-9]\d{2})s?\b|\b\d{1,2}(?:st|nd|rd|th)[ -]century|\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\b(?= ?\d| of|,|\.)|\bcentur(?:y|ies)\b|\b\d+ (?:BC|AD|BCE|CE)\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\d{1,4} ?[年月日]|世纪/gi;
+
+/**
+ * Tells of a text whether it brings a time to a question that asks for one, and not merely that of the question: 1 when
+ * it does, -1 when it does not, 0 of every text when the question asks for something else.
+ *
+ * @param own The question's own terms.
+ */
+export function timesIn(question: string, own: ReadonlySet<string>): (text: string) => number {
+  if (!asksForTime.test(question) || asksForNumber.test(question)) return () => 0;
+  return (text) => ((text.match(date) ?? []).some((found) => terms(found).some((term) => !own.has(term))) ? 1 : -1);
+}

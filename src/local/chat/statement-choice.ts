@@ -1,14 +1,17 @@
-import { evidence, leastEvidence, sureEvidence } from "./evidence.js";
-import { asksForCode } from "./question-kind.js";
-import { questionTerms } from "../question-terms.js";
 import { rarity } from "../rarity.js";
+import { leastEvidence, sureEvidence } from "./evidence.js";
+import { choosePassage, type ChosenPassage } from "./passage-choice.js";
 import { plainText } from "./plain-text.js";
-import { announces, scoreStatements, type ScoredStatement } from "./statement-score.js";
+import { asksForCode } from "./question-kind.js";
+import { readQuestion } from "./question-reading.js";
+import { scoreStatements, type ScoredStatement } from "./statement-score.js";
+import { announces, beginsWithPointer } from "./statement-traits.js";
 import type { Statement } from "./statements.js";
-import { widened } from "./widened.js";
 
 /** Coverage below which the best statement is no answer. Higher, answers are missed; lower, other subjects are quoted. */
 const leastCoverage = 0.36;
+/** A statement that holds this much of the question needs none beside it. */
+const wholeCoverage = 0.95;
 /** A further statement must come this near to the best, and hold a telling word of the question that is not yet there. */
 const nearBest = 0.76;
 const tellingRarity = 0.7;
@@ -18,17 +21,19 @@ const leadingStatements = 2;
 
 /** The one to three statements that answer, most direct first; none when the sources do not hold the answer. */
 export function chooseStatements(question: string, all: readonly Statement[]): readonly Statement[] {
-  const scored = scoreStatements(question, all);
+  const reading = readQuestion(question, all);
+  const scored = scoreStatements(reading);
   const best = scored[0];
-  if (best === undefined || best.coverage < leastCoverage || odds(best, scored) < leastEvidence) return [];
-  const unsure = odds(best, scored) < sureEvidence;
-  const asked = questionTerms(question);
+  if (best === undefined) return [];
+  const wantsCode = asksForCode(question);
+  const companions = ({ statement }: ScoredStatement) => withCompanion(statement, all, scored, wantsCode);
+  const direct = best.defines > 0 || best.statement.kind !== "prose" || companions(best).length > 1;
+  const place = direct ? undefined : choosePassage(reading, scored);
+  if (direct ? best.coverage < leastCoverage : (place?.evidence ?? -Infinity) < leastEvidence) return [];
   const chosen: Statement[] = [];
   const said = new Set<string>();
   const matched = new Set<string>();
-  const take = (one: ScoredStatement) => {
-    const led = withCompanion(one.statement, all, scored, asksForCode(question));
-    const together = led.length > 1 ? led : widened(one.statement, question, asked, { all, unsure });
+  const take = (together: readonly Statement[]) => {
     const fresh = together.filter(({ text }) => !said.has(wordsOf(text)));
     // What leads up to something is not left hanging.
     if (chosen.length + fresh.length > mostStatements) return;
@@ -36,22 +41,31 @@ export function chooseStatements(question: string, all: readonly Statement[]): r
       said.add(wordsOf(statement.text));
       chosen.push(statement);
     }
-    for (const term of one.matched) matched.add(term);
+    const texts = new Set(together.map(({ text }) => text));
+    for (const one of scored) if (texts.has(one.statement.text)) for (const term of one.matched) matched.add(term);
   };
-  take(best);
-  for (const one of scored.slice(1)) {
+  take(place === undefined ? companions(best) : quoted(place, scored));
+  for (const one of scored) {
     if (chosen.length >= mostStatements || one.score < nearBest * best.score) break;
     const adds = [...one.matched].some((term) => !matched.has(term) && rarity(term) >= tellingRarity);
-    if (adds) take(one);
+    if (adds) take(companions(one));
   }
   return chosen;
 }
 
-/** Log-odds that the best statement answers. They are those of sentences; an outright definition needs none. */
-function odds(best: ScoredStatement, scored: readonly ScoredStatement[]): number {
-  if (best.defines > 0 || best.statement.kind !== "prose") return Infinity;
-  const rival = scored.find(({ statement }) => statement.source !== best.statement.source);
-  return evidence(best.evidence, best.score - Math.max(0, rival?.score ?? 0));
+/** The passage as one citation; where it surely answers, only the sentence that does, unless it points back. */
+function quoted({ passage, evidence }: ChosenPassage, scored: readonly ScoredStatement[]): readonly Statement[] {
+  const { statements } = passage;
+  const [first, second] = statements;
+  if (first === undefined || second === undefined) return statements;
+  const ofPassage = scored.filter(({ statement }) => statement === first || statement === second);
+  const [lead, other] = ofPassage;
+  const clear = lead !== undefined && (evidence >= sureEvidence || lead.coverage >= wholeCoverage);
+  if (clear && !beginsWithPointer(lead.statement.text)) {
+    const adds = [...(other?.matched ?? [])].some((term) => !lead.matched.has(term));
+    if (!adds) return [lead.statement];
+  }
+  return [{ ...first, passage: `${first.text}${second.joint ?? " "}${second.text}` }, second];
 }
 
 /** The same for statements that differ in case and marks alone. */

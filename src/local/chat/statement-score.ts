@@ -1,12 +1,19 @@
 import { terms } from "../../text/terms.js";
-import { definitionOf, type Definition } from "../definition.js";
-import { questionTerms } from "../question-terms.js";
-import { rarity } from "../rarity.js";
-import { alikeness } from "./alikeness.js";
-import type { EvidenceFacts } from "./evidence.js";
-import { beginsWithIdentifier, holdsIdentifier, identifiersIn, namesIn } from "./names.js";
+import type { Definition } from "../definition.js";
+import { likeShare } from "./alikeness.js";
+import { beginsWithIdentifier, holdsIdentifier, identifiersIn } from "./names.js";
 import { plainText } from "./plain-text.js";
 import { asksForCode, bringsNews, namesVariable, wantedKinds } from "./question-kind.js";
+import type { QuestionReading, ReadStatement } from "./question-reading.js";
+import {
+  announces,
+  isCommand,
+  isMostlySigns,
+  isOption,
+  isQuestion,
+  leansBack,
+  pointsElsewhere,
+} from "./statement-traits.js";
 import type { Statement } from "./statements.js";
 
 export interface ScoredStatement {
@@ -18,7 +25,8 @@ export interface ScoredStatement {
   readonly matched: ReadonlySet<string>;
   /** 1 when it defines outright what is to be defined, 0 when it does not. */
   readonly defines: number;
-  readonly evidence: EvidenceFacts;
+  /** Place among all statements. */
+  readonly index: number;
 }
 
 /** A term in the headings or the sentence before counts for this share of one in the statement. */
@@ -52,8 +60,6 @@ const referencePenalty = 0.25;
 const dependentPenalty = 0.15;
 /** More signs than words: a diagram, or code without a fence. */
 const signsPenalty = 0.4;
-/** By how much more a term weighs that stands in the headings of all sources. */
-const topicShare = 0.6;
 /** An option of a list of options tells no way to do a thing. */
 const optionPenalty = 0.25;
 /** Sources come best first. */
@@ -64,32 +70,19 @@ const sourceBonus = 0.9;
 const specificBonus = 0.4;
 
 /** All statements that may answer, best first. */
-export function scoreStatements(question: string, all: readonly Statement[]): readonly ScoredStatement[] {
-  const definition = definitionOf(question);
-  const asked = questionTerms(definition?.subject ?? question);
-  const wording = terms(definition?.subject ?? question);
-  const read = all.map((statement) => {
-    const words = terms(statement.text);
-    return { statement, words, found: new Set(words) };
-  });
-  const weights = termWeights(
-    asked,
-    read.map(({ found }) => found),
-    all,
-  );
+export function scoreStatements(reading: QuestionReading): readonly ScoredStatement[] {
+  const { question, definition, asked, wording, weights, names, read } = reading;
   const total = [...weights.values()].reduce((sum, weight) => sum + weight, 0);
   if (total === 0) return [];
   const sources = termsBySource(read);
   const ranks = new Map([...sources.keys()].map((source, rank) => [source, rank] as const));
-  const names = namesIn(question);
   const held = new Map([...sources].map(([source, known]) => [source, likeShare(weights, known)] as const));
-  const specific = specificWeights(weights, all);
-  const pairs = nearPairs(wording, questionReach);
+  const specific = specificWeights(reading);
   const identifiers = identifiersIn(question);
   const wants = wantedKinds(question);
   const wantsCode = asksForCode(question);
   const scored: ScoredStatement[] = [];
-  for (const [index, { statement, words, found }] of read.entries()) {
+  for (const [index, { statement, found }] of read.entries()) {
     if (statement.kind === "heading") continue;
     const plain = plainText(statement.text);
     const defines = definition === undefined ? 0 : defining(definition, statement, plain);
@@ -101,7 +94,7 @@ export function scoreStatements(question: string, all: readonly Statement[]): re
     const near = new Set(terms(statement.context));
     if (announces(statement)) for (const term of read[index + 1]?.found ?? []) near.add(term);
     if (before?.statement.source === statement.source) for (const term of before.found) near.add(term);
-    const after = all[index + 1];
+    const after = read[index + 1]?.statement;
     const leads = after?.source === statement.source && after.kind === "code" && statement.kind === "prose";
     const reach = leads || announces(statement) ? `${statement.text}\n${after?.text ?? ""}` : statement.text;
     const fitting = wants.filter(({ has }) => has.test(reach));
@@ -134,9 +127,9 @@ export function scoreStatements(question: string, all: readonly Statement[]): re
         : 0) -
       (statement.kind === "code" && !wantsCode ? codePenalty : 0) -
       (statement.text.length > 600 || isQuestion(plain) ? unfitPenalty : 0) -
-      (pointsElsewhere.test(plain) ? referencePenalty : 0) -
+      (pointsElsewhere(plain) ? referencePenalty : 0) -
       (wantsCode && isOption(statement.text) ? optionPenalty : 0) -
-      (leansBack.test(plain) ? dependentPenalty : 0) -
+      (leansBack(plain) ? dependentPenalty : 0) -
       (statement.kind === "prose" && isMostlySigns(statement.text) ? signsPenalty : 0) -
       rankPenalty * Math.min(10, ranks.get(statement.source) ?? 0);
     scored.push({
@@ -145,48 +138,10 @@ export function scoreStatements(question: string, all: readonly Statement[]): re
       coverage: Math.max(share, Math.min(1, defines)),
       matched,
       defines: Math.min(1, defines / definitionBonus),
-      evidence: {
-        inSource: held.get(statement.source) ?? 0,
-        asked: weights.size,
-        missing: weights.size - matched.size,
-        names: names.length === 0 ? 1 : 1 - absent.length / names.length,
-        rank: ranks.get(statement.source) ?? 0,
-        around: likeShare(weights, withNeighbours(read, index)),
-        length: words.length,
-        pairs: pairs.size === 0 ? 0 : sharedPairs(pairs, nearPairs(words, statementReach)) / pairs.size,
-      },
+      index,
     });
   }
   return scored.toSorted((a, b) => b.score - a.score);
-}
-
-/** Terms of a statement and of those beside it in its source. */
-function withNeighbours(
-  read: readonly { readonly statement: Statement; readonly found: ReadonlySet<string> }[],
-  index: number,
-): ReadonlySet<string> {
-  const { source } = read[index]!.statement;
-  const near = read.slice(Math.max(0, index - 1), index + 2).filter(({ statement }) => statement.source === source);
-  return new Set(near.flatMap(({ found }) => [...found]));
-}
-
-/** Words of the question at most this far apart, and of a statement, count as standing together. */
-const questionReach = 3;
-const statementReach = 4;
-
-/** Every two terms that follow one another at most `reach` places apart. */
-function nearPairs(found: readonly string[], reach: number): ReadonlySet<string> {
-  const pairs = new Set<string>();
-  for (const [at, first] of found.entries()) {
-    for (const second of found.slice(at + 1, at + 1 + reach)) pairs.add(`${first} ${second}`);
-  }
-  return pairs;
-}
-
-function sharedPairs(some: ReadonlySet<string>, others: ReadonlySet<string>): number {
-  let shared = 0;
-  for (const pair of some) if (others.has(pair)) shared++;
-  return shared;
 }
 
 /** Share of the weight whose terms a text holds; 1 when nothing weighs. */
@@ -200,59 +155,11 @@ function coveredShare(weights: ReadonlyMap<string, number>, held: ReadonlySet<st
   return total === 0 ? 1 : covered / total;
 }
 
-/** The same, with words of the same beginning counted in part: a text says "centre" for "center". */
-function likeShare(weights: ReadonlyMap<string, number>, held: ReadonlySet<string>): number {
-  let covered = 0;
-  let total = 0;
-  for (const [term, weight] of weights) {
-    total += weight;
-    covered += weight * alikeness(term, held);
-  }
-  return total === 0 ? 1 : covered / total;
-}
-
 /** The weights without the subject: what at least half of the sources are headed by. */
-function specificWeights(weights: ReadonlyMap<string, number>, all: readonly Statement[]): ReadonlyMap<string, number> {
-  const headed = headingsBySource(all);
+function specificWeights({ weights, headed }: QuestionReading): ReadonlyMap<string, number> {
   return new Map(
     [...weights].filter(([term]) => [...headed.values()].filter((of) => of.has(term)).length < headed.size / 2),
   );
-}
-
-function headingsBySource(all: readonly Statement[]): ReadonlyMap<number, ReadonlySet<string>> {
-  const headed = new Map<number, Set<string>>();
-  for (const { source, context } of all) {
-    const known = headed.get(source) ?? new Set<string>();
-    for (const term of terms(context)) known.add(term);
-    headed.set(source, known);
-  }
-  return headed;
-}
-
-/** Whether a statement ends in a colon, leading up to what follows. */
-export function announces({ text, kind }: Statement): boolean {
-  return kind === "prose" && /[:：][*_\s]*$/.test(text);
-}
-
-const pointsElsewhere =
-  /^(?:for (?:more|further|details|additional|an? )|to learn|learn more|see\b|read more|refer to|check out|more (?:information|details)|有关|要了解|了解更多|更多|请?参[见阅考]|详见)|(?:请参[阅见考]|参见)[^。]*[。]?$/i;
-
-const leansBack =
-  /^(?:for (?:example|instance)|however|but|also|then|so|as a result|in addition|additionally|例如|比如|但是?|此外|因此)(?![a-z])/i;
-
-/** A list item that begins with a name in code or bold and a type in code. */
-function isOption(text: string): boolean {
-  return /^[-*+][ \t]+(?:\*\*|`)[\w.]+(?:\*\*|`):?[ \t]*`/.test(text);
-}
-
-function isMostlySigns(text: string): boolean {
-  if ((text.match(/[[({|]\/?"|"\/?[\])}|]/g)?.length ?? 0) > 2) return true;
-  const signs = text.replace(/`[^`]*`|\]\([^()]*\)/g, "").match(/[[\]{}<>/\\|=;"_&$@]|--/g)?.length ?? 0;
-  return signs > 5 && signs > 0.06 * text.length;
-}
-
-function isCommand(text: string): boolean {
-  return /^(?:\$ )?[a-z][\w.-]* +(?:-|[a-z./@])/.test(text) && !/[;{(]$|=>| = /.test(text);
 }
 
 function defining(definition: Definition, statement: Statement, plain: string): number {
@@ -280,9 +187,7 @@ function headingShare(heading: string, weights: ReadonlyMap<string, number>, tot
   return covered * (shared.length / found.size);
 }
 
-function termsBySource(
-  read: readonly { readonly statement: Statement; readonly found: ReadonlySet<string> }[],
-): ReadonlyMap<number, ReadonlySet<string>> {
+function termsBySource(read: readonly ReadStatement[]): ReadonlyMap<number, ReadonlySet<string>> {
   const sources = new Map<number, Set<string>>();
   for (const { statement, found } of read) {
     const known = sources.get(statement.source) ?? new Set(terms(statement.context));
@@ -298,35 +203,10 @@ function tellsNothing(found: ReadonlySet<string>, asked: ReadonlyMap<string, num
   return true;
 }
 
-/**
- * Rarity of the words themselves, and of the words among the statements; a word of every statement tells little. What
- * many of the sources are headed by is what the question is about.
- */
-function termWeights(
-  asked: readonly string[],
-  found: readonly ReadonlySet<string>[],
-  all: readonly Statement[],
-): ReadonlyMap<string, number> {
-  const headed = headingsBySource(all);
-  const weights = new Map<string, number>();
-  for (const term of asked) {
-    const holding = found.filter((one) => one.has(term)).length;
-    const known = rarity(term);
-    const heading = [...headed.values()].filter((one) => one.has(term)).length / Math.max(1, headed.size);
-    const topic = 1 + topicShare * heading;
-    weights.set(term, topic * known ** 1.5 * Math.log(2 + (found.length + 10) / (holding + 3)));
-  }
-  return weights;
-}
-
 function phraseShare(asked: readonly string[], text: string): number {
   if (asked.length < 2) return 0;
   const found = terms(text);
   const neighbours = new Set(found.slice(1).map((term, index) => `${found[index]} ${term}`));
   const together = asked.slice(1).filter((term, index) => neighbours.has(`${asked[index]} ${term}`)).length;
   return together / (asked.length - 1);
-}
-
-function isQuestion(text: string): boolean {
-  return /[?？]\s*$/.test(text);
 }

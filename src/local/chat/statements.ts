@@ -19,8 +19,8 @@ export interface Statement {
   readonly opens: boolean;
   /** Statements of one source are numbered in its order. */
   readonly order: number;
-  /** Whether only a space or a line break parts it from the sentence before it. */
-  readonly follows: boolean;
+  /** What joins it to the sentence before it in one quote; `undefined` where more than white space parts them. */
+  readonly joint: "" | " " | undefined;
   /** What its citation quotes, when that is more than the statement. */
   readonly passage?: string;
 }
@@ -36,7 +36,7 @@ export function statements({ number, title, text }: ReadSource): readonly Statem
   let header = "";
   // What stands before the first heading may be the middle of a section.
   let opens = false;
-  const add = (kind: Statement["kind"], statement: string, follows = false) => {
+  const add = (kind: Statement["kind"], statement: string, joint?: Statement["joint"]) => {
     const above = [title, ...headings, kind === "row" ? header : ""].filter((part) => part !== "").join("\n");
     const first = opens && kind === "prose" && isSentence(statement);
     found.push({
@@ -47,7 +47,7 @@ export function statements({ number, title, text }: ReadSource): readonly Statem
       heading,
       opens: first,
       order: found.length,
-      follows,
+      joint,
     });
     if (first || kind === "row") opens = false;
   };
@@ -56,7 +56,7 @@ export function statements({ number, title, text }: ReadSource): readonly Statem
       for (const line of block.text.split(/(?<!\\)\n/)) if (/[\p{L}\p{N}]/u.test(line)) add("code", line.trim());
       continue;
     }
-    for (const { text: statement, follows } of rowsAndSentences(sayable(block.text))) {
+    for (const { text: statement, joint } of rowsAndSentences(sayable(block.text))) {
       const level = /^(#{1,6})[ \t]/.exec(statement)?.[1]?.length;
       if (level !== undefined) {
         headings.length = Math.min(headings.length, level - 1);
@@ -67,7 +67,7 @@ export function statements({ number, title, text }: ReadSource): readonly Statem
         add("heading", statement);
       } else if (!statement.startsWith("|")) {
         header = "";
-        if (saysSomething(statement)) add("prose", statement, follows);
+        if (saysSomething(statement)) add("prose", statement, joint);
       } else if (/[\p{L}\p{N}]/u.test(statement)) {
         if (header === "") header = statement;
         else add("row", statement);
@@ -91,14 +91,14 @@ function saysSomething(statement: string): boolean {
 
 interface Sentence {
   readonly text: string;
-  readonly follows: boolean;
+  readonly joint: Statement["joint"];
 }
 
 /** Rows of tables, each whole, and the sentences between them. */
 function rowsAndSentences(text: string): readonly Sentence[] {
   return text
     .split(/^([ \t]*\|.*)$/m)
-    .flatMap((part, index) => (index % 2 === 1 ? [{ text: part.trim(), follows: false }] : itemsAndSentences(part)));
+    .flatMap((part, index) => (index % 2 === 1 ? [{ text: part.trim(), joint: undefined }] : itemsAndSentences(part)));
 }
 
 const item = /^[ \t]*[-*+•][ \t]+/;
@@ -116,8 +116,8 @@ function itemsAndSentences(text: string): readonly Sentence[] {
   }
   return joined.map(({ start, end, item: ofList }, index) => {
     const before = joined[index - 1];
-    const follows =
-      before !== undefined && !ofList && !before.item && /^[ \t]*\n?[ \t]*$/.test(text.slice(before.end, start));
-    return { text: text.slice(start, end), follows };
+    const gap = before === undefined || ofList || before.item ? undefined : text.slice(before.end, start);
+    const joint = gap === undefined || !/^[ \t]*\n?[ \t]*$/.test(gap) ? undefined : gap === "" ? "" : " ";
+    return { text: text.slice(start, end), joint };
   });
 }

@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import { chooseStatements } from "../../src/local/chat/statement-choice.js";
+import { nearMeanings } from "../../src/local/chat/near-meanings.js";
+import { statements } from "../../src/local/chat/statements.js";
+import { plainForm } from "../../src/local/chat/word-forms.js";
+import { terms } from "../../src/text/terms.js";
+
+function quotes(question: string, ...texts: readonly string[]): readonly string[] {
+  const all = texts.flatMap((text, index) => statements({ number: index + 1, title: "", text }));
+  return chooseStatements(question, all).map(({ text, passage }) => passage ?? text);
+}
+
+const mill =
+  "The old mill stands at the river Esk. It was written about by many travellers. " +
+  "Anna Brandt wrote the first book on the mill in 1871. Visitors like the garden of the mill. The roof is of slate.";
+
+test.each([
+  ["Who writes the first book on the mill?", "Anna Brandt wrote"],
+  ["When did Anna Brandt write the first book on the mill?", "in 1871"],
+])("%s is quoted across forms of a verb", (question, expected) => {
+  expect(quotes(question, mill)[0]).toContain(expected);
+});
+
+test("forms of one word are one, and words of near meaning know each other", () => {
+  const form = (word: string) => plainForm(terms(word)[0] ?? "");
+  expect(form("wrote")).toBe(form("writes"));
+  expect(form("children")).toBe(form("child"));
+  expect(form("founded")).not.toBe(form("find"));
+  expect(nearMeanings(form("film"))).toContain(form("movies"));
+  expect(nearMeanings(form("movie"))).toContain(form("film"));
+});
+
+test("of two sentences on the same thing, the one with a time answers when", () => {
+  const text =
+    "The Hollberg bridge was opened by the mayor of Hollberg. Boats pass under it. A ferry had gone there before.\n\n" +
+    "The Hollberg bridge was opened in May 1902 for carts. Trains never crossed it.";
+  expect(quotes("When was the Hollberg bridge opened?", text)[0]).toContain("May 1902");
+});
+
+test("two sentences are quoted as they stand in the source, with what is between them", () => {
+  const texts = [
+    "青石桥位于河的东岸。它由工匠李春在隋朝主持设计建造，长五十米。桥边有一座小庙。",
+    "The Esk bridge is in the east. It was made by Anna Brandt of Hollberg.\nIt is 50 metres long.",
+  ];
+  for (const question of ["青石桥是由谁设计建造的？", "Who made the Esk bridge in the east?"]) {
+    const [first = ""] = quotes(question, ...texts);
+    expect(texts.map((text) => text.replaceAll("\n", " ")).some((text) => text.includes(first) && first !== "")).toBe(
+      true,
+    );
+  }
+});
+
+test("a name that no source knows leaves a question without an answer", () => {
+  const text = "The tower of Hollberg is 80 metres high. It was built by Anna Brandt. Its clock strikes every hour.";
+  expect(quotes("How high is the tower of Hollberg?", text)).not.toEqual([]);
+  expect(quotes("How many visitors came to the Zephyr Palace in Quenby during 1933?", text)).toEqual([]);
+});

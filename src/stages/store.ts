@@ -1,11 +1,14 @@
-import { stage, type Stage } from "../pipeline.js";
-import type { DocumentWrite, Store } from "../ports.js";
-import { batch } from "../stream.js";
+import { type RunContext, stage, type Stage } from "../pipeline.js";
+import type { DocumentWrite, Store, StoreWrite } from "../ports.js";
+import { batch, mapConcurrent } from "../stream.js";
 import { vectorKey } from "../text/chunk-identity.js";
 import type { Chunk, DocumentChunk, Embedded, StoredDocument } from "../types.js";
 
 /** Most chunks in one transaction: a few megabytes of vectors. */
 const mostChunks = 512;
+
+/** One that is committed while the store's indexes take over what the one before it brought. */
+const writesUnderWay = 2;
 
 /**
  * Writes what has arrived, in one transaction at a time. Vectors are kept as they come, so that an interrupted run has
@@ -19,32 +22,11 @@ export function store<Space extends string>(
   return stage(
     "store",
     async function* (source, context) {
-      let open: OpenDocument | undefined;
-      for await (const group of batch(source, { count: mostChunks, waitMs: 0 })) {
-        const vectors = new Map<string, Float32Array>();
-        const complete: OpenDocument[] = [];
-        for (const embedded of group) {
-          const { document, vector, space: _, ...chunk } = embedded;
-          vectors.set(vectorKey(chunk), vector);
-          if (open && open.document.uri !== document.uri) {
-            complete.push(open);
-            open = undefined;
-          }
-          open ??= { document, chunks: [] };
-          open.chunks.push(chunk);
-        }
-        yield* write(vectors, complete);
-      }
-      if (open) yield* write(new Map(), [open]);
-
-      async function* write(
-        vectors: ReadonlyMap<string, Float32Array>,
-        complete: readonly OpenDocument[],
-      ): AsyncGenerator<StoredDocument> {
-        const documents = complete.filter(({ document }) => !context.failures.has(document.uri));
-        if (vectors.size === 0 && documents.length === 0) return;
-        for (const written of await kb.write({ vectors, documents })) {
-          const { uri, outcome, chunks, deletedChunks } = written;
+      const writes = mapConcurrent(gathered(source, context), (write) => kb.write(write), {
+        concurrency: writesUnderWay,
+      });
+      for await (const documents of writes) {
+        for (const { uri, outcome, chunks, deletedChunks } of documents) {
           context.report({ type: "document", uri, outcome, chunks, deletedChunks });
           yield { storedUri: uri, outcome, chunks, deletedChunks };
         }
@@ -56,4 +38,29 @@ export function store<Space extends string>(
 
 interface OpenDocument extends DocumentWrite {
   readonly chunks: Chunk[];
+}
+
+/** What arrived together as one write, with the documents that are complete by then. */
+async function* gathered(
+  source: AsyncIterable<Embedded<DocumentChunk>>,
+  { failures }: Pick<RunContext, "failures">,
+): AsyncGenerator<StoreWrite> {
+  const sound = ({ document }: DocumentWrite) => !failures.has(document.uri);
+  let open: OpenDocument | undefined;
+  for await (const group of batch(source, { count: mostChunks, waitMs: 0 })) {
+    const vectors = new Map<string, Float32Array>();
+    const complete: OpenDocument[] = [];
+    for (const embedded of group) {
+      const { document, vector, space: _, ...chunk } = embedded;
+      vectors.set(vectorKey(chunk), vector);
+      if (open && open.document.uri !== document.uri) {
+        complete.push(open);
+        open = undefined;
+      }
+      open ??= { document, chunks: [] };
+      open.chunks.push(chunk);
+    }
+    yield { vectors, documents: complete.filter(sound) };
+  }
+  if (open && sound(open)) yield { documents: [open] };
 }

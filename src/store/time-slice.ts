@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 
 // Long work on the main thread lets others run this often. Several such works take turns, and together must stay well
 // below the 50 ms that count as a stall, also on a slow machine.
-const usualMs = 4;
+const usualMs = 2;
 
 /** Splits long work: `if (slice.over) await slice.next()`. */
 export class TimeSlice {

@@ -27,7 +27,9 @@ describe("E8: a budget of requests per minute", () => {
 
   test("is each model's own", async () => {
     const { transport, upstream } = await transportFor(() => vectors(1), tenAMinute);
-    await Promise.all(["a", "b", "c"].map((model) => transport.embeddings({ model, input: ["x"] })));
+    // One budget for all would make the second wait 6 s, which is refused at once.
+    const call = { deadlineMs: 4000 };
+    await Promise.all(["a", "b", "c"].map((model) => transport.embeddings({ model, input: ["x"] }, call)));
     expect(upstream.requests).toHaveLength(3);
   });
 

@@ -138,7 +138,10 @@ describe("a wait is left at once", () => {
   test("when the transport is closed", async () => {
     const { transport } = await transportFor(() => ({ json: taskBody({ status: "running" }) }));
     const call = failure(
-      transport.waitForVideo("cgt-1", { onProgress: () => setImmediate(() => void transport.close()) }),
+      transport.waitForVideo("cgt-1", {
+        poll: { firstMs: 600_000, maxMs: 600_000 },
+        onProgress: () => setImmediate(() => void transport.close()),
+      }),
     );
     expect(await call).toMatchObject({ code: "request", message: expect.stringContaining("closed") as string });
   });

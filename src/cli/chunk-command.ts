@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { embeddingTokenLimit } from "../contract/catalogue.js";
+import { LoadError } from "../errors.js";
 import { readFile } from "../load/read-file.js";
 import { embedder } from "../models/embedder.js";
 import { Pipeline, type RunEvent } from "../pipeline.js";
@@ -14,7 +15,7 @@ import { configuredTransport, settingsOf, type StoreFlags, type World } from "./
 import type { Configuration } from "./configuration.js";
 import { exitCodes } from "./failure.js";
 import { count } from "./progress-line.js";
-import { oneLine, safeForTerminal } from "./terminal-text.js";
+import { displayReason, oneLine, safeForTerminal } from "./terminal-text.js";
 
 export interface ChunkFlags extends Omit<CutFlags, "chunkTokens">, Pick<StoreFlags, "baseUrl" | "apiKey" | "config"> {
   readonly maxTokens?: number;
@@ -27,7 +28,7 @@ const blank = "The file is blank: it has no chunks.\n";
 export async function chunkCommand(world: World, path: string, flags: ChunkFlags): Promise<number> {
   const { maxTokens: chunkTokens, ...others } = flags;
   const settings = settingsOf(world, { ...others, ...(chunkTokens !== undefined && { chunkTokens }) });
-  const [document] = await collect(readFile(resolve(world.directory, path)));
+  const document = await readOne(resolve(world.directory, path), world);
   if (!document) {
     world.stdout.write(flags.json ? `${JSON.stringify({ text: "", chunks: [] })}\n` : blank);
     return exitCodes.done;
@@ -38,6 +39,17 @@ export async function chunkCommand(world: World, path: string, flags: ChunkFlags
       : await cutBy(limitOf(settings), settings, world, document);
   world.stdout.write(flags.json ? asJson(document, chunks) : describe(document, chunks));
   return exitCodes.done;
+}
+
+/** @throws LoadError when the file cannot be read, said as people type its name. */
+async function readOne(path: string, { signal, directory }: World): Promise<Document | undefined> {
+  const failures = new Map<string, Error>();
+  const [document] = await collect(readFile(path).read({ signal, report: () => {}, failures }));
+  for (const [uri, error] of failures) {
+    if (!(error instanceof LoadError)) throw error;
+    throw new LoadError(error.code, uri, displayReason(uri, error.message, directory), { cause: error });
+  }
+  return document;
 }
 
 function limitOf({ embeddingModel }: Configuration): ChunkTarget | undefined {

@@ -83,7 +83,9 @@ function describeMigration(report: MigrationReport, directory: string): string {
     ...listLeftOut(report, directory),
     ...(switched
       ? [
-          `Moved from ${from ?? "nothing"} to ${to}. From now on name it: --embedding-model ${to}, or CITEWELL_EMBEDDING_MODEL.`,
+          from === to
+            ? `Made anew for ${to}, as before.`
+            : `Moved from ${from ?? "nothing"} to ${to}. From now on name it: --embedding-model ${to}, or CITEWELL_EMBEDDING_MODEL.`,
           "The old store is kept: citewell migrate --back puts it back.",
         ]
       : []),

@@ -18,12 +18,12 @@ export function oneLine(text: string, width: number): string {
   return line.length <= width ? line : `${line.slice(0, width - 1).trimEnd()}…`;
 }
 
-/** A document's address as people type it: a path from the current folder where it is a file below it or near. */
+/** A document's address as people type it: a path from the current folder where it is a file below it or near. In one line. */
 export function displayUri(uri: string, directory: string): string {
   if (!uri.startsWith("file:")) return uri;
   const path = fileURLToPath(uri);
   const near = relative(directory, path);
-  return near.startsWith("../../..") ? path : near;
+  return (near.startsWith("../../..") ? path : near).replace(unsafe, "\uFFFD");
 }
 
 export function displayPlace(

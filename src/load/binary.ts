@@ -24,14 +24,22 @@ const signatures: readonly (readonly [name: string, bytes: string])[] = [
 const mostControls = 0.1;
 const sampleBytes = 65_536;
 
+/** Why a file that cannot be read as the kind that its name says is of another, by its first bytes; undefined when it may not be. */
+export function otherKind(bytes: Uint8Array, own: string): string | undefined {
+  if (bytes.length === 0) return "is empty (0 bytes)";
+  const name = signatureOf(bytes);
+  if (name === own || (name === undefined && binaryReason(bytes) !== undefined)) return undefined;
+  const kind = name === undefined ? "text" : `a ${name} file`;
+  return `is ${kind} by its first bytes, whatever its name says: give it the ending of what it is`;
+}
+
 /**
  * Why bytes are no text, or `undefined` when they may be. Bytes of UTF-16 or UTF-32 hold NULs and are to be told apart
  * before this is asked.
  */
 export function binaryReason(bytes: Uint8Array): string | undefined {
-  const start = String.fromCharCode(...bytes.subarray(0, 16));
-  const signature = signatures.find(([, first]) => start.startsWith(first));
-  if (signature) return `a ${signature[0]} file`;
+  const signature = signatureOf(bytes);
+  if (signature !== undefined) return `a ${signature} file`;
   const nul = bytes.indexOf(0);
   if (nul >= 0) return `a NUL byte at ${nul}`;
   const sample = bytes.subarray(0, sampleBytes);
@@ -40,6 +48,11 @@ export function binaryReason(bytes: Uint8Array): string | undefined {
     return `${Math.round((100 * controls) / sample.length)}% control characters`;
   }
   return undefined;
+}
+
+function signatureOf(bytes: Uint8Array): string | undefined {
+  const start = String.fromCharCode(...bytes.subarray(0, 16));
+  return signatures.find(([, first]) => start.startsWith(first))?.[0];
 }
 
 /** Controls but backspace, white space, and the escape that coloured logs and ISO-2022 are full of. */

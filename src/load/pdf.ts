@@ -1,5 +1,6 @@
 import { LoadError, asError } from "../errors.js";
 import type { Anchor, Metadata } from "../types.js";
+import { otherKind } from "./binary.js";
 import type { FileToLoad, Loader } from "./loader.js";
 import { cjkCharacterMap } from "./pdf/cjk-character-maps.js";
 import { joinLines, vocabularyOf } from "./pdf/join-lines.js";
@@ -100,7 +101,7 @@ async function readPages({ bytes, uri }: FileToLoad, signal: AbortSignal): Promi
     const reason =
       cause.name === "PasswordException"
         ? "is encrypted and opens only with a password: save a copy that has none"
-        : `is a damaged PDF (${cause.message}): open it in a PDF reader and save it again`;
+        : (otherKind(bytes, "PDF") ?? `is a damaged PDF (${cause.message}): open it in a PDF reader and save it again`);
     throw new LoadError("unreadable", uri, `${uri} ${reason}`, { cause });
   }
 }

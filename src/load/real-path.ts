@@ -14,12 +14,16 @@ export function realPath(path: string): string {
   }
 }
 
-/** @throws LoadError (`missing`) when there is no such path, or not of that kind. */
+/** @throws LoadError (`missing`) when there is no such path, or not of that kind, (`unsupported`) for pipes and devices. */
 export async function mustBe(kind: "file" | "folder", path: string): Promise<void> {
   const uri = pathToFileURL(path).href;
   const found = await stat(path).catch((cause: unknown) => {
     throw new LoadError("missing", uri, `There is no ${kind} at ${path}`, { cause });
   });
+  if (!found.isDirectory() && !found.isFile()) {
+    // Opening a pipe waits for somebody to write into it, which may be never.
+    throw new LoadError("unsupported", uri, `${path} is neither a file nor a folder: it is not read`);
+  }
   if (found.isDirectory() !== (kind === "folder")) {
     const other = kind === "folder" ? "file: read it with readFile" : "folder: read it with readFolder";
     throw new LoadError("missing", uri, `${path} is a ${other}`);

@@ -82,6 +82,17 @@ describe("--rows", () => {
   });
 });
 
+test("chunk says why a file cannot be read, by the name that was typed; names with line ends take one line", async () => {
+  const cwd = await temporaryFolder({ "zero.pdf": "", "two\nlines.md": "# Lines\n\nWords." });
+  expect(await citewell(["chunk", "zero.pdf"], { cwd })).toMatchObject({
+    exitCode: 1,
+    stderr: "citewell: zero.pdf is empty (0 bytes)\n",
+  });
+  await citewell(["index", "two\nlines.md"], { cwd });
+  const { stdout } = await citewell(["search", "words"], { cwd });
+  expect(stdout).toMatch(/^1\. two\uFFFDlines\.md:1 /);
+});
+
 test("chunk says on which page a chunk of a PDF starts", async () => {
   const cwd = await temporaryFolder({ "a.pdf": tinyPdf([["One."], [], ["Three."]]) });
   const { stdout } = await citewell(["chunk", "a.pdf"], { cwd });

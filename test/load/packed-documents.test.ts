@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { loadEpub } from "../../src/load/epub.js";
 import type { Loader } from "../../src/load/loader.js";
 import { unpack } from "../../src/load/office/package.js";
+import { loadPdf } from "../../src/load/pdf.js";
 import { loadPptx } from "../../src/load/pptx.js";
 import { loadXlsx } from "../../src/load/xlsx.js";
 
@@ -204,4 +205,16 @@ describe("dates of an Excel file", () => {
       ),
     ).toEqual(["1904-01-01", "2023-03-15"]);
   });
+});
+
+test("a file that its name calls another kind than it is says so", async () => {
+  const file = (content: string) => ({ path: "/x", uri: "file:///x", bytes: Buffer.from(content, "latin1") });
+  const renamed = (kind: string) =>
+    `file:///x is ${kind} by its first bytes, whatever its name says: give it the ending`;
+  await expect(async () => loadXlsx(file("%PDF-1.4 …"), signal)).rejects.toThrow(renamed("a PDF file"));
+  await expect(async () => loadPptx(file("Only words.\n"), signal)).rejects.toThrow(renamed("text"));
+  await expect(async () => loadPdf(file("PK\x03\x04 no PDF"), signal)).rejects.toThrow(renamed("a ZIP file"));
+  await expect(async () => loadPdf(file("Only words.\n"), signal)).rejects.toThrow(renamed("text"));
+  await expect(async () => loadPdf(file(""), signal)).rejects.toThrow("file:///x is empty (0 bytes)");
+  await expect(async () => loadXlsx(file("PK\x03\x04 cut off"), signal)).rejects.toThrow("file:///x is damaged");
 });

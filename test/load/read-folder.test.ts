@@ -157,6 +157,22 @@ describe("readFolder", () => {
     await expect(readIn(join(folder, "a.md"))).rejects.toThrow("read it with readFile");
   });
 
+  test.skipIf(process.platform === "win32")(
+    "a pipe is refused instead of waited for, and passed over in a folder",
+    async () => {
+      const folder = await temporaryFolder({ "a.md": "a" });
+      const pipe = join(folder, "pipe.md");
+      execFileSync("mkfifo", [pipe]);
+      for (const source of [readFile(pipe), readPath(pipe)]) {
+        await expect(collect(source)).rejects.toMatchObject({
+          code: "unsupported",
+          message: `${pipe} is neither a file nor a folder: it is not read`,
+        });
+      }
+      expect((await read(readFolder(folder))).names).toEqual(["a.md"]);
+    },
+  );
+
   test("a folder with nothing to read says what was looked for and what was there", async () => {
     const folder = await temporaryFolder({ "a.png": png, "b.png": png, "c.exe": "MZ", "d.md": png });
     const failure = read(readFolder(folder));

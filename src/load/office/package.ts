@@ -1,6 +1,7 @@
 import { strFromU8, strToU8, unzipSync, zipSync } from "fflate";
 import { LoadError, asError } from "../../errors.js";
 import type { FileToLoad } from "../loader.js";
+import { otherKind } from "../binary.js";
 import { parseXml, type HtmlElement } from "../html-tree.js";
 
 /** Most bytes that the parts of a packed file may unfold to: a small file can be made to unfold to any size. */
@@ -79,10 +80,9 @@ export function unpack(
 const compoundFile = "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 
 function unpackReason(bytes: Uint8Array, { message }: Error): string {
-  if (bytes.length === 0) return "is empty (0 bytes)";
   const start = String.fromCharCode(...bytes.subarray(0, compoundFile.length));
   if (start === compoundFile) {
     return "is encrypted, or in the format of Office 97: open it and save it without a password in today's format";
   }
-  return `is damaged (${message}): open it in its own program and save it again`;
+  return otherKind(bytes, "ZIP") ?? `is damaged (${message}): open it in its own program and save it again`;
 }

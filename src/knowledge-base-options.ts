@@ -118,7 +118,7 @@ export interface AskOptions extends RunOptions, RewriteOptions {
   readonly topN?: number;
   /**
    * Most tokens that each passage is widened to before it is answered from; see `widen`. Default: passages are widened
-   * while there is room, as far as `answer.widenTokens` allows.
+   * while there is room, as far as `answer.widenTotalTokens` allows.
    */
   readonly widenTokens?: number;
   /** How the answer is made; see `answer`. */

@@ -59,8 +59,12 @@ export const AnswerOptions = z.strictObject({
       "must have document(uri)",
     )
     .optional(),
-  /** Most tokens of all sources together that widening may lead to. 0 or more; default 4,096. */
-  widenTokens: z.int().min(0).default(4096),
+  /**
+   * Most tokens of all sources together that widening may lead to: what was found beyond it stays, and is not widened. 0 or
+   * more; default 2,048, which is room for small chunks and little more than six of the default size, so that nobody pays
+   * for twice the context without having asked.
+   */
+  widenTotalTokens: z.int().min(0).default(2048),
   /** Most tools that run at once; further calls of the same reply wait. 1 to 128; default 8. */
   toolConcurrency: z.int().min(1).max(128).default(8),
   /** Most tokens of one tool's result; longer ones are cut, and say so. 16 or more; default 2,000. */

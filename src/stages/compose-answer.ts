@@ -50,7 +50,7 @@ export async function* composeAnswer(
   });
   const documents = await documentsAround(hits, settings);
   context.signal.throwIfAborted();
-  const widen = { documents, maxTokens: settings.widenTokens };
+  const widen = { documents, maxTokens: settings.widenTotalTokens };
   const packed = packSources(hits, { maxTokens: budget.sources, tokens, widen });
   const { passages } = packed;
   const sources = new AnswerSources(hits, packed);
@@ -139,9 +139,9 @@ export async function* composeAnswer(
 /** The documents of hits that have a parent to be widened to, by uri. */
 async function documentsAround(
   hits: readonly Hit[],
-  { documents, widenTokens }: ResolvedAnswerOptions,
+  { documents, widenTotalTokens }: ResolvedAnswerOptions,
 ): Promise<ReadonlyMap<string, Document>> {
-  const wanted = documents && widenTokens > 0 ? hits.filter(({ chunk }) => chunk.parent !== undefined) : [];
+  const wanted = documents && widenTotalTokens > 0 ? hits.filter(({ chunk }) => chunk.parent !== undefined) : [];
   const uris = [...new Set(wanted.map(({ uri }) => uri))];
   const read = await Promise.all(uris.map(async (uri) => [uri, await documents?.document(uri)] as const));
   return new Map(read.flatMap(([uri, document]) => (document ? [[uri, document] as const] : [])));

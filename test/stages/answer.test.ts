@@ -191,13 +191,13 @@ describe("with documents at hand", () => {
   });
 
   test.each([
-    ["widenTokens is 0", { widenTokens: 0 }, {}],
+    ["widenTotalTokens is 0", { widenTotalTokens: 0 }, {}],
     ["there is no room beside the reply", {}, { contextTokens: 2048, tokens: defaultTokens }],
   ])("it is not widened where %s", async (_, options, limits) => {
     const model = scriptedModel([[say("Keys end [1]."), finish()]], limits);
     const long = { ...documents, document: async (uri: string) => ({ uri, text: text + "More words. ".repeat(1500) }) };
     const wide = { ...small, chunk: { ...small.chunk, parent: { start: 0, end: text.length + 18_000 } } };
-    const given = "widenTokens" in options ? small : wide;
+    const given = "widenTotalTokens" in options ? small : wide;
     read.length = 0;
     const settings = { answerTokens: 64, thinkingTokens: 0, documents: given === wide ? long : documents, ...options };
     await eventsOf(answer(model, settings), retrieved([given]));

@@ -164,8 +164,9 @@ export const TransportOptions = z.strictObject({
   /** Speak HTTP/2 where the service offers it: one connection for many calls. Default: false. */
   http2: z.boolean().default(false),
   /**
-   * An undici dispatcher of your own: a cassette, a mock, another kind of proxy. Stays open when the transport is closed.
-   * Not together with the four options above and `connectTimeoutMs`, which are about the transport's own.
+   * A dispatcher of your own, of undici 7: a cassette, a mock (the `MockAgent`, not a pool of it), another kind of proxy.
+   * Stays open when the transport is closed. Not together with the four options above and `connectTimeoutMs`, which are
+   * about the transport's own.
    */
   dispatcher: z.custom<Dispatcher>(isDispatcher, "must be an undici dispatcher").optional(),
   /** Prices of models, per million tokens in a currency of your own; `totals()` reckons with them. Default: none. */

@@ -5,6 +5,7 @@ import { earlierQuestions, isRewriteRequest, standaloneQuestion } from "./follow
 import { isChinese, readMessages, type Reading } from "./reading.js";
 import { chooseStatements } from "./statement-choice.js";
 import { statements, type Statement } from "./statements.js";
+import { answerSchema, structuredValue } from "./structured-value.js";
 import { chooseTool } from "./tool-choice.js";
 import { newestResults, sourcesIn, tellResults } from "./tool-results.js";
 
@@ -16,6 +17,8 @@ interface Reply {
   readonly key: "answer" | "question";
   readonly answered: boolean;
   readonly quoted: readonly Statement[];
+  /** The answer as a value of the schema that the instructions name, when they name one. */
+  readonly value?: unknown;
 }
 
 /**
@@ -69,6 +72,18 @@ function replyTo({ messages, json }: ChatPrompt, reading: Reading): Reply {
     const thought = `None of the ${sources.length} sources holds the question's telling words together.`;
     return { text: abstentionFor(question), thought, key: "answer", answered: false, quoted: [] };
   }
+  const schema = json ? answerSchema(reading.instructions) : undefined;
+  const value =
+    schema &&
+    structuredValue(
+      schema,
+      question,
+      chosen.map(({ text }) => text),
+    );
+  if (schema !== undefined && value === undefined) {
+    const thought = "The sources are near the question, but do not hold all that the schema of the answer requires.";
+    return { text: abstentionFor(question), thought, key: "answer", answered: false, quoted: [] };
+  }
   const numbers = [...new Set(chosen.map(({ source }) => source))].join(", ");
   return {
     // In JSON the citations stand beside the answer.
@@ -77,6 +92,7 @@ function replyTo({ messages, json }: ChatPrompt, reading: Reading): Reply {
     key: "answer",
     answered: true,
     quoted: chosen,
+    ...(schema !== undefined && { value }),
   };
 }
 
@@ -87,8 +103,11 @@ function without(question: string): { readonly text: string; readonly thought: s
   return { text, thought: "The messages hold no sources, so there is nothing to quote." };
 }
 
-function inForm({ text, thought, key, answered, quoted }: Reply, { json, thinks }: ChatPrompt): ChatDraft {
+function inForm(
+  { text, thought, key, answered, quoted, value = text }: Reply,
+  { json, thinks }: ChatPrompt,
+): ChatDraft {
   const citations = quoted.map((statement) => ({ source: statement.source, quote: quotable(statement.text) }));
-  const object = key === "question" ? { question: text } : { answer: text, answered, citations };
+  const object = key === "question" ? { question: text } : { answer: value, answered, citations };
   return { reasoning: thinks ? thought : "", content: json ? JSON.stringify(object) : text, toolCalls: [] };
 }

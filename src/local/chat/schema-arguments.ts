@@ -1,6 +1,15 @@
 import { terms } from "../../text/terms.js";
-
-type Schema = Readonly<Record<string, unknown>>;
+import {
+  allowedNumber,
+  allowedText,
+  isRecord,
+  mentioned,
+  numeric,
+  resolved,
+  textOf,
+  typeOf,
+  type Schema,
+} from "./json-schema.js";
 
 /** Arguments nested deeper than this are left out. */
 const deepest = 6;
@@ -26,7 +35,7 @@ function fill(name: string, given: Schema, filling: Filling): unknown {
   const schema = resolved(given, filling.root);
   if (schema === undefined) return undefined;
   if ("const" in schema) return schema["const"];
-  if (Array.isArray(schema["enum"])) return chosen(schema["enum"], filling.question) ?? schema["default"];
+  if (Array.isArray(schema["enum"])) return mentioned(schema["enum"], filling.question) ?? schema["default"];
   for (const key of ["anyOf", "oneOf"]) {
     const branches = schema[key];
     if (!Array.isArray(branches)) continue;
@@ -58,12 +67,6 @@ function ofType(name: string, schema: Schema, filling: Filling): unknown {
   }
 }
 
-function typeOf(schema: Schema): unknown {
-  const type = schema["type"];
-  if (Array.isArray(type)) return type.find((one) => one !== "null");
-  return type ?? (isRecord(schema["properties"]) ? "object" : "string");
-}
-
 function fillObject(schema: Schema, filling: Filling): unknown {
   const properties = isRecord(schema["properties"]) ? schema["properties"] : {};
   const required = new Set(Array.isArray(schema["required"]) ? schema["required"] : []);
@@ -89,7 +92,7 @@ function lastResort(given: Schema, { root }: Filling): unknown {
 
 /** An optional argument is given when the question speaks of it, or names one of its values. */
 function isAsked(name: string, schema: Schema, question: string): boolean {
-  if (Array.isArray(schema["enum"])) return chosen(schema["enum"], question) !== undefined;
+  if (Array.isArray(schema["enum"])) return mentioned(schema["enum"], question) !== undefined;
   return mentions(question, name);
 }
 
@@ -107,22 +110,6 @@ function fillArray(name: string, schema: Schema, filling: Filling): unknown {
 
 function fillNumber(schema: Schema, question: string): number | undefined {
   return numbersIn(question).find((value) => allowedNumber(value, schema, typeOf(schema)));
-}
-
-function allowedNumber(value: number, schema: Schema, type: unknown): boolean {
-  const least = numeric(schema["minimum"]) ?? Number.NEGATIVE_INFINITY;
-  const most = numeric(schema["maximum"]) ?? Number.POSITIVE_INFINITY;
-  const above = numeric(schema["exclusiveMinimum"]) ?? Number.NEGATIVE_INFINITY;
-  const below = numeric(schema["exclusiveMaximum"]) ?? Number.POSITIVE_INFINITY;
-  const step = numeric(schema["multipleOf"]);
-  return (
-    (type !== "integer" || Number.isInteger(value)) &&
-    value >= least &&
-    value <= most &&
-    value > above &&
-    value < below &&
-    (step === undefined || step === 0 || Number.isInteger(value / step))
-  );
 }
 
 function numbersIn(text: string): readonly number[] {
@@ -163,66 +150,12 @@ function fillString(name: string, schema: Schema, question: string): string | un
   return candidates.find((value) => value !== undefined && allowedText(value, schema));
 }
 
-function allowedText(value: string, schema: Schema): boolean {
-  const length = Array.from(value).length;
-  if (length < (numeric(schema["minLength"]) ?? 1) || length > (numeric(schema["maxLength"]) ?? 2000)) return false;
-  if (schema["format"] === "date" && !/^\d{4}-\d{2}-\d{2}$/.test(value)) return false;
-  // A pattern is the caller's regular expression: running it on a long text could take for ever.
-  if (typeof schema["pattern"] !== "string") return true;
-  return length <= 64 && schema["pattern"].length <= 64 && matches(schema["pattern"], value);
-}
-
-function matches(pattern: string, value: string): boolean {
-  if (/[+*}][^|]*\)[+*{]/.test(pattern)) return false;
-  try {
-    return new RegExp(pattern, "u").test(value);
-  } catch {
-    return false;
-  }
-}
-
-/** The value that the question names, longest first; numbers and booleans by how they are written. */
-function chosen(values: readonly unknown[], question: string): unknown {
-  const lower = question.toLowerCase();
-  return values
-    .filter((value) => {
-      const written = String(value).toLowerCase().replace(/[_-]/g, " ");
-      return written !== "" && (lower.includes(String(value).toLowerCase()) || lower.includes(written));
-    })
-    .toSorted((a, b) => String(b).length - String(a).length)[0];
-}
-
 function mentions(question: string, name: string): boolean {
   const asked = new Set(terms(question));
   const parts = terms(name.replace(/[_-]/g, " "));
   return parts.length > 0 && parts.every((part) => asked.has(part));
 }
 
-/** A schema that is a reference gives the schema it refers to. */
-function resolved(schema: Schema, root: Schema): Schema | undefined {
-  let current: unknown = schema;
-  for (let steps = 0; steps < deepest && isRecord(current) && typeof current["$ref"] === "string"; steps++) {
-    let target: unknown = root;
-    for (const key of current["$ref"].replace(/^#\/?/, "").split("/")) {
-      if (key !== "") target = isRecord(target) && Object.hasOwn(target, key) ? target[key] : undefined;
-    }
-    current = target;
-  }
-  return isRecord(current) ? current : undefined;
-}
-
 function deeper(filling: Filling): Filling {
   return { ...filling, depth: filling.depth + 1 };
-}
-
-function numeric(value: unknown): number | undefined {
-  return typeof value === "number" ? value : undefined;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }

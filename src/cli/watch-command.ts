@@ -9,7 +9,7 @@ import { describeFailure, exitCodes } from "./failure.js";
 import { describeReport, type IndexFlags, reportAsJson } from "./index-command.js";
 import { count, describeProgress, progressLine } from "./progress-line.js";
 import { sourceOf } from "./source-flags.js";
-import { displayUri, oneLine } from "./terminal-text.js";
+import { displayReason, displayUri, oneLine } from "./terminal-text.js";
 
 type DocumentEvent = Extract<RunEvent, { type: "document" }>;
 
@@ -90,9 +90,14 @@ function changeAsJson({ uri, outcome, chunks, error }: DocumentEvent): object {
 }
 
 function describeChange({ uri, outcome, chunks, error }: DocumentEvent, directory: string): string {
+  const address = displayUri(uri, directory);
   const about =
-    outcome === "failed" ? `: ${error?.message}` : outcome === "deleted" ? "" : ` (${describeChunks(chunks)})`;
-  return `${outcome.padEnd(8)}${oneLine(`${displayUri(uri, directory)}${about}`, 200)}\n`;
+    outcome === "failed"
+      ? displayReason(uri, error?.message ?? "", directory)
+      : outcome === "deleted"
+        ? address
+        : `${address} (${describeChunks(chunks)})`;
+  return `${outcome.padEnd(8)}${oneLine(about, 200)}\n`;
 }
 
 function describeChunks(chunks: number): string {

@@ -44,6 +44,8 @@ test("index --watch keeps the store current, says each change in a line, and end
   await rm(join(docs, "moles.md"));
   await until(/^deleted docs\/moles\.md$/);
   expect(await found("badger digs")).toEqual([]);
+  await writeFile(join(docs, "zero.pdf"), "");
+  await until(/^failed {2}docs\/zero\.pdf is empty \(0 bytes\)$/);
 
   watching.kill("SIGINT");
   expect(await once(watching, "close")).toEqual([0, null]);

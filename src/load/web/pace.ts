@@ -12,5 +12,7 @@ export class Pace {
     if (at <= now) return;
     // The timer's own error would wrap the caller's reason.
     await sleep(at - now, undefined, { signal }).catch(() => signal.throwIfAborted());
+    // Who waited longer than was meant keeps the next one waiting from then on.
+    this.#next.set(host, Math.max(this.#next.get(host)!, performance.now() + gapMs));
   }
 }

@@ -55,3 +55,13 @@ test("a name that no source knows leaves a question without an answer", () => {
   expect(quotes("How high is the tower of Hollberg?", text)).not.toEqual([]);
   expect(quotes("How many visitors came to the Zephyr Palace in Quenby during 1933?", text)).toEqual([]);
 });
+
+test("two things are told apart by what each is, when the source defines both", () => {
+  const text =
+    "Head sampling is a technique that decides at the start. It is cheap. " +
+    "Tail sampling is a technique that decides when all is known. The difference between teams is small.";
+  expect(quotes("How does head sampling differ from tail sampling?", text)).toEqual([
+    "Head sampling is a technique that decides at the start.",
+    "Tail sampling is a technique that decides when all is known.",
+  ]);
+});

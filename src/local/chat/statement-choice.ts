@@ -1,4 +1,5 @@
 import { rarity } from "../rarity.js";
+import { comparedIn } from "./comparison.js";
 import { leastEvidence, sureEvidence } from "./evidence.js";
 import { choosePassage, type ChosenPassage } from "./passage-choice.js";
 import { plainText } from "./plain-text.js";
@@ -12,6 +13,8 @@ import type { Statement } from "./statements.js";
 const leastCoverage = 0.36;
 /** A statement that holds this much of the question needs none beside it. */
 const wholeCoverage = 0.95;
+/** From here on a statement defines more than in passing. */
+const outrightly = 0.85;
 /** A further statement must come this near to the best, and hold a telling word of the question that is not yet there. */
 const nearBest = 0.76;
 const tellingRarity = 0.7;
@@ -21,6 +24,8 @@ const leadingStatements = 2;
 
 /** The one to three statements that answer, most direct first; none when the sources do not hold the answer. */
 export function chooseStatements(question: string, all: readonly Statement[]): readonly Statement[] {
+  const compared = comparedIn(question)?.map((subject) => definitionAmong(subject, all));
+  if (compared?.every((found) => found !== undefined)) return compared;
   const reading = readQuestion(question, all);
   const scored = scoreStatements(reading);
   const best = scored[0];
@@ -51,6 +56,12 @@ export function chooseStatements(question: string, all: readonly Statement[]): r
     if (adds) take(companions(one));
   }
   return chosen;
+}
+
+/** The statement that defines a thing outright: what two things are tells them apart, where nothing says how they differ. */
+function definitionAmong(subject: string, all: readonly Statement[]): Statement | undefined {
+  const [best] = scoreStatements(readQuestion(`What is ${subject}?`, all));
+  return best !== undefined && best.defines >= outrightly ? best.statement : undefined;
 }
 
 /** The passage as one citation; where it surely answers, only the sentence that does, unless it points back. */

@@ -136,15 +136,20 @@ export async function* composeAnswer(
   }
 }
 
-/** The documents of hits that have a parent to be widened to, by uri. */
+/** The documents of hits that have more around them to be widened to, by uri; none where the hits alone fill the room. */
 async function documentsAround(
   hits: readonly Hit[],
   { documents, widenTotalTokens }: ResolvedAnswerOptions,
 ): Promise<ReadonlyMap<string, Document>> {
-  const wanted = documents && widenTotalTokens > 0 ? hits.filter(({ chunk }) => chunk.parent !== undefined) : [];
+  const found = hits.reduce((total, { chunk }) => total + chunk.tokens, 0);
+  const wanted = documents && found < widenTotalTokens ? hits.filter(isPart) : [];
   const uris = [...new Set(wanted.map(({ uri }) => uri))];
   const read = await Promise.all(uris.map(async (uri) => [uri, await documents?.document(uri)] as const));
   return new Map(read.flatMap(([uri, document]) => (document ? [[uri, document] as const] : [])));
+}
+
+function isPart({ chunk: { start, end, parent } }: Hit): boolean {
+  return parent !== undefined && (parent.start < start || parent.end > end);
 }
 
 function misfit({ text, finish: { model, reason, usage } }: ModelReply, problem: string): AnswerError {

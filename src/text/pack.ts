@@ -99,7 +99,11 @@ export function packSources(hits: readonly Hit[], limits: PackLimits): Packed {
   return { passages, tokens: countSources(wide.drafts, tokens), step };
 }
 
-/** The drafts with each hit's parent, hit by hit as long as all together keep to the limits. Hits stay best first. */
+/**
+ * The drafts with each hit's parent, hit by hit as long as all together keep to the limits. Hits stay best first. Parts are
+ * added up on the way; the whole, which may have more tokens, is counted once at the end, and the last widening taken back
+ * where it passes the limit.
+ */
 function widened(
   packed: readonly Draft[],
   hits: readonly Hit[],
@@ -107,23 +111,24 @@ function widened(
 ): { readonly drafts: readonly Draft[]; readonly count: number } {
   const ranks = new Map(hits.map(({ chunk }, rank) => [chunk.id, rank]));
   const inOrder = (of: readonly Hit[]) => of.toSorted((a, b) => ranks.get(a.chunk.id)! - ranks.get(b.chunk.id)!);
-  let drafts = packed;
-  let count = 0;
   const most = Math.min(maxTokens, widen?.maxTokens ?? 0);
+  const states = [packed];
   for (const hit of inOrder(packed.flatMap((draft) => draft.hits))) {
+    const drafts = states.at(-1)!;
     const document = widen?.documents.get(hit.uri);
     const { start, end, parent } = hit.chunk;
-    if (!parent || !standsIn(hit, document)) continue;
+    if (!parent || sum(drafts) >= most || !standsIn(hit, document)) continue;
     const span = { start: Math.min(start, parent.start), end: Math.max(end, parent.end) };
+    if (span.start === start && span.end === end) continue;
     const grown = withHit(drafts, widenHit(hit, document, span, tokens), tokens).map((draft) => ({
       ...draft,
       hits: draft.hits.filter((each) => each !== hit),
     }));
-    if (sum(grown) > most || countSources(grown, tokens) > most) continue;
-    drafts = grown;
-    count++;
+    if (sum(grown) <= most) states.push(grown);
   }
-  return { drafts: drafts.map((draft) => ({ ...draft, hits: inOrder(draft.hits) })), count };
+  while (states.length > 1 && countSources(states.at(-1)!, tokens) > most) states.pop();
+  const drafts = states.at(-1)!.map((draft) => ({ ...draft, hits: inOrder(draft.hits) }));
+  return { drafts, count: states.length - 1 };
 }
 
 function sum(drafts: readonly Draft[]): number {
@@ -170,7 +175,10 @@ function join(one: Draft, other: Draft, tokens: TokenCounter): Draft | undefined
   const shared = Math.min(first.end, second.end) - second.start;
   const offset = second.start - first.start;
   if (first.text.slice(offset, offset + shared) !== second.text.slice(0, shared)) return undefined;
-  const end = Math.max(first.end, second.end);
+  // Most joins are of a hit with its own parent: what holds the other has been counted.
+  if (second.end <= first.end) return { ...first, hits: [...one.hits, ...other.hits] };
+  if (first.start === second.start) return { ...second, hits: [...one.hits, ...other.hits] };
+  const end = second.end;
   const text = first.text + second.text.slice(shared);
   return counted({ ...first, end, text, hits: [...one.hits, ...other.hits] }, tokens);
 }

@@ -10,7 +10,7 @@ import type { Document } from "../types.js";
 export function storeBlank(into: Pick<Store, "documentInfo" | "write">): Stage<Document, Document> {
   return stage("store-blank", async function* (source, context) {
     for await (const document of source) {
-      if (document.text.trim() !== "") {
+      if (/\S/.test(document.text)) {
         yield document;
         continue;
       }

@@ -1,5 +1,6 @@
 import { Socket } from "node:net";
-import { buildConnector } from "undici";
+import type { buildConnector } from "undici";
+import { httpClient } from "../network/http-client.js";
 import type { Incoming } from "./incoming.js";
 
 /** A connection on its way. */
@@ -12,7 +13,7 @@ export type Open = (target: buildConnector.Options, callback: buildConnector.Cal
 
 /** The HTTP client's own way. */
 export function openDirectly(options: buildConnector.BuildOptions): Open {
-  const connect = buildConnector(options);
+  const connect = httpClient().buildConnector(options);
   return (target, callback) => {
     // It returns the socket, which its type keeps to itself.
     const opened: unknown = connect(target, callback);

@@ -1,5 +1,6 @@
 import { rootCertificates } from "node:tls";
-import { Agent, type Dispatcher } from "undici";
+import type { Dispatcher } from "undici";
+import { httpClient } from "../network/http-client.js";
 import { type Connecting, type Open, openDirectly } from "./connecting.js";
 import { passesByProxy } from "./no-proxy.js";
 import type { TransportSettings } from "./options.js";
@@ -8,6 +9,7 @@ import { openThroughProxy } from "./proxy-tunnel.js";
 /** Connections of a transport's own: kept alive, and through the proxy where there is one. */
 export function openDispatcher(settings: TransportSettings, connecting: Connecting): Dispatcher {
   const { http2 } = settings;
+  const { Agent } = httpClient();
   // Time-outs of the client are off (undici's own end a call after 300 s): operations have their own.
   const shared = { headersTimeout: 0, bodyTimeout: 0, allowH2: http2 };
   return new Agent({ ...shared, connect: connecting.connector(opener(settings)) });

@@ -64,8 +64,9 @@ describe.each(["http", "https", "proxy"])("beside a host that takes connections 
     const transport = transportTo({ ...options(silent.host), ...impatient });
     const errors = await Promise.all(calls.map(() => failure(transport.embeddings(one))));
     expect(new Set(errors.map((error) => (error as { code: string }).code))).toEqual(new Set(["timeout"]));
-    // Connections that stood already when their call was given up may be kept for the next; no more than there is room.
-    await vi.waitFor(() => expect(silent.open.size).toBeLessThanOrEqual(64), 2000);
+    // Kept for the next is what came to stand when its call was given up: where the client opened it late, since the
+    // connection before it was still closing. So there are at most two for each call that there is room for, of 192.
+    await vi.waitFor(() => expect(silent.open.size).toBeLessThanOrEqual(2 * 64), 2000);
     expect(silent.accepted).toBeGreaterThan(0);
   });
 

@@ -1,8 +1,9 @@
 import { gunzip, type ZlibOptions } from "node:zlib";
 import { promisify } from "node:util";
-import { Agent, request, type Dispatcher } from "undici";
+import type { Agent, Dispatcher } from "undici";
 import { LoadError, asError } from "../../errors.js";
 import { guardedLookup, isRefusedHost, type MayReach } from "../../network/guarded-lookup.js";
+import { httpClient } from "../../network/http-client.js";
 import { isPublicAddress } from "../../network/public-address.js";
 import type { Revision } from "../../types.js";
 import { Pace } from "./pace.js";
@@ -59,7 +60,7 @@ export class WebClient {
     this.#options = options;
     this.#mayReach = options.allowPrivate ? () => true : isPublicAddress;
     const lookup = guardedLookup(this.#mayReach, refused);
-    this.#agent = new Agent({ connect: { timeout: options.requestTimeoutMs, lookup } });
+    this.#agent = new (httpClient().Agent)({ connect: { timeout: options.requestTimeoutMs, lookup } });
   }
 
   close(): Promise<void> {
@@ -108,7 +109,7 @@ export class WebClient {
     for (let attempt = 1; ; attempt++) {
       await this.#pace.turn(url.host, gapMs, signal);
       const timeout = AbortSignal.timeout(requestTimeoutMs);
-      const reply = await request(url, {
+      const reply = await httpClient().request(url, {
         dispatcher: this.#agent,
         headers: {
           "user-agent": userAgent,

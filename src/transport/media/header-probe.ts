@@ -1,6 +1,5 @@
 import { imageLimits } from "../../contract/media.js";
 import { readClipHeader } from "./clip-header.js";
-import { imageHeaderBytes, readImageHeader } from "./image-header.js";
 import type { MediaProbe } from "./media-probe.js";
 
 /** Reads headers: images by the package image-size, audio and video by mediabunny, which is installed on demand. */
@@ -9,6 +8,7 @@ export const headerProbe: MediaProbe = {
     const { sizeBytes } = medium;
     if (sizeBytes === 0) throw new Error("it is empty");
     if (kind !== "image") return { ...(await readClipHeader(kind, medium)), sizeBytes };
+    const { imageHeaderBytes, readImageHeader } = await import("./image-header.js");
     const start = await medium.read(0, Math.min(sizeBytes, imageHeaderBytes));
     try {
       return { ...readImageHeader(start), sizeBytes };

@@ -1,4 +1,5 @@
-import { Agent, request } from "undici";
+import type { Agent } from "undici";
+import { httpClient } from "../../network/http-client.js";
 import { guardedLookup, isRefusedHost, type MayReach } from "../../network/guarded-lookup.js";
 import type { ReadableMedium } from "./media-probe.js";
 
@@ -26,7 +27,7 @@ const maxRedirects = 3;
  * @throws Error saying what is wrong with the address or the answer.
  */
 export async function openRemoteMedium(address: string, options: RemoteOptions): Promise<RemoteMedium> {
-  const agent = new Agent({
+  const agent = new (httpClient().Agent)({
     connect: { timeout: options.timeoutMs, lookup: guardedLookup(options.mayReach, privateAddress) },
   });
   const close = () => agent.destroy();
@@ -88,7 +89,7 @@ class RangeReader {
       if (!/^https?:$/.test(this.#url.protocol)) throw new Error(`${this.#url.protocol} is neither http nor https`);
       if (isRefusedHost(this.#url, mayReach)) throw privateAddress(this.#url.hostname);
       const start = index * blockBytes;
-      const { statusCode, headers, body } = await request(this.#url, {
+      const { statusCode, headers, body } = await httpClient().request(this.#url, {
         dispatcher: this.#agent,
         headers: { range: `bytes=${start}-${start + blockBytes - 1}`, "accept-encoding": "identity" },
         signal: signal ? AbortSignal.any([signal, timeout]) : timeout,

@@ -1,14 +1,13 @@
 import { createHash, randomUUID } from "node:crypto";
 import { open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { z } from "zod";
 import { asError } from "../errors.js";
 
-const FileFacts = z.object({
-  file: z.string().regex(/^[\w-]+\.bin$/),
-  sizeBytes: z.int().positive(),
-  sha256: z.string(),
-});
+interface FileFacts {
+  readonly file: string;
+  readonly sizeBytes: number;
+  readonly sha256: string;
+}
 
 /** A file that holds, byte for byte, what was saved. */
 export interface Generation<Facts> {
@@ -63,12 +62,16 @@ export async function saveGeneration(
   await removeOthers(folder, name, file);
 }
 
-/** The current generation of `name`, if its facts have the shape of `schema` and its bytes are those that were saved. */
-export async function loadGeneration<Schema extends z.ZodType>(
+/**
+ * The current generation of `name`, if its manifest holds facts and its bytes are those that were saved.
+ *
+ * @param factsOf reads the facts of a manifest, `undefined` where it has another format.
+ */
+export async function loadGeneration<Facts>(
   folder: string,
   name: string,
-  schema: Schema,
-): Promise<LoadedGeneration<z.output<Schema>>> {
+  factsOf: (manifest: object) => Facts | undefined,
+): Promise<LoadedGeneration<Facts>> {
   let reason = "";
   // A writer may have replaced the file between the reading of its manifest and its own: the second look finds the new.
   for (let look = 0; look < 2; look++) {
@@ -81,8 +84,11 @@ export async function loadGeneration<Schema extends z.ZodType>(
     }
     try {
       const parsed: unknown = JSON.parse(manifest);
-      const { file, sizeBytes, sha256: expected } = FileFacts.parse(parsed);
-      const facts = schema.parse(parsed);
+      const facts = isObject(parsed) ? factsOf(parsed) : undefined;
+      if (facts === undefined || !hasFileFacts(parsed)) {
+        return { outcome: "refused", reason: "its manifest has another format" };
+      }
+      const { file, sizeBytes, sha256: expected } = parsed;
       const filePath = join(folder, file);
       const { size } = await stat(filePath);
       if (size !== sizeBytes) reason = `${file} has ${size} bytes instead of ${sizeBytes}`;
@@ -90,11 +96,21 @@ export async function loadGeneration<Schema extends z.ZodType>(
       else return { outcome: "loaded", generation: { facts, filePath } };
       return { outcome: "refused", reason };
     } catch (error) {
-      reason = error instanceof z.ZodError ? "its manifest has another format" : asError(error).message;
+      reason = asError(error).message;
       if (!isMissing(error)) break;
     }
   }
   return { outcome: "refused", reason };
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+function hasFileFacts(manifest: unknown): manifest is FileFacts {
+  const { file, sizeBytes, sha256: sum } = manifest as Partial<FileFacts>;
+  const named = typeof file === "string" && /^[\w-]+\.bin$/.test(file);
+  return named && Number.isSafeInteger(sizeBytes) && sizeBytes! > 0 && typeof sum === "string";
 }
 
 function manifestPath(folder: string, name: string): string {

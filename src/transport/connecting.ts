@@ -49,7 +49,10 @@ export class Connecting {
     };
   }
 
-  /** Sends; a connection that is opened for it, which the client does at once or never, ends when it is broken off. */
+  /**
+   * Sends; a connection that is opened for it at once ends when it is broken off. Where the client opens one late, since the
+   * connection before it is still closing, it is kept for the next request.
+   */
   during(incoming: Incoming, send: () => unknown): void {
     this.#incoming = incoming;
     try {

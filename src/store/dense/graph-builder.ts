@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { z } from "zod";
 import { asError } from "../../errors.js";
 import type { Filter } from "../../filter.js";
 import { type Allowed, AllowedChunks } from "../allowed-chunks.js";
@@ -10,6 +9,7 @@ import { loadGeneration, saveGeneration } from "../generation.js";
 import { type Ranking, TopK } from "../top-k.js";
 import { normalised } from "../vectors.js";
 import { ExactAmong } from "./exact-among.js";
+import { graphFacts } from "./graph-facts.js";
 import { type GraphParameters, HnswGraph, type HnswLibrary } from "./hnsw.js";
 import { checkGraphFile } from "./hnsw-file.js";
 import type { NativeCode } from "./native-code.js";
@@ -17,21 +17,6 @@ import { tunedEf } from "./tuned-ef.js";
 import { WaitingVectors } from "./waiting-vectors.js";
 
 const name = "graph";
-
-const Facts = z.object({
-  format: z.literal(1),
-  store: z.string(),
-  m: z.int(),
-  efConstruction: z.int(),
-  ef: z.int(),
-  dimension: z.int().positive(),
-  count: z.int().nonnegative(),
-  deleted: z.int().nonnegative(),
-  lastLabel: z.int().nonnegative(),
-  /** How many living elements there were when `ef` was tuned; 0 when it was not. */
-  tunedAt: z.int().nonnegative().default(0),
-  position: z.object({ label: z.int(), removal: z.int() }),
-});
 
 export interface GraphBuilderOptions {
   readonly database: Database;
@@ -89,7 +74,7 @@ export class GraphBuilder {
   /** Loads the saved graph if it is whole, of this store and built as asked; else begins an empty one. */
   static async open(options: GraphBuilderOptions): Promise<GraphBuilder> {
     const changes = new Changes(options.database);
-    const loaded = await loadGeneration(options.folder, name, Facts);
+    const loaded = await loadGeneration(options.folder, name, graphFacts);
     let refusal = loaded.outcome === "refused" ? loaded.reason : undefined;
     const generation = loaded.outcome === "loaded" ? loaded.generation : undefined;
     const defaults = { m: 16, efConstruction: 200, ef: 200 };

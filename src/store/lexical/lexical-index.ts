@@ -71,7 +71,7 @@ export class LexicalIndex {
 
   /** The saved index, if it is whole and of this store; else an empty one, which fills itself from the store. */
   static async open(changes: Changes, options: LexicalOptions): Promise<LexicalIndex> {
-    const loaded = await loadGeneration(options.folder, name, Facts);
+    const loaded = await loadGeneration(options.folder, name, (manifest) => Facts.safeParse(manifest).data);
     if (loaded.outcome === "refused") {
       options.onWarning(`The saved lexical index cannot be used (${loaded.reason}): it is built again from the store`);
     }

@@ -1,17 +1,17 @@
 import { z } from "zod";
 import { asError } from "../../errors.js";
 import type { StoreProblem } from "../../ports.js";
+import { graphFacts } from "../dense/graph-facts.js";
 import { checkGraphFile } from "../dense/hnsw-file.js";
 import { loadGeneration } from "../generation.js";
 
-const Facts = z.object({ store: z.string() });
-const GraphFacts = Facts.extend({ dimension: z.int(), m: z.int(), count: z.int() });
+const LexicalFacts = z.object({ store: z.string() });
 
 /** Whether the saved graph and lexical index are, byte for byte, what was saved from this store. */
 export async function checkDerived(folder: string, store: string): Promise<readonly StoreProblem[]> {
   const [graph, lexical] = await Promise.all([
-    loadGeneration(folder, "graph", GraphFacts),
-    loadGeneration(folder, "lexical", Facts),
+    loadGeneration(folder, "graph", graphFacts),
+    loadGeneration(folder, "lexical", (manifest) => LexicalFacts.safeParse(manifest).data),
   ]);
   const problems: StoreProblem[] = [];
   const found = (what: "graph" | "lexical", message: string) => problems.push({ what, message, repairable: true });

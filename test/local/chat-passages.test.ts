@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { answerText } from "../../src/local/chat/answer-text.js";
 import { chooseStatements } from "../../src/local/chat/statement-choice.js";
 import { nearMeanings } from "../../src/local/chat/near-meanings.js";
 import { statements } from "../../src/local/chat/statements.js";
@@ -64,4 +65,17 @@ test("two things are told apart by what each is, when the source defines both", 
     "Head sampling is a technique that decides at the start.",
     "Tail sampling is a technique that decides when all is known.",
   ]);
+});
+
+test.each([
+  ["across the ends of lines", "The mill keeps\nits key in the garden.", '"The mill keeps its key in the garden."'],
+  [
+    "and not by its link alone",
+    "See [`mill`](https://a.example/an/address/that/is/longer/than/all/else) and [`gate`][] for the keys today.",
+    undefined,
+  ],
+])("a sentence is cited whole, %s", (_, text, quote) => {
+  const answer = answerText(statements({ number: 1, title: "", text }), "quote");
+  if (quote === undefined) expect(answer).toMatch(/today\. \[1\]$/);
+  else expect(answer).toContain(`[1: ${quote}]`);
 });

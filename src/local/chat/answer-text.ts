@@ -19,8 +19,13 @@ function cited({ kind, source, text, passage }: Statement, style: CitationStyle)
   const parts = sentences(text).map(({ start, end }) => text.slice(start, end));
   return parts
     .filter((part) => /[\p{L}\p{N}]/u.test(part))
-    .map((part, index) => withMarker(said(part), source, index === 0 ? (passage ?? part) : part, style))
+    .map((part, index) => withMarker(said(part), source, onOneLine(index === 0 ? (passage ?? part) : part), style))
     .join(" ");
+}
+
+/** Whoever checks a quote evens out white space; a line's end within a sentence would cut it short. */
+function onOneLine(prose: string): string {
+  return prose.replace(/\s*\n[\s>]*/g, " ");
 }
 
 function said(text: string): string {
@@ -30,7 +35,8 @@ function said(text: string): string {
 function withMarker(words: string, source: number, text: string, style: CitationStyle): string {
   if (style === "none") return words;
   const quote = style === "quote" ? quotable(text) : "";
-  return quote === "" ? `${words} [${source}]` : `${words} [${source}: "${quote}"]`;
+  // Of a sentence in pieces, between links and line ends, a piece says too little: whoever checks looks for the sentence.
+  return quote.length < words.length / 2 ? `${words} [${source}]` : `${words} [${source}: "${quote}"]`;
 }
 
 /** Most characters of a quote: two long sentences. */
@@ -43,13 +49,18 @@ const longestQuote = 800;
 export function quotable(text: string): string {
   const stretches = text
     .split(/\r?\n|(?<=["'“”„«»「」『』‘’`])\s*[\]】]/)
-    .map((part) => part.replace(/^(?:[\s>#+|-]|\*(?!\*))+|[\s|*\\]+$/g, ""))
+    .map((part) => part.replace(/^(?:\[\]|[\s>#+|-]|\*(?!\*))+|[\s|*\\]+$/g, ""))
     .filter((part) => /[\p{L}\p{N}]/u.test(part));
-  const longest = stretches.reduce((best, part) => (part.length > best.length ? part : best), "");
+  const longest = stretches.reduce((best, part) => (lettersIn(part) > lettersIn(best) ? part : best), "");
   if (longest.length <= longestQuote) return longest;
   const cut = longest.slice(0, longestQuote);
   const space = cut.lastIndexOf(" ");
   return (space > longestQuote / 2 ? cut.slice(0, space) : cut).replace(/[\ud800-\udbff]$/, "");
+}
+
+/** But for those of addresses, which nobody reads. */
+function lettersIn(part: string): number {
+  return part.replace(/\w+:\/\/[^\s)]+/g, "").length;
 }
 
 /** Numbers in brackets would be read as citations of ours, unless code holds them. */

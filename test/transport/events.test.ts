@@ -49,8 +49,7 @@ describe("who makes a call is told of its failed attempts", () => {
   });
 
   test("once, where it is stopped while it waits to send again, and not of one that was never sent", async () => {
-    const slow = { backoffMs: 60_000, maxBackoffMs: 60_000 };
-    expect(await told([{ status: 503 }], slow, AbortSignal.timeout(300))).toEqual({
+    expect(await told([{ status: 503, retryAfterSeconds: 60 }], {}, AbortSignal.timeout(300))).toEqual({
       attempts: [{ code: "upstream", status: 503 }],
       ended: "TimeoutError",
     });

@@ -78,7 +78,7 @@ describe("V13: a creation that may have arrived is never sent again", () => {
   });
 
   test("a deadline that passes between attempts that surely failed is only a deadline", async () => {
-    const { transport } = await transportFor([{ status: 503 }], { backoffMs: 60_000, maxBackoffMs: 60_000 });
+    const { transport } = await transportFor([{ status: 503, retryAfterSeconds: 60 }]);
     const error = await failure(transport.createVideoTask(catVideo, { deadlineMs: 50 }));
     expect((error as TransportError).code).not.toBe("ambiguous");
   });

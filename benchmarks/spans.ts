@@ -1,40 +1,52 @@
 /**
- * What a chunker does to retrieval: how often the whole answer stands in one of the chunks that a budget of tokens holds,
- * ours beside the peers' at the same size and overlap. One and the same BM25 ranks the chunks' texts of each splitter;
- * from the best on, each chunk that still fits goes into the budget.
+ * What a chunker does to retrieval: how often the whole answer stands in what is read of the texts within a budget of
+ * tokens, ours beside the peers' at the same size and overlap. One and the same BM25 ranks the chunks' texts of each
+ * splitter; from the best on, each chunk that still fits goes into the budget, or where parents are read, what of its
+ * parent is not there yet. The embedder that `semantic` compares sentences with is the local service's: it sees words, not
+ * what they mean.
  *
- *     npm run build:examples && node build/benchmarks/spans.js [data folder]
+ *     npm run build:examples && node build/benchmarks/spans.js [data folder] [--strategies structure,fixed,…|all]
  */
 import { createRequire } from "node:module";
 import { cpus } from "node:os";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { Bm25Index } from "../src/store/lexical/bm25-index.js";
-import { split } from "../src/text/split.js";
 import { terms } from "../src/text/terms.js";
+import { TokenIndex } from "../src/text/token-index.js";
 import { defaultTokens } from "../src/text/tokens.js";
 import type { Span } from "../src/types.js";
 import { locatedSpans } from "./located-spans.js";
+import { ownSplitters, type OwnStrategy, ownStrategies } from "./own-splitters.js";
 import { peerSplitters, plainCount } from "./peer-splitters.js";
+import { ReadSpans } from "./read-spans.js";
 import { articleCollection, joinedCollection, type SpanCollection } from "./span-collections.js";
 
-const folder = process.argv[2] ?? "../shared/data";
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { strategies: { type: "string" } } });
+const folder = positionals[0] ?? "../shared/data";
+const strategies = wantedStrategies(values.strategies ?? "structure");
 const sizes = [128, 256, 512] as const;
 const budgets = [512, 1024, 2048] as const;
 const overlapShare = 1 / 8;
 /** Of a ranking: chunks further down do not come into a budget. */
-const deepest = 60;
+const deepest = 250;
 const bm25 = { k1: 1.2, b: 0.75 };
 
 interface PlacedChunk extends Span {
   readonly uri: string;
   readonly text: string;
   readonly tokens: number;
+  /** What is read where this is found. */
+  readonly read: Span;
 }
+type CutSpan = Span & { readonly parent?: Span };
+type Split = (text: string) => Promise<readonly CutSpan[]>;
+
 /** Chunks whose place in the text could not be told. */
 let lost = 0;
-type Split = (text: string) => Promise<readonly Span[]>;
 
 const peers = (await peerSplitters()).filter(({ mediaTypes }) => mediaTypes.includes("text/plain"));
+const ours = await ownSplitters(strategies);
 const require = createRequire(import.meta.url);
 const { version } = require("gpt-tokenizer/package.json") as { version: string };
 console.log(`${cpus()[0]?.model} (${cpus().length} cores), Node ${process.version}, gpt-tokenizer ${version}`);
@@ -42,16 +54,20 @@ console.log(`node ${process.argv.slice(1).join(" ")}`);
 
 for (const collection of [articleCollection(join(folder, "squad")), joinedCollection(join(folder, "cmrc2018"), 30)]) {
   const { name, texts, questions } = collection;
+  const asked = questions.map(({ text }) => terms(text));
+  const indexes = new Map([...texts].map(([uri, text]) => [uri, TokenIndex.of(text, defaultTokens)]));
   console.log(`\n${name}: ${texts.size} texts, ${questions.length} questions; share of answers found whole, in %`);
   for (const size of sizes) {
     const overlap = size * overlapShare;
     console.log(
       `\n${`${size} tokens, overlap ${overlap}`.padEnd(46)}${budgets.map((budget) => `in ${budget}`.padStart(9)).join("")}   chunks  mean tokens  lost`,
     );
-    await show("ours", collection, async (text) => ours(text, size, overlap));
+    for (const { name: own, readsParents, ofSize } of ours.splitters) {
+      await show(own, { ...collection, asked, indexes }, ofSize(size, overlap), readsParents);
+    }
     for (const peer of peers) {
       const splitText = peer.ofSize(size, overlap);
-      await show(peer.name, collection, async (text) => {
+      await show(peer.name, { ...collection, asked, indexes }, async (text) => {
         const chunks = await splitText(text);
         const spans = locatedSpans(text, chunks);
         lost += chunks.length - spans.length;
@@ -60,30 +76,41 @@ for (const collection of [articleCollection(join(folder, "squad")), joinedCollec
     }
   }
 }
+await ours.close();
 
-function ours(text: string, maxTokens: number, overlapTokens: number): readonly Span[] {
-  return [...split({ uri: "memo:1", text }, { maxTokens, overlapTokens, tokens: defaultTokens })];
+interface AskedCollection extends SpanCollection {
+  /** The terms of each question. */
+  readonly asked: readonly (readonly string[])[];
+  /** By uri. */
+  readonly indexes: ReadonlyMap<string, TokenIndex>;
 }
 
-async function show(name: string, { texts, questions }: SpanCollection, splitText: Split): Promise<void> {
+async function show(
+  name: string,
+  { texts, questions, asked, indexes }: AskedCollection,
+  splitText: Split,
+  readsParents = false,
+): Promise<void> {
   lost = 0;
   const chunks: PlacedChunk[] = [];
   for (const [uri, text] of texts) {
-    for (const { start, end } of await splitText(text)) {
+    for (const { start, end, parent } of await splitText(text)) {
       const slice = text.slice(start, end);
-      chunks.push({ uri, start, end, text: slice, tokens: plainCount(slice) });
+      const read = (readsParents ? parent : undefined) ?? { start, end };
+      chunks.push({ uri, start, end, text: slice, tokens: plainCount(slice), read });
     }
   }
   const index = Bm25Index.empty();
   for (const [label, { text }] of chunks.entries()) index.add(label, frequencies(terms(text)));
   const found = budgets.map(() => 0);
-  for (const { text, uri, answers } of questions) {
-    const { labels } = index.search(terms(text), deepest, bm25);
+  for (const [number, { uri, answers }] of questions.entries()) {
+    const { labels } = index.search([...asked[number]!], deepest, bm25);
     const ranked = Array.from(labels, (label) => chunks[label]!);
     for (const [at, budget] of budgets.entries()) {
-      const inside = (chunk: PlacedChunk) =>
-        chunk.uri === uri && answers.some(({ start, end }) => chunk.start <= start && end <= chunk.end);
-      if (withinBudget(ranked, budget).some(inside)) found[at]!++;
+      const read = readsParents ? withParents(ranked, budget, indexes) : withinBudget(ranked, budget);
+      const inside = (span: Span & { readonly uri: string }) =>
+        span.uri === uri && answers.some(({ start, end }) => span.start <= start && end <= span.end);
+      if (read.some(inside)) found[at]!++;
     }
   }
   const shares = found.map((count) => ((100 * count) / questions.length).toFixed(2).padStart(9)).join("");
@@ -93,7 +120,7 @@ async function show(name: string, { texts, questions }: SpanCollection, splitTex
   );
 }
 
-function withinBudget(ranked: readonly PlacedChunk[], budget: number): PlacedChunk[] {
+function withinBudget(ranked: readonly PlacedChunk[], budget: number): readonly PlacedChunk[] {
   let room = budget;
   return ranked.filter(({ tokens }) => {
     if (tokens > room) return false;
@@ -102,8 +129,27 @@ function withinBudget(ranked: readonly PlacedChunk[], budget: number): PlacedChu
   });
 }
 
+function withParents(
+  ranked: readonly PlacedChunk[],
+  budget: number,
+  indexes: ReadonlyMap<string, TokenIndex>,
+): readonly (Span & { readonly uri: string })[] {
+  const read = new ReadSpans(budget, indexes);
+  for (const { uri, read: span } of ranked) read.add(uri, span);
+  return read.spans();
+}
+
 function frequencies(words: readonly string[]): Map<string, number> {
   const counted = new Map<string, number>();
   for (const word of words) counted.set(word, (counted.get(word) ?? 0) + 1);
   return counted;
+}
+
+function wantedStrategies(given: string): readonly OwnStrategy[] {
+  const names = given === "all" ? ownStrategies : given.split(",");
+  return names.map((name) => {
+    const strategy = ownStrategies.find((each) => each === name);
+    if (!strategy) throw new Error(`There is no strategy ${name}, only ${ownStrategies.join(", ")}`);
+    return strategy;
+  });
 }

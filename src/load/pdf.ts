@@ -3,6 +3,8 @@ import type { Anchor, Metadata } from "../types.js";
 import { otherKind } from "./binary.js";
 import type { FileToLoad, Loader } from "./loader.js";
 import { cjkCharacterMap } from "./pdf/cjk-character-maps.js";
+import { boldFonts } from "./pdf/bold-fonts.js";
+import { boldHeadings } from "./pdf/bold-headings.js";
 import { joinLines, vocabularyOf } from "./pdf/join-lines.js";
 import { bodySizeOf, headingLevels } from "./pdf/headings.js";
 import { pageLines, type PageLine, type TextRun } from "./pdf/page-lines.js";
@@ -13,14 +15,14 @@ import { plainCharacters } from "./pdf/plain-characters.js";
 /**
  * The text of a PDF: lines that only ran out of room are joined to paragraphs, words cut by a hyphen are mended with the
  * document's own words as judge, running heads and feet are left out, and each page that has text has an anchor, and each
- * heading, which is told by the size of its letters.
+ * heading, which is told by the size of its letters, or by their weight where it stands alone above a text.
  *
  * @throws LoadError (`unreadable`) when it is damaged or opens only with a password, (`empty`) when it holds no text but
  *   perhaps pictures of some.
  */
 export const loadPdf: Loader = async (file, signal) => {
-  const { pages, title, metadata } = await readPages(file, signal);
-  const { text, anchors, blank } = pagesAsText(pages);
+  const { pages, bold, title, metadata } = await readPages(file, signal);
+  const { text, anchors, blank } = pagesAsText(pages, bold);
   if (anchors.length === 0) throw new LoadError("empty", file.uri, withoutText(file.uri, pages.length));
   return {
     text,
@@ -42,11 +44,16 @@ function withoutText(uri: string, pages: number): string {
 }
 
 /** Pages as one text, an empty line between each two; an anchor where each starts, and where each heading does. */
-function pagesAsText(read: readonly (readonly PageLine[])[]): { text: string; anchors: Anchor[]; blank: number } {
+function pagesAsText(
+  read: readonly (readonly PageLine[])[],
+  bold: ReadonlySet<string>,
+): { text: string; anchors: Anchor[]; blank: number } {
   const bodySize = bodySizeOf(read.flat());
-  const pages = withoutRunningLines(read, bodySize).map(paragraphsOf);
+  const written = withoutRunningLines(read, bodySize);
+  const inBold = boldHeadings(written, bodySize, bold);
+  const pages = written.map((lines) => paragraphsOf(lines, inBold));
   const known = vocabularyOf(pages.flat().flatMap(({ lines }) => lines.map((line) => line.text)));
-  const levels = headingLevels(pages.flat(), bodySize);
+  const levels = headingLevels(pages.flat(), bodySize, inBold);
   const anchors: Anchor[] = [];
   let text = "";
   for (const [index, paragraphs] of pages.entries()) {
@@ -67,6 +74,8 @@ function pagesAsText(read: readonly (readonly PageLine[])[]): { text: string; an
 
 interface ReadPages {
   readonly pages: readonly (readonly PageLine[])[];
+  /** Ids of the fonts whose letters stand out from the text. */
+  readonly bold: ReadonlySet<string>;
   readonly title: string | undefined;
   readonly metadata: Metadata;
 }
@@ -79,6 +88,9 @@ async function readPages({ bytes, uri }: FileToLoad, signal: AbortSignal): Promi
       verbosity: 0,
       useWorkerFetch: false,
       cMapPacked: false,
+      // Pictures are never looked at, nor fonts put to use.
+      maxImageSize: 0,
+      disableFontFace: true,
       BinaryDataFactory: CharacterMaps,
     });
     try {
@@ -90,8 +102,9 @@ async function readPages({ bytes, uri }: FileToLoad, signal: AbortSignal): Promi
         pages.push(pageLines(items.flatMap((run) => ("str" in run ? [runOf(run)] : []))));
         page.cleanup();
       }
+      const bold = await boldFonts(pdf, pages);
       const { info } = await pdf.getMetadata();
-      return { pages, ...described(info as Readonly<Record<string, unknown>>) };
+      return { pages, bold, ...described(info as Readonly<Record<string, unknown>>) };
     } finally {
       await pdf.destroy();
     }
@@ -121,10 +134,12 @@ interface PdfTextItem {
   readonly transform: readonly number[];
   readonly width: number;
   readonly hasEOL: boolean;
+  readonly fontName: string;
 }
 
-function runOf({ str, dir, transform, width, hasEOL }: PdfTextItem): TextRun {
-  return { text: plainCharacters(str), transform, width, endsLine: hasEOL, rightToLeft: dir === "rtl" };
+function runOf({ str, dir, transform, width, hasEOL, fontName }: PdfTextItem): TextRun {
+  const rightToLeft = dir === "rtl";
+  return { text: plainCharacters(str), transform, width, endsLine: hasEOL, rightToLeft, font: fontName };
 }
 
 /** Titles that programs write when nobody gave one. */

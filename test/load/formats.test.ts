@@ -172,13 +172,14 @@ describe.skipIf(absent !== "")(`files as people have them${absent}`, () => {
     }
   });
 
+  const headings = (file: string) =>
+    documents
+      .get(file)!
+      .anchors!.flatMap(({ start, heading }) =>
+        heading === undefined ? [] : [[heading, textOf(file).slice(start).split("\n\n", 1)[0]]],
+      );
+
   test("headings of a PDF are told by their size, and stand at their anchors; running heads are said once", () => {
-    const headings = (file: string) =>
-      documents
-        .get(file)!
-        .anchors!.flatMap(({ start, heading }) =>
-          heading === undefined ? [] : [[heading, textOf(file).slice(start).split("\n\n", 1)[0]]],
-        );
     expect(headings("pdf/pdflatex-outline.pdf").slice(0, 3)).toEqual([
       [1, "Contents"],
       [1, "1 Foo"],
@@ -195,6 +196,29 @@ describe.skipIf(absent !== "")(`files as people have them${absent}`, () => {
     );
     expect(textOf(guide)).not.toMatch(/^Debian 新维护者手册 \d+ \/ 57$/mu);
     expect(textOf(guide).match(/^Debian 新维护者手册 [ivx]+$/gmu)).toEqual(["Debian 新维护者手册 ii"]);
+  });
+
+  test("headings of a PDF are told by bold letters where those are no larger than the text's", () => {
+    expect(headings("pdf/2305.03393v1-pg9.pdf")).toEqual([
+      [2, "5.1 Hyper Parameter Optimization"],
+      [2, "5.2 Quantitative Results"],
+    ]);
+    expect(headings("pdf/multi_page.pdf").slice(0, 3)).toEqual([
+      [1, "The Evolution of the Word Processor"],
+      [1, "Pre-Digital Era (19th - Early 20th Century)"],
+      [1, "The Birth of Word Processing (1960s - 1970s)"],
+    ]);
+    expect(headings("pdf/multi_page.pdf")).toHaveLength(11);
+    expect(headings("pdf/list-item-example.pdf").map(([, heading]) => heading)).toEqual([
+      "Module One - Introduction to Product Development and Quality Assurance",
+      "Module Three: Step 2: Design and Prototyping",
+      "Module Two: Initial Planning and Step 1: Concept Development",
+    ]);
+    // The heads of tables, the labels in a drawing and those of a form.
+    expect(headings("pdf/google-doc-document.pdf")).toEqual([[1, "Example document"]]);
+    expect(headings("pdf/amt_handbook_sample.pdf")).toEqual([]);
+    expect(headings("pdf/libreoffice-form.pdf")).toEqual([[1, "Example for a Form"]]);
+    expect(headings("pdf/multicolumn.pdf").flat()).not.toContainEqual(expect.stringContaining("Country"));
   });
 
   test("a font that is not in the file is read by the encoding it names", () => {

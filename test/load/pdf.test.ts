@@ -1,14 +1,21 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { provideTransfer } from "../../src/load/apart/array-buffer-transfer.js";
+import { isBoldName } from "../../src/load/pdf/bold-fonts.js";
+import { boldHeadings } from "../../src/load/pdf/bold-headings.js";
 import { cjkCharacterMap } from "../../src/load/pdf/cjk-character-maps.js";
 import { joinLines, vocabularyOf } from "../../src/load/pdf/join-lines.js";
 import { bodySizeOf, headingLevels } from "../../src/load/pdf/headings.js";
 import { pageLines, type PageLine, type TextRun } from "../../src/load/pdf/page-lines.js";
-import { breaksOf } from "../../src/load/pdf/paragraphs.js";
+import { breaksOf, paragraphsOf } from "../../src/load/pdf/paragraphs.js";
 import { withoutRunningLines } from "../../src/load/pdf/running-lines.js";
 import { plainCharacters } from "../../src/load/pdf/plain-characters.js";
+import { readFolder } from "../../src/load/read-folder.js";
+import { collect } from "../../src/stream.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+import { tinyPdf } from "../support/tiny-pdf.js";
 
-/** Lines as a page of ten-point type has them: each letter five points wide, twelve points from line to line. */
+/** Lines as a page of ten-point type has them: each letter five points wide, twelve points from line to line; `**bold**`. */
 function page(text: string, { indent = 0 } = {}): PageLine[] {
   let base = 0;
   const lines: PageLine[] = [];
@@ -16,7 +23,12 @@ function page(text: string, { indent = 0 } = {}): PageLine[] {
     base += 12;
     if (line.trim() === "") continue;
     const start = indent + 5 * (line.length - line.trimStart().length);
-    lines.push({ text: line.trim(), start, end: start + 5 * line.trim().length, base, size: 10, letterSize: 10 });
+    const isBold = line.includes("**");
+    const said = line.replaceAll("**", "").trim();
+    // Two spaces are as wide as the room between two columns.
+    const parts = said.split(/ {2,}/).length;
+    const fonts = [isBold ? "bold" : "plain"];
+    lines.push({ text: said, start, end: start + 5 * said.length, base, size: 10, letterSize: 10, fonts, parts });
   }
   return lines;
 }
@@ -115,7 +127,8 @@ is read as one of its own in the text that comes out`),
         let base = 0;
         const lines = given.map(({ text, start, size, step }) => {
           base += step;
-          return { text, start, end: start + text.length * 0.5 * size, base, size, letterSize: size };
+          const end = start + text.length * 0.5 * size;
+          return { text, start, end, base, size, letterSize: size, fonts: ["plain"], parts: 1 };
         });
         const letters = (text: string) => text.replace(/[\s\u2010-]/gu, "");
         expect(letters(read(lines))).toBe(letters(lines.map(({ text }) => text).join("")));
@@ -153,15 +166,26 @@ describe("runs become lines", () => {
     width,
     endsLine: false,
     rightToLeft: false,
+    font: "plain",
     ...more,
   });
 
   test("a line is its runs up to where it ends, with its place and size", () => {
     const runs = [run("Hello", 50, 25), run(" ", 75, 3), run("world", 78, 25, { endsLine: true }), run("next", 50, 20)];
+    const more = { base: -700, size: 10, letterSize: 10, fonts: ["plain"], parts: 1 };
     expect(pageLines(runs)).toEqual([
-      { text: "Hello world", start: 50, end: 103, base: -700, size: 10, letterSize: 10 },
-      { text: "next", start: 50, end: 70, base: -700, size: 10, letterSize: 10 },
+      { text: "Hello world", start: 50, end: 103, ...more },
+      { text: "next", start: 50, end: 70, ...more },
     ]);
+  });
+
+  test("a line knows its fonts, and in how many parts it stands", () => {
+    const [line] = pageLines([
+      run("2.1", 50, 15),
+      run(" ", 65, 15, { font: "other" }),
+      run("Nuts", 80, 20, { font: "b" }),
+    ]);
+    expect(line).toMatchObject({ text: "2.1 Nuts", fonts: ["plain", "b"], parts: 2 });
   });
 
   test("a line is as large as most of its letters", () => {
@@ -260,11 +284,126 @@ describe("headings", () => {
     expect(levels(["Chapter 1", 14], ["Names", 20], body, ["1.1 Part", 14], body)).toEqual([1, 1, 2]);
   });
 
-  test("numbers, initials, text that runs on, long text, and a text without one size have none", () => {
+  test("numbers, initials, text that runs on, long text, lines of a table of contents, and a text without one size have none", () => {
     const long = "Large letters that go on and on. ".repeat(8);
     expect(levels(body, ["2026", 20], body, ["A", 30], body, ["and so on,", 14], body, [long, 14], body)).toEqual([]);
+    expect(levels(body, ["1 Introduction . . . . . 1", 14], ["2 Nuts .......... ii", 14], body)).toEqual([]);
     expect(levels(["First words of it", 20], ["Second words of it", 15], ["Third words of it", 10])).toEqual([]);
   });
+});
+
+describe("headings in bold letters of the text's size", () => {
+  const text = "The text in plain letters, which goes on for a while\nand then for a second line.";
+  const found = (...pages: readonly string[]) => {
+    const lines = pages.map((each) => page(each));
+    const headings = boldHeadings(lines, 10, new Set(["bold"]));
+    return lines.flatMap((each) => each.filter((line) => headings.has(line)).map((line) => line.text));
+  };
+
+  test("stand alone above a text, with or without room around them, also at the top of a page or above another", () => {
+    expect(found(`**1 Nuts**\n${text}\n**1.1 Self-locking nuts**\n${text}`, `**2  Bolts**\n\n${text}`)).toEqual([
+      "1 Nuts",
+      "1.1 Self-locking nuts",
+      "2  Bolts",
+    ]);
+    expect(found(`${text}\n**2 Bolts**\n**2.1 Long bolts**\n${text}`)).toEqual(["2 Bolts", "2.1 Long bolts"]);
+    expect(found(`**概述**\n${"紧固件是机械零件。".repeat(5)}`)).toEqual(["概述"]);
+    // A heading of two lines, of which the first ends with a colon.
+    expect(found(`**Module Two: Planning and Step 1:**\n**Nuts**\n${text}`)).toHaveLength(2);
+  });
+
+  test.each([
+    ["the head of a table", `${text}\n\n**Size  Weight  Price**\n12  40 g  3\n14  60 g  4`],
+    [
+      "a head of a table in one part",
+      `${text}\n\n**Sizes**\n12  40 g  a nut that is used for wheels and brakes\n14  60 g  4`,
+    ],
+    ["a label of a form", `**Name**\nA. Smith\n**Address**\nMain Street 1`],
+    ["a label with a colon", `**Warning:**\n${text}`],
+    ["a sentence", `**Never open it.**\n${text}`],
+    [
+      "words that a sentence goes on behind",
+      `${text}\n**Open the valve**\nand wait for a minute until the pressure has gone down.`,
+    ],
+    [
+      "words in the middle of a sentence",
+      `Before you open the lid for the first time you must\n**Close The Valve**\n${text}`,
+    ],
+    ["an item of a list", `**• Nuts**\n${text}`],
+    ["a caption", `**Table 3 Nuts**\n${text}`],
+    ["a number", `**2026**\n${text}`],
+    ["the last words of a page that is the last", `${text}\n\n**The End**`],
+    ["a paragraph", `${text}\n\n**One**\n**Two**\n**Three**\n**Four**\n${text}`],
+  ])("%s is none", (_, lines) => {
+    expect(found(lines)).toEqual([]);
+  });
+
+  test("cells that the reader gives line by line are none", () => {
+    const [heading, ...rest] = page(`**Nuts**\n${text}`);
+    const beside = { ...rest[0]!, base: heading!.base };
+    expect(boldHeadings([[heading!, beside, ...rest]], 10, new Set(["bold"]))).toEqual(new Set());
+    expect(boldHeadings([[heading!, ...rest]], 10, new Set(["bold"]))).toEqual(new Set([heading]));
+  });
+
+  test("have paragraphs of their own, and levels below those in larger letters, by their numbers", () => {
+    const lines = page(`${text}\n**3 Bolts**\n**3.1 Long bolts**\n${text}\n${text}\n${text}`);
+    const title = { ...lines[0]!, text: "Fasteners", size: 20, letterSize: 20 };
+    const headings = boldHeadings([lines], 10, new Set(["bold"]));
+    const paragraphs = paragraphsOf([title, ...lines.slice(1)], headings);
+    const levels = headingLevels(paragraphs, 10, headings);
+    expect(paragraphs.flatMap((each) => (levels.has(each) ? [[levels.get(each), each.lines[0]!.text]] : []))).toEqual([
+      [1, "Fasteners"],
+      [2, "3 Bolts"],
+      [3, "3.1 Long bolts"],
+    ]);
+  });
+
+  test.each([
+    ["TimesNewRomanPS-BoldMT", true],
+    ["ABCDEF+Arial,Bold", true],
+    ["AAAAAD+SFBX1000", true],
+    ["RKDUWA+CMBX12", true],
+    ["CMSSBX10", true],
+    ["NimbusRomNo9L-Medi", true],
+    ["Frutiger-Bd", true],
+    ["SimHei", true],
+    ["BOLDER+Times-Roman", false],
+    ["CMR10", false],
+    ["CMTT9", false],
+    ["Helvetica-Medium", false],
+    ["WenQuanYiMicroHei", false],
+    ["", false],
+  ])("the font %j is bold: %s", (name, expected) => {
+    expect(isBoldName(name)).toBe(expected);
+  });
+
+  test("are found in a file, unless all of it is bold", async () => {
+    const body = ["The text of this chapter goes on for a line or two,", "and ends in the second of them."];
+    const nuts = [{ bold: "Nuts" }, ...body];
+    const folder = await temporaryFolder({
+      "a.pdf": tinyPdf([["Before the first chapter, there are some words to read.", ...nuts]]),
+      "b.pdf": tinyPdf([[{ bold: "Nuts" }, ...body.map((line) => ({ bold: line }))]]),
+    });
+    const [some, all] = await collect(readFolder(folder));
+    expect(some!.anchors).toEqual([
+      { start: 0, page: 1 },
+      { start: some!.text.indexOf("Nuts\n\nThe text of"), heading: 1 },
+    ]);
+    expect(all!.anchors).toEqual([{ start: 0, page: 1 }]);
+  });
+});
+
+test("a buffer that is handed on has the length that was asked for, and its giver none", () => {
+  provideTransfer();
+  const move = (bytes: Uint8Array, length?: number) =>
+    (bytes.buffer as ArrayBuffer & { transferToFixedLength(length?: number): ArrayBuffer }).transferToFixedLength(
+      length,
+    );
+  const given = Uint8Array.of(1, 2, 3);
+  expect(new Uint8Array(move(given, 2))).toEqual(Uint8Array.of(1, 2));
+  expect(given).toHaveLength(0);
+  expect(new Uint8Array(move(Uint8Array.of(1), 2))).toEqual(Uint8Array.of(1, 0));
+  expect(new Uint8Array(move(Uint8Array.of(1, 2)))).toEqual(Uint8Array.of(1, 2));
 });
 
 test("characters are those a reader would type", () => {

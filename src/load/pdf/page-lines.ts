@@ -7,6 +7,8 @@ export interface TextRun {
   readonly width: number;
   readonly endsLine: boolean;
   readonly rightToLeft: boolean;
+  /** Id of its font. */
+  readonly font: string;
 }
 
 /** A line of a page. Lengths in points; `start` and `end` along the direction of reading, `base` against it: lower lines have more. */
@@ -19,10 +21,18 @@ export interface PageLine {
   readonly size: number;
   /** Height that most of its letters have: an initial or a sign may be higher. */
   readonly letterSize: number;
+  /** Ids of the fonts that it has letters in. */
+  readonly fonts: readonly string[];
+  /** Parts that stand as far from one another as the cells of a row do. */
+  readonly parts: number;
 }
+
+type Place = Pick<PageLine, "start" | "end" | "base" | "size">;
 
 /** Share of the letters' height from which a gap between two runs is a space. */
 const leastSpace = 0.15;
+/** Share of the letters' height from which a gap is more than a space: that between two columns, or behind a number. */
+const leastColumnGap = 1.2;
 
 /** The lines of a page, in the order in which the page was written, which is nearly always that of reading. */
 export function pageLines(runs: readonly TextRun[]): PageLine[] {
@@ -63,7 +73,13 @@ function lineOf(runs: readonly TextRun[]): PageLine | undefined {
     base: places[0]!.base,
     size: Math.max(...places.map(({ size }) => size)),
     letterSize: commonest(inked.map((run, index) => ({ size: places[index]!.size, letters: run.text.trim().length }))),
+    fonts: [...new Set(inked.map(({ font }) => font))],
+    parts: 1 + places.filter((place, index) => index > 0 && isColumnGap(places[index - 1]!, place)).length,
   };
+}
+
+function isColumnGap(before: Place, place: Place): boolean {
+  return place.start - before.end > leastColumnGap * place.size;
 }
 
 function commonest(parts: readonly { readonly size: number; readonly letters: number }[]): number {
@@ -77,11 +93,7 @@ function angleOf({ transform }: TextRun): number {
 }
 
 /** Where a run lies once the page is turned so that its line is level. */
-function placeOf(
-  { transform, width }: TextRun,
-  angle: number,
-  reversed: boolean,
-): Omit<PageLine, "text" | "letterSize"> {
+function placeOf({ transform, width }: TextRun, angle: number, reversed: boolean): Place {
   const [, , c, d, x, y] = transform as [number, number, number, number, number, number];
   const along = x * Math.cos(angle) + y * Math.sin(angle);
   const base = x * Math.sin(angle) - y * Math.cos(angle);

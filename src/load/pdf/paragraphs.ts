@@ -1,3 +1,4 @@
+import { headingNumber } from "./heading-number.js";
 import type { PageLine } from "./page-lines.js";
 
 /** What stands between two lines: nothing to keep (they are one sentence flowing on), a line end, or an empty line. */
@@ -9,9 +10,16 @@ export interface Paragraph {
   readonly breaks: readonly Break[];
 }
 
-/** The lines of a page in paragraphs. */
-export function paragraphsOf(lines: readonly PageLine[]): Paragraph[] {
-  const breaks = breaksOf(lines);
+/** The lines of a page in paragraphs; those of `headings` stand in paragraphs of their own. */
+export function paragraphsOf(
+  lines: readonly PageLine[],
+  headings: ReadonlySet<PageLine> = new Set<PageLine>(),
+): Paragraph[] {
+  const breaks = breaksOf(lines).map((kind, index) => {
+    const [before, line] = [lines[index]!, lines[index + 1]!];
+    const apart = headings.has(before) !== headings.has(line) || (headings.has(line) && headingNumber.test(line.text));
+    return apart ? "paragraph" : kind;
+  });
   const starts = lines.flatMap((_, index) => (index === 0 || breaks[index - 1] === "paragraph" ? [index] : []));
   return starts.map((start, at) => {
     const end = starts[at + 1] ?? lines.length;
@@ -107,7 +115,8 @@ function isIndented(before: PageLine, line: PageLine, after: PageLine | undefine
   return after !== undefined && !isApart(line, after) && after.start - line.start < -0.5 * line.size;
 }
 
-function isProse({ text }: PageLine): boolean {
+/** Whether a line is as long as lines of prose are. */
+export function isProse({ text }: PageLine): boolean {
   return columnsOf(text) >= leastProse;
 }
 
@@ -117,7 +126,8 @@ function isRow({ text }: PageLine): boolean {
   return words.filter((word) => /\d/u.test(word) && !/\p{L}{3}/u.test(word)).length >= 0.5 * words.length;
 }
 
-function columnsOf(text: string): number {
+/** Width of a text in letters; an ideograph is as wide as two. */
+export function columnsOf(text: string): number {
   let columns = 0;
   for (const character of text) columns += ideograph.test(character) ? 2 : 1;
   return columns;

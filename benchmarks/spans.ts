@@ -12,7 +12,7 @@ import { cpus } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Bm25Index } from "../src/store/lexical/bm25-index.js";
-import { terms } from "../src/text/terms.js";
+import { eachTerm, terms } from "../src/text/terms.js";
 import { TokenIndex } from "../src/text/token-index.js";
 import { defaultTokens } from "../src/text/tokens.js";
 import type { Span } from "../src/types.js";
@@ -101,7 +101,9 @@ async function show(
     }
   }
   const index = Bm25Index.empty();
-  for (const [label, { text }] of chunks.entries()) index.add(label, frequencies(terms(text)));
+  for (const [label, { text }] of chunks.entries()) {
+    index.add(label, (add) => eachTerm(text, (term) => add(term, 1)));
+  }
   const found = budgets.map(() => 0);
   for (const [number, { uri, answers }] of questions.entries()) {
     const { labels } = index.search([...asked[number]!], deepest, bm25);
@@ -137,12 +139,6 @@ function withParents(
   const read = new ReadSpans(budget, indexes);
   for (const { uri, read: span } of ranked) read.add(uri, span);
   return read.spans();
-}
-
-function frequencies(words: readonly string[]): Map<string, number> {
-  const counted = new Map<string, number>();
-  for (const word of words) counted.set(word, (counted.get(word) ?? 0) + 1);
-  return counted;
 }
 
 function wantedStrategies(given: string): readonly OwnStrategy[] {

@@ -26,20 +26,27 @@ let knownSpans: RememberedPieces<readonly WordTerm[]> | undefined;
  * consist of stop words have none. Does not depend on the ICU data of the Node build beyond Unicode properties.
  */
 export function terms(text: string): string[] {
-  const known = (knownTerms ??= new RememberedPieces(bareTerms));
   const found: string[] = [];
+  eachTerm(text, (term) => {
+    found.push(term);
+  });
+  return found;
+}
+
+/** Tells the same terms, in the same order, and makes no list of them. */
+export function eachTerm(text: string, tell: (term: string) => void): void {
+  const known = (knownTerms ??= new RememberedPieces(bareTerms));
   scan(
     text,
     (start, end) => {
       const of = known.of(text, start, end);
-      if (typeof of === "string") found.push(of);
-      else for (const term of of) found.push(term);
+      if (typeof of === "string") tell(of);
+      else for (const term of of) tell(term);
     },
     (start, end) => {
-      found.push(pairTerm(text.slice(start, end)));
+      tell(pairTerm(text.slice(start, end)));
     },
   );
-  return found;
 }
 
 /** The same terms with their spans: an identifier's own span comes before, and covers, those of its parts. */

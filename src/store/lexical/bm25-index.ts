@@ -6,6 +6,7 @@ import { beforeAll, mostSlots, PostingReader, putPosting } from "./posting.js";
 import { PostingSeeker } from "./posting-seeker.js";
 import { type PostingLists, Postings } from "./postings.js";
 import { Scores, type Weighed } from "./scores.js";
+import { TermFrequencies } from "./term-frequencies.js";
 import { type Saturation, type TermOutline, TermOutlines } from "./term-outlines.js";
 
 export interface Bm25Options {
@@ -80,6 +81,7 @@ export class Bm25Index {
   #removals = 0;
   readonly #outlines = new TermOutlines();
   readonly #scores = new Scores();
+  readonly #frequencies = new TermFrequencies();
   #scratch = new Uint16Array(0);
 
   private constructor(vocabulary: NumberedStrings, content: Partial<Omit<Bm25Content, "vocabulary">> = {}) {
@@ -111,20 +113,27 @@ export class Bm25Index {
     return this.#deadSlots;
   }
 
-  /** Labels come in rising order. `frequencies` are whole numbers. */
-  add(label: number, frequencies: ReadonlyMap<string, number>): void {
+  /** Labels come in rising order. `count` tells each word as often as it comes, with a whole number that it counts for. */
+  add(label: number, count: (add: (word: string, weight: number) => void) => void): void {
     const slot = this.#slots;
     if (slot > 0 && label <= this.#labels[slot - 1]!) throw new RangeError(`Label ${label} is not above the last one`);
     if (slot === mostSlots) throw new RangeError(`A lexical index holds at most ${mostSlots} chunks`);
     if (slot === this.#labels.length) this.#grow(Math.max(1024, Math.ceil(slot * 1.5)));
-    let length = 0;
-    // Iterating would make a pair for each word.
-    frequencies.forEach((frequency, word) => {
+    // Left by a text whose words could not be told to the end.
+    this.#frequencies.clear();
+    count((word, weight) => {
       const term = this.#vocabulary.add(word);
       if (term === this.#postings.terms) this.#postings.addTerm();
+      this.#frequencies.add(term, weight);
+    });
+    let length = 0;
+    for (let at = 0; at < this.#frequencies.size; at++) {
+      const term = this.#frequencies.term(at);
+      const frequency = this.#frequencies.of(term);
       this.#postings.append(term, slot, frequency);
       length += frequency;
-    });
+    }
+    this.#frequencies.clear();
     this.#labels[slot] = label;
     this.#lengths[slot] = length;
     this.#totalLength += length;

@@ -1,19 +1,19 @@
 import { createHash } from "node:crypto";
-import { terms } from "../../text/terms.js";
+import { eachTerm, terms } from "../../text/terms.js";
 
 /**
- * How often a chunk's words occur, words of its context (title and headings) counted `contextWeight` times over. As
- * whole numbers: in BM25 with weighted fields the frequencies are added before they saturate (Robertson, Zaragoza and
- * Taylor, "Simple BM25 extension to multiple weighted fields", 2004).
+ * Adds each of a chunk's words, words of its context (title and headings) with `contextWeight`. As whole numbers: in BM25
+ * with weighted fields the frequencies are added before they saturate (Robertson, Zaragoza and Taylor, "Simple BM25
+ * extension to multiple weighted fields", 2004).
  */
-export function frequencies(context: string, text: string, contextWeight: number): Map<string, number> {
-  const counted = new Map<string, number>();
-  const add = (words: readonly string[], weight: number) => {
-    for (const word of words) counted.set(word, (counted.get(word) ?? 0) + weight);
-  };
-  add(terms(text), 1);
-  if (contextWeight > 0) add(terms(context), contextWeight);
-  return counted;
+export function countWords(
+  context: string,
+  text: string,
+  contextWeight: number,
+  add: (word: string, weight: number) => void,
+): void {
+  eachTerm(text, (word) => add(word, 1));
+  if (contextWeight > 0) eachTerm(context, (word) => add(word, contextWeight));
 }
 
 /** Differs when words are told apart differently than they were: by another version of us, or of Node's Unicode data. */

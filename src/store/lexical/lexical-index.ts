@@ -9,7 +9,7 @@ import { Follower } from "../follower.js";
 import { loadGeneration, saveGeneration } from "../generation.js";
 import type { Ranking } from "../top-k.js";
 import { type Bm25Options, Bm25Index } from "./bm25-index.js";
-import { analyzerFingerprint, frequencies } from "./frequencies.js";
+import { analyzerFingerprint, countWords } from "./frequencies.js";
 import { LexicalFileFacts, lexicalFileFacts, readLexicalFile, writeLexicalFile } from "./lexical-file.js";
 
 const name = "lexical";
@@ -62,7 +62,9 @@ export class LexicalIndex {
       changes,
       {
         read: (label, limit) => changes.textsAfter(label, limit),
-        add: ({ label, context, text }) => this.#index.add(label, frequencies(context, text, options.contextWeight)),
+        add: ({ label, context, text }) => {
+          this.#index.add(label, (add) => countWords(context, text, options.contextWeight, add));
+        },
         remove: (label) => this.#index.remove(label),
       },
       position,

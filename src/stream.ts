@@ -110,6 +110,7 @@ export interface BatchOptions<T> {
 export async function* batch<T>(source: Source<T>, options: BatchOptions<T>): AsyncGenerator<T[]> {
   const { count, weight = Infinity, weigh = () => 1, waitMs } = options;
   const iterator = iterate(source);
+  const silence = waitMs === undefined ? undefined : new Silence(waitMs);
   let group: T[] = [];
   let load = 0;
   let failure: { readonly thrown: unknown } | undefined;
@@ -117,8 +118,7 @@ export async function* batch<T>(source: Source<T>, options: BatchOptions<T>): As
   try {
     for (;;) {
       pending ??= iterator.next().catch((thrown: unknown) => ({ thrown }));
-      const next: Awaited<typeof pending> | "quiet" =
-        group.length > 0 && waitMs !== undefined ? await unlessQuiet(pending, waitMs) : await pending;
+      const next = await (group.length > 0 && silence ? silence.orSooner(pending) : pending);
       if (next === "quiet") {
         yield group;
         group = [];
@@ -143,25 +143,47 @@ export async function* batch<T>(source: Source<T>, options: BatchOptions<T>): As
     if (group.length > 0) yield group;
     if (failure) throw failure.thrown;
   } finally {
+    silence?.end();
     await iterator.return?.();
   }
 }
 
-async function unlessQuiet<T>(pending: Promise<T>, waitMs: number): Promise<T | "quiet"> {
-  let cancel = () => {};
-  const quiet = new Promise<"quiet">((resolve) => {
-    if (waitMs === 0) {
-      const handle = setImmediate(() => resolve("quiet"));
-      cancel = () => clearImmediate(handle);
-    } else {
-      const handle = setTimeout(() => resolve("quiet"), waitMs);
-      cancel = () => clearTimeout(handle);
+/** Tells when nothing has come for a while. One for a whole stream: a timer for each item would cost more than the item. */
+class Silence {
+  readonly #waitMs: number;
+  #timer: NodeJS.Timeout | undefined;
+  #immediate: NodeJS.Immediate | undefined;
+  #tell: (quiet: "quiet") => void = () => {};
+
+  constructor(waitMs: number) {
+    this.#waitMs = waitMs;
+  }
+
+  /** What is waited for, if it comes first. */
+  orSooner<T>(pending: Promise<T>): Promise<T | "quiet"> {
+    return new Promise((resolve, reject) => {
+      this.#tell = resolve;
+      this.#listen();
+      pending.then(resolve, reject);
+    });
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+    clearImmediate(this.#immediate);
+  }
+
+  #listen(): void {
+    if (this.#waitMs > 0) {
+      if (this.#timer) this.#timer.refresh();
+      else this.#timer = setTimeout(() => this.#tell("quiet"), this.#waitMs);
+      return;
     }
-  });
-  try {
-    return await Promise.race([pending, quiet]);
-  } finally {
-    cancel();
+    // A turn is a turn, whoever began to wait for its end.
+    this.#immediate ??= setImmediate(() => {
+      this.#immediate = undefined;
+      this.#tell("quiet");
+    });
   }
 }
 

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { batch, collect, groupRuns, mapConcurrent } from "../../src/stream.js";
 
@@ -139,6 +140,39 @@ describe("batch", () => {
       [4, 5],
     ]);
   });
+
+  test("whenever items come and however slowly groups are taken, nothing is lost, and no group waits for a late item", async () => {
+    const pause = fc.constantFrom("none", "turn", "long");
+    const pauses = async (kind: "none" | "turn" | "long") => {
+      if (kind !== "none") await (kind === "turn" ? new Promise(setImmediate) : sleep(20));
+    };
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(pause, { maxLength: 12 }),
+        fc.array(pause, { minLength: 1, maxLength: 3 }),
+        fc.constantFrom(0, 1),
+        async (before, taking, waitMs) => {
+          async function* items() {
+            for (const [item, kind] of before.entries()) {
+              await pauses(kind);
+              yield item;
+            }
+          }
+          const groups: number[][] = [];
+          for await (const group of batch(items(), { count: 5, waitMs })) {
+            groups.push(group);
+            // Nothing that comes after a long silence is with what came before it, unless nobody was listening.
+            if (taking.every((kind) => kind === "none")) {
+              for (const item of group.slice(1)) expect(before[item]).not.toBe("long");
+            }
+            await pauses(taking[groups.length % taking.length]!);
+          }
+          expect(groups.flat()).toEqual([...before.keys()]);
+        },
+      ),
+      { numRuns: 40 },
+    );
+  }, 30_000);
 
   test("hands out the group so far before the source's failure", async () => {
     const reason = new Error("source broke");

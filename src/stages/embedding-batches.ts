@@ -1,6 +1,7 @@
 import type { Embedder } from "../ports.js";
 import { embeddingText, vectorKey } from "../text/chunk-identity.js";
 import type { Chunk, Embedded } from "../types.js";
+import { JsonBytes } from "./json-bytes.js";
 
 /** What became of a text: its vector, why it has none, or nothing yet. Shared by all chunks with that text. */
 export interface TextOutcome {
@@ -66,13 +67,13 @@ export async function* packBatches<C extends Chunk>(
   let chunks: { chunk: C; outcome: TextOutcome; fresh: boolean }[] = [];
   let texts: PendingText[] = [];
   let tokens = 0;
-  let bytes = 0;
+  let bytes = new JsonBytes();
   const take = (): EmbeddingBatch<C> => {
     const full = { chunks, texts };
     chunks = [];
     texts = [];
     tokens = 0;
-    bytes = 0;
+    bytes = new JsonBytes();
     return full;
   };
 
@@ -89,16 +90,15 @@ export async function* packBatches<C extends Chunk>(
       continue;
     }
     const text = embeddingText(chunk);
-    const textBytes = Buffer.byteLength(JSON.stringify(text)) + 1;
-    const over = tokens + chunk.tokens > limits.tokens || bytes + textBytes > limits.bytes;
-    if (over && texts.length > 0) yield take();
+    const fits = tokens + chunk.tokens <= limits.tokens && bytes.staysWithin(limits.bytes, text);
+    if (!fits && texts.length > 0) yield take();
     const outcome: TextOutcome = {};
     if (rememberTexts > 0) remembered.set(key, outcome);
     if (remembered.size > rememberTexts) remembered.delete(remembered.keys().next().value!);
     chunks.push({ chunk, outcome, fresh: true });
     texts.push({ text, tokens: chunk.tokens, outcome });
     tokens += chunk.tokens;
-    bytes += textBytes;
+    bytes.add(text);
     // Not held back until the next chunk comes: that may take a while.
     if (texts.length >= limits.texts) yield take();
   }

@@ -40,6 +40,11 @@ interface OpenDocument extends DocumentWrite {
   readonly chunks: Chunk[];
 }
 
+/** A document waits for its last chunk, its vectors do not. By name: leaving out what is too much takes V8 far longer. */
+function withoutVector({ id, documentId, start, end, text, context, tokens, parent }: Chunk): Chunk {
+  return { id, documentId, start, end, text, context, tokens, ...(parent && { parent }) };
+}
+
 /** What arrived together as one write, with the documents that are complete by then. */
 async function* gathered(
   source: AsyncIterable<Embedded<DocumentChunk>>,
@@ -51,14 +56,14 @@ async function* gathered(
     const vectors = new Map<string, Float32Array>();
     const complete: OpenDocument[] = [];
     for (const embedded of group) {
-      const { document, vector, space: _, ...chunk } = embedded;
-      vectors.set(vectorKey(chunk), vector);
+      const { document, vector } = embedded;
+      vectors.set(vectorKey(embedded), vector);
       if (open && open.document.uri !== document.uri) {
         complete.push(open);
         open = undefined;
       }
       open ??= { document, chunks: [] };
-      open.chunks.push(chunk);
+      open.chunks.push(withoutVector(embedded));
     }
     yield { vectors, documents: complete.filter(sound) };
   }

@@ -34,7 +34,29 @@ export function documentFingerprint(document: Document, chunks: readonly Chunk[]
 
 /** SHA-256 of the parts, first 128 bits as hex. Each part's length goes in, so that ("ab", "c") is not ("a", "bc"). */
 function digest(...parts: readonly string[]): string {
+  let length = 0;
+  for (const part of parts) length += part.length + longestPrefix;
+  return hash("sha256", 3 * length <= scratch.length ? encoded(parts) : joined(parts), "hex").slice(0, 32);
+}
+
+/** Longest of what stands before a part: its length and a colon. */
+const longestPrefix = 16;
+
+/** Where short texts are encoded: joining them would leave a copy of each behind, with every look at it. */
+const scratch = Buffer.allocUnsafeSlow(1 << 17);
+
+/** Good until the next call. */
+function encoded(parts: readonly string[]): Uint8Array {
+  let end = 0;
+  for (const part of parts) {
+    end += scratch.write(`${part.length}:`, end);
+    end += scratch.write(part, end);
+  }
+  return scratch.subarray(0, end);
+}
+
+function joined(parts: readonly string[]): string {
   let whole = "";
   for (const part of parts) whole += `${part.length}:${part}`;
-  return hash("sha256", whole, "hex").slice(0, 32);
+  return whole;
 }

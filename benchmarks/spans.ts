@@ -12,7 +12,7 @@ import { cpus } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Bm25Index } from "../src/store/lexical/bm25-index.js";
-import { eachTerm, terms } from "../src/text/terms.js";
+import { NumberedTerms, terms } from "../src/text/terms.js";
 import { TokenIndex } from "../src/text/token-index.js";
 import { defaultTokens } from "../src/text/tokens.js";
 import type { Span } from "../src/types.js";
@@ -101,8 +101,9 @@ async function show(
     }
   }
   const index = Bm25Index.empty();
+  const words = new NumberedTerms((word) => index.numberOf(word));
   for (const [label, { text }] of chunks.entries()) {
-    index.add(label, (add) => eachTerm(text, (term) => add(term, 1)));
+    index.add(label, (add) => words.each(text, (word) => add(word, 1)));
   }
   const found = budgets.map(() => 0);
   for (const [number, { uri, answers }] of questions.entries()) {

@@ -1,5 +1,5 @@
 import type { Embedder } from "../ports.js";
-import { embeddingText, vectorKey } from "../text/chunk-identity.js";
+import { embeddingText, keyOfText } from "../text/chunk-identity.js";
 import type { Chunk, Embedded } from "../types.js";
 import { JsonBytes } from "./json-bytes.js";
 
@@ -83,13 +83,13 @@ export async function* packBatches<C extends Chunk>(
       chunks.push({ chunk, outcome: { vector: chunk.vector }, fresh: false });
       continue;
     }
-    const key = vectorKey(chunk);
+    const text = embeddingText(chunk);
+    const key = keyOfText(text);
     const known = remembered.get(key);
     if (known) {
       chunks.push({ chunk, outcome: known, fresh: false });
       continue;
     }
-    const text = embeddingText(chunk);
     const fits = tokens + chunk.tokens <= limits.tokens && bytes.staysWithin(limits.bytes, text);
     if (!fits && texts.length > 0) yield take();
     const outcome: TextOutcome = {};

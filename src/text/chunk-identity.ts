@@ -13,7 +13,12 @@ export function chunkId(documentId: string, embedded: string, occurrence: number
 
 /** Under which a chunk's vector is kept: equal texts share one vector, wherever they stand. */
 export function vectorKey(chunk: Pick<Chunk, "context" | "text">): string {
-  return digest(embeddingText(chunk));
+  return keyOfText(embeddingText(chunk));
+}
+
+/** The same where its `embeddingText` is at hand. */
+export function keyOfText(embedded: string): string {
+  return digest(embedded);
 }
 
 /**

@@ -26,27 +26,47 @@ let knownSpans: RememberedPieces<readonly WordTerm[]> | undefined;
  * consist of stop words have none. Does not depend on the ICU data of the Node build beyond Unicode properties.
  */
 export function terms(text: string): string[] {
-  const found: string[] = [];
-  eachTerm(text, (term) => {
-    found.push(term);
-  });
-  return found;
-}
-
-/** Tells the same terms, in the same order, and makes no list of them. */
-export function eachTerm(text: string, tell: (term: string) => void): void {
   const known = (knownTerms ??= new RememberedPieces(bareTerms));
+  const found: string[] = [];
   scan(
     text,
     (start, end) => {
       const of = known.of(text, start, end);
-      if (typeof of === "string") tell(of);
-      else for (const term of of) tell(term);
+      if (typeof of === "string") found.push(of);
+      else for (const term of of) found.push(term);
     },
     (start, end) => {
-      tell(pairTerm(text.slice(start, end)));
+      found.push(pairTerm(text.slice(start, end)));
     },
   );
+  return found;
+}
+
+/** The same terms by number. A word that came before is found with its terms' numbers, not with terms to look up. */
+export class NumberedTerms {
+  readonly #numberOf: (term: string) => number;
+  readonly #known: RememberedPieces<number | readonly number[]>;
+
+  /** @param numberOf a term's number, which never changes. */
+  constructor(numberOf: (term: string) => number) {
+    this.#numberOf = numberOf;
+    this.#known = new RememberedPieces((written) => single(wordTerms(written).map(({ term }) => numberOf(term))));
+  }
+
+  /** Tells the number of each of a text's terms, in order, with repetitions. */
+  each(text: string, tell: (number: number) => void): void {
+    scan(
+      text,
+      (start, end) => {
+        const of = this.#known.of(text, start, end);
+        if (typeof of === "number") tell(of);
+        else for (const number of of) tell(number);
+      },
+      (start, end) => {
+        tell(this.#numberOf(pairTerm(text.slice(start, end))));
+      },
+    );
+  }
 }
 
 /** The same terms with their spans: an identifier's own span comes before, and covers, those of its parts. */
@@ -67,10 +87,13 @@ export function termSpans(text: string): TermSpan[] {
   return found;
 }
 
-/** The terms of a word. Most words have one only, and a list of it would have to be fetched from memory first. */
 function bareTerms(written: string): string | readonly string[] {
-  const found = wordTerms(written).map(({ term }) => term);
-  return found.length === 1 ? found[0]! : found;
+  return single(wordTerms(written).map(({ term }) => term));
+}
+
+/** Most words have one term only, and a list of it would have to be fetched from memory first. */
+function single<Term>(of: readonly Term[]): Term | readonly Term[] {
+  return of.length === 1 ? of[0]! : of;
 }
 
 type Visit = (start: number, end: number) => void;

@@ -35,10 +35,10 @@ function slowBm25(texts: Texts, query: readonly string[]): { label: number; scor
     .toSorted((a, b) => b.score - a.score || a.label - b.label);
 }
 
-function each(words: readonly string[]): Parameters<Bm25Index["add"]>[1] {
-  return (add) => {
-    for (const one of words) add(one, 1);
-  };
+function add(index: Bm25Index, label: number, words: readonly string[]): void {
+  index.add(label, (count) => {
+    for (const one of words) count(index.numberOf(one), 1);
+  });
 }
 
 test("after any additions, removals and reloads the scores are those of the formula over what is there", async () => {
@@ -52,7 +52,7 @@ test("after any additions, removals and reloads the scores are those of the form
       for (const step of changes) {
         if ("add" in step) {
           label += 3;
-          index.add(label, each(step.add));
+          add(index, label, step.add);
           texts.set(label, step.add);
         } else if ("remove" in step) {
           index.remove(step.remove * 3);
@@ -83,9 +83,9 @@ test("leaving long lists unread finds what reading them finds, in the same order
   const anyWord = () => `w${Math.floor(5000 ** next())}`;
   const index = Bm25Index.empty();
   let label = 0;
-  const add = (count: number, length: number) => {
+  const grow = (count: number, length: number) => {
     for (const until = label + count; label < until;) {
-      index.add(++label, each(Array.from({ length: 1 + Math.floor(length * next()) }, anyWord)));
+      add(index, ++label, Array.from({ length: 1 + Math.floor(length * next()) }, anyWord));
     }
   };
   const ask = () => {
@@ -104,10 +104,10 @@ test("leaving long lists unread finds what reading them finds, in the same order
       }
     }
   };
-  add(9000, 40);
+  grow(9000, 40);
   ask();
   // The longest lists grow, texts become longer on average, and some go.
-  add(6000, 80);
+  grow(6000, 80);
   for (let gone = 2; gone < label; gone += 7) index.remove(gone);
   ask();
 }, 30_000);
@@ -116,7 +116,7 @@ test("an index of many postings, some of them dead, is the same after saving and
   const index = Bm25Index.empty();
   for (let label = 1; label <= 9000; label++) {
     const words = Array.from({ length: 10 }, (_, at) => `word ${(label * (at + 1)) % (50 * (at + 1))}`);
-    index.add(label, each(words));
+    add(index, label, words);
   }
   for (let label = 1; label <= 9000; label += 7) index.remove(label);
   const content = await index.content();
@@ -135,8 +135,8 @@ test("an index of many postings, some of them dead, is the same after saving and
 
 test("searching leaves nothing behind for the next search", () => {
   const index = Bm25Index.empty();
-  index.add(1, each(["a", "b"]));
-  index.add(2, each(["b"]));
+  add(index, 1, ["a", "b"]);
+  add(index, 2, ["b"]);
   const first = index.search(["b", "a"], 5, options);
   expect(index.search(["zzz"], 5, options).labels).toHaveLength(0);
   expect(index.search(["b", "a"], 5, options)).toEqual(first);
@@ -144,6 +144,6 @@ test("searching leaves nothing behind for the next search", () => {
 
 test("labels that do not rise are refused", () => {
   const index = Bm25Index.empty();
-  index.add(5, each(["a"]));
-  expect(() => index.add(5, each(["b"]))).toThrow(RangeError);
+  add(index, 5, ["a"]);
+  expect(() => add(index, 5, ["b"])).toThrow(RangeError);
 });

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { termSpans, terms } from "../../src/text/terms.js";
+import { NumberedTerms, termSpans, terms } from "../../src/text/terms.js";
 import { wordTerms } from "../../src/text/words.js";
 import { hostileText } from "./hostile-text.js";
 
@@ -118,4 +118,33 @@ describe("terms", () => {
       "bar",
     ]);
   });
+});
+
+test("the terms of texts by number are the same terms, also of words that came before", () => {
+  const known: string[] = [];
+  const words = new NumberedTerms((term) => (known.includes(term) ? known.indexOf(term) : known.push(term) - 1));
+  const piece = fc.oneof(
+    fc.constantFrom(
+      "OTEL_TRACES_SAMPLER",
+      "server.listenPort",
+      "the",
+      "running",
+      "10,000",
+      "v1.2",
+      "检索增强生成",
+      "C++",
+      "_",
+    ),
+    fc.string({ maxLength: 8 }),
+  );
+  fc.assert(
+    fc.property(fc.array(piece), (pieces) => {
+      const text = pieces.join(" ");
+      const told: number[] = [];
+      words.each(text, (number) => {
+        told.push(number);
+      });
+      expect(told.map((number) => known[number])).toEqual(terms(text));
+    }),
+  );
 });

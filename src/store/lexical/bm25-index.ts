@@ -113,19 +113,22 @@ export class Bm25Index {
     return this.#deadSlots;
   }
 
+  /** A word's number, for `add`. */
+  numberOf(word: string): number {
+    const term = this.#vocabulary.add(word);
+    if (term === this.#postings.terms) this.#postings.addTerm();
+    return term;
+  }
+
   /** Labels come in rising order. `count` tells each word as often as it comes, with a whole number that it counts for. */
-  add(label: number, count: (add: (word: string, weight: number) => void) => void): void {
+  add(label: number, count: (add: (word: number, weight: number) => void) => void): void {
     const slot = this.#slots;
     if (slot > 0 && label <= this.#labels[slot - 1]!) throw new RangeError(`Label ${label} is not above the last one`);
     if (slot === mostSlots) throw new RangeError(`A lexical index holds at most ${mostSlots} chunks`);
     if (slot === this.#labels.length) this.#grow(Math.max(1024, Math.ceil(slot * 1.5)));
     // Left by a text whose words could not be told to the end.
     this.#frequencies.clear();
-    count((word, weight) => {
-      const term = this.#vocabulary.add(word);
-      if (term === this.#postings.terms) this.#postings.addTerm();
-      this.#frequencies.add(term, weight);
-    });
+    count((term, weight) => this.#frequencies.add(term, weight));
     let length = 0;
     for (let at = 0; at < this.#frequencies.size; at++) {
       const term = this.#frequencies.term(at);

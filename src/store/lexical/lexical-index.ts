@@ -1,15 +1,15 @@
 import { z } from "zod";
 import type { Filter } from "../../filter.js";
 import { surelyHeld } from "../../text/phrase-match.js";
-import { terms } from "../../text/terms.js";
+import { NumberedTerms, terms } from "../../text/terms.js";
 import { queryTerms } from "../../text/query-terms.js";
 import type { AllowedChunks } from "../allowed-chunks.js";
 import type { Changes, Position, TextRow } from "../changes.js";
 import { Follower } from "../follower.js";
 import { loadGeneration, saveGeneration } from "../generation.js";
 import type { Ranking } from "../top-k.js";
+import { analyzerFingerprint } from "./analyzer-fingerprint.js";
 import { type Bm25Options, Bm25Index } from "./bm25-index.js";
-import { analyzerFingerprint, countWords } from "./frequencies.js";
 import { LexicalFileFacts, lexicalFileFacts, readLexicalFile, writeLexicalFile } from "./lexical-file.js";
 
 const name = "lexical";
@@ -45,6 +45,8 @@ export class LexicalIndex {
   readonly #options: LexicalOptions;
   readonly #follower: Follower<TextRow>;
   #index: Bm25Index;
+  /** By the index's numbers. Made when it is first needed: who only searches adds nothing. */
+  #words: NumberedTerms | undefined;
   #savedLabel: number;
   #savedRemoval: number;
 
@@ -62,9 +64,7 @@ export class LexicalIndex {
       changes,
       {
         read: (label, limit) => changes.textsAfter(label, limit),
-        add: ({ label, context, text }) => {
-          this.#index.add(label, (add) => countWords(context, text, options.contextWeight, add));
-        },
+        add: (row) => this.#add(row),
         remove: (label) => this.#index.remove(label),
       },
       position,
@@ -111,7 +111,9 @@ export class LexicalIndex {
     await this.#follower.follow();
     if (!this.#overgrown()) return;
     await this.#follower.exclusively(async () => {
-      if (this.#overgrown()) this.#index = await this.#index.compacted();
+      if (!this.#overgrown()) return;
+      this.#index = await this.#index.compacted();
+      this.#words = undefined;
     });
   }
 
@@ -141,6 +143,20 @@ export class LexicalIndex {
 
   async close(): Promise<void> {
     await this.#follower.stop();
+  }
+
+  /**
+   * Words of the context (title and headings) count `contextWeight` times over, as a whole number: in BM25 with weighted
+   * fields the frequencies are added before they saturate (Robertson, Zaragoza and Taylor, "Simple BM25 extension to
+   * multiple weighted fields", 2004).
+   */
+  #add({ label, context, text }: TextRow): void {
+    const { contextWeight } = this.#options;
+    const words = (this.#words ??= new NumberedTerms((word) => this.#index.numberOf(word)));
+    this.#index.add(label, (add) => {
+      words.each(text, (word) => add(word, 1));
+      if (contextWeight > 0) words.each(context, (word) => add(word, contextWeight));
+    });
   }
 
   /** Whether most of its entries are of chunks that are gone. */

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { KnowledgeBase, KnowledgeBaseOptions } from "../src/knowledge-base-options.js";
@@ -253,8 +253,35 @@ test("a folder without a store, or without an earlier one, is named", async () =
   expect(() => migrateBack(made.path)).toThrow("it was not migrated");
 });
 
-test("a pointer that cannot be read is refused, never guessed at", async () => {
+test("a pointer that is not what was written is refused with the way out, never guessed at", async () => {
   const made = await filled();
-  writeFileSync(join(made.path, "current.json"), '{"format":1,"current":"../elsewhere"}');
-  await expect(made.open("old-m3")).rejects.toMatchObject({ code: "damaged" });
+  await made.migrate("new-m3");
+  const pointer = join(made.path, "current.json");
+  const written = readFileSync(pointer, "utf8");
+  const refused = { code: "damaged", message: expect.stringContaining('{"format":1,"current":"NAME"}') };
+  const wrong = [
+    '{"format":1,"current":"../elsewhere"}',
+    '{"format":1,"current":"generation-2"}',
+    '{"format":1,"current":"generation-1","previus":"."}',
+    written.replace("generation-1", "generation-2"),
+    written.replace(/ {2}"previous".*\n/, ""),
+    written.slice(0, -20),
+    "",
+  ];
+  for (const text of wrong) {
+    writeFileSync(pointer, text);
+    await expect(made.open("new-m3")).rejects.toMatchObject(refused);
+    await expect(made.migrate("old-m3")).rejects.toMatchObject(refused);
+    expect(() => migrateBack(made.path)).toThrow(expect.objectContaining(refused));
+  }
+  rmSync(pointer);
+  await expect(made.open("new-m3")).rejects.toMatchObject({
+    code: "damaged",
+    message: expect.stringMatching(/current\.json is missing.*with generation-1/),
+  });
+  expect(readdirSync(made.path)).not.toContain("generation-2");
+
+  // Written by hand, as the message says.
+  writeFileSync(pointer, '{"format":1,"current":"generation-1"}');
+  expect((await contentsOf(made, "new-m3")).counts.documents).toBe(30);
 });

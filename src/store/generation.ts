@@ -2,6 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { asError } from "../errors.js";
+import { sealed, unsealed } from "./sealed-json.js";
 
 interface FileFacts {
   readonly file: string;
@@ -48,7 +49,7 @@ export async function saveGeneration(
     const whole = { ...facts, file, sizeBytes: size, sha256: await sha256(path) };
     const handle = await open(temporaryManifest, "wx");
     try {
-      await handle.writeFile(`${JSON.stringify(whole, undefined, 2)}\n`);
+      await handle.writeFile(sealed(whole));
       await handle.sync();
     } finally {
       await handle.close();
@@ -63,7 +64,8 @@ export async function saveGeneration(
 }
 
 /**
- * The current generation of `name`, if its manifest holds facts and its bytes are those that were saved.
+ * The current generation of `name`, if its manifest and its bytes are those that were saved. Whatever keeps it from being read
+ * is a reason to make it again, and no error: all that it holds is in the store.
  *
  * @param factsOf reads the facts of a manifest, `undefined` where it has another format.
  */
@@ -75,20 +77,20 @@ export async function loadGeneration<Facts>(
   let reason = "";
   // A writer may have replaced the file between the reading of its manifest and its own: the second look finds the new.
   for (let look = 0; look < 2; look++) {
-    let manifest: string;
+    let text: string;
     try {
-      manifest = await readFile(manifestPath(folder, name), "utf8");
+      text = await readFile(manifestPath(folder, name), "utf8");
     } catch (error) {
       if (isMissing(error)) return { outcome: "none" };
-      throw error;
+      return { outcome: "refused", reason: `its manifest cannot be read: ${asError(error).message}` };
     }
     try {
-      const parsed: unknown = JSON.parse(manifest);
-      const facts = isObject(parsed) ? factsOf(parsed) : undefined;
-      if (facts === undefined || !hasFileFacts(parsed)) {
+      const manifest = manifestIn(text);
+      const facts = factsOf(manifest);
+      if (facts === undefined || !hasFileFacts(manifest)) {
         return { outcome: "refused", reason: "its manifest has another format" };
       }
-      const { file, sizeBytes, sha256: expected } = parsed;
+      const { file, sizeBytes, sha256: expected } = manifest;
       const filePath = join(folder, file);
       const { size } = await stat(filePath);
       if (size !== sizeBytes) reason = `${file} has ${size} bytes instead of ${sizeBytes}`;
@@ -103,11 +105,15 @@ export async function loadGeneration<Facts>(
   return { outcome: "refused", reason };
 }
 
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
+function manifestIn(text: string): object {
+  try {
+    return unsealed(text);
+  } catch (error) {
+    throw new Error(`its manifest is not what was written: ${asError(error).message}`, { cause: error });
+  }
 }
 
-function hasFileFacts(manifest: unknown): manifest is FileFacts {
+function hasFileFacts(manifest: object): manifest is FileFacts {
   const { file, sizeBytes, sha256: sum } = manifest as Partial<FileFacts>;
   const named = typeof file === "string" && /^[\w-]+\.bin$/.test(file);
   return named && Number.isSafeInteger(sizeBytes) && sizeBytes! > 0 && typeof sum === "string";

@@ -1,12 +1,24 @@
-import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { StoreError } from "../errors.js";
+import { sealed, unsealed } from "./sealed-json.js";
+import { databasePathIn } from "./store-folder.js";
 
 // The folder itself, where every store begins, or a folder in it that a migration made.
 const Name = z.string().regex(/^(\.|generation-\d+)$/);
 
-const Pointer = z.object({
+const Pointer = z.strictObject({
   format: z.literal(1),
   /** The one that serves. */
   current: Name,
@@ -22,35 +34,64 @@ export type StorePointer = Omit<z.output<typeof Pointer>, "format">;
 const fileName = "current.json";
 
 /**
- * A folder that was never migrated has no pointer: its store lies in it.
+ * Which store in a folder is in use. One that was never migrated has no pointer: its store lies in it.
  *
- * @throws StoreError `damaged`, `version` for a pointer of a later version.
+ * @throws StoreError `damaged` when the pointer is not what was written, is missing, or names a store that is: what is
+ * guessed at may be an old store, or an empty one.
  */
 export function readPointer(folder: string): StorePointer {
   const path = join(folder, fileName);
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return { current: "." };
-    throw error;
+  const stores = migrated(folder);
+  if (!existsSync(path)) {
+    if (stores.length === 0) return { current: "." };
+    throw damaged(path, `${path} is missing, which says which store in ${folder} is in use`, stores);
   }
+  let pointer: StorePointer;
   try {
-    const { format: _, ...pointer } = Pointer.parse(JSON.parse(text));
-    return pointer;
+    pointer = pointerIn(readFileSync(path, "utf8"));
   } catch (cause) {
-    throw new StoreError(
-      "damaged",
-      `${path} does not say which store in ${folder} is in use, as this version of citewell writes it. Restore it from a backup, or update citewell`,
-      { cause, path },
+    throw damaged(
+      path,
+      `${path} does not say which store in ${folder} is in use, as this version of citewell writes it`,
+      stores,
+      cause,
     );
   }
+  if (!existsSync(databasePathIn(generationFolder(folder, pointer.current)))) {
+    throw damaged(path, `${path} says that ${pointer.current} is in use, and there is no store`, stores);
+  }
+  return pointer;
+}
+
+/** @throws Error when it is not whole. One without a checksum was written by hand, as the message of a damaged one says. */
+function pointerIn(text: string): StorePointer {
+  const parsed: unknown = JSON.parse(text);
+  const byHand = typeof parsed === "object" && parsed !== null && !("checksum" in parsed);
+  const { format: _, ...pointer } = Pointer.parse(byHand ? parsed : unsealed(text));
+  return pointer;
+}
+
+function damaged(path: string, problem: string, stores: readonly string[], cause?: unknown): StoreError {
+  const choice = stores.length === 0 ? "" : `, write {"format":1,"current":"NAME"} into it with ${stores.join(" or ")}`;
+  const wayOut = `Restore it from a backup, update citewell${choice}, or delete it with the generation folders beside it and index again`;
+  return new StoreError("damaged", `${problem}. ${wayOut}`, {
+    path,
+    ...(cause !== undefined && { cause }),
+  });
+}
+
+/** Stores that migrations made in a folder. */
+function migrated(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder).filter(
+    (name) => /^generation-\d+$/.test(name) && existsSync(databasePathIn(generationFolder(folder, name))),
+  );
 }
 
 /** Takes the place of the old one in one step: whoever opens the store finds the old one or the new one. */
 export function writePointer(folder: string, pointer: StorePointer): void {
   const temporary = join(folder, `${fileName}.tmp`);
-  writeFileSync(temporary, `${JSON.stringify({ format: 1, ...pointer }, undefined, 2)}\n`, { flush: true });
+  writeFileSync(temporary, sealed({ format: 1, ...pointer }), { flush: true });
   renameSync(temporary, join(folder, fileName));
   flushFolder(folder);
 }

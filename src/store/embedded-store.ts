@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import type { z } from "zod";
 import { OptionsError, StoreError, asError } from "../errors.js";
 import { bothFilters, checkFilter, type Filter } from "../filter.js";
@@ -22,9 +23,10 @@ import type { AllowedChunks } from "./allowed-chunks.js";
 import { Changes, type Position } from "./changes.js";
 import { asStoreError, type Database } from "../sqlite/database.js";
 import { Dense, type DenseOptions } from "./dense/dense.js";
+import { removeIndexesAhead } from "./indexes-ahead.js";
 import { LexicalIndex, type LexicalOptions } from "./lexical/lexical-index.js";
 import { checkFields } from "./filter-fields.js";
-import { readMeta, readSettings } from "./schema.js";
+import { isUnused, readMeta, readSettings } from "./schema.js";
 import { Serial } from "./serial.js";
 import { removeUnused, type StoreFolder } from "./store-folder.js";
 import { StoreReader } from "./store-reader.js";
@@ -175,32 +177,39 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
     const { folder, dense } = this.#options;
     const check = async () => {
       const whole = await checkApart(folder.databasePath);
-      return { ...whole, derived: await checkDerived(folder.path, dense.store) };
+      const derived = await checkDerived(folder.path, dense.store);
+      return { ...whole, derived, all: [...whole.problems, ...derived] };
     };
-    const before = await check();
-    const problems = [...before.problems, ...before.derived];
-    const repairable = problems.every((problem) => problem.repairable);
-    if (mend && repairable) await this.#repair(() => repair(folder.path, folder.databasePath, before, before.derived));
-    const after = mend && repairable ? await check() : before;
-    const ok = after.problems.length + after.derived.length === 0;
+    const checkAndRepair = async () => {
+      const before = await check();
+      if (!before.all.every((problem) => problem.repairable)) return { before, after: before, repaired: false };
+      if (before.all.length > 0) repair(folder.path, folder.databasePath, before, before.derived);
+      return { before, after: before.all.length > 0 ? await check() : before, repaired: true };
+    };
+    const checkOnly = async () => {
+      const before = await check();
+      return { before, after: before, repaired: false };
+    };
+    const { before, after, repaired } = mend ? await this.#withLock(checkAndRepair) : await checkOnly();
+    const ok = after.all.length === 0;
     const sound = after.problems.length === 0;
     const search = (vector: Float32Array, count: number) => this.#dense.search(vector, count);
     const recall = sound ? await measureRecall(this.#changes, search, sample) : undefined;
-    return { ok, problems, recall, repaired: mend && repairable };
+    return { ok, problems: before.all, recall, repaired };
   }
 
   /** With the right to write in this thread's hands, which the writer's thread gives up for it. */
-  async #repair(work: () => void): Promise<void> {
+  async #withLock<Result>(work: () => Promise<Result>): Promise<Result> {
     await this.#writer?.close();
     this.#writer = undefined;
     const lock = new WriteLock(this.#options.folder.path);
     lock.take();
     try {
-      work();
+      return await work();
     } finally {
       lock.release();
+      void this.#followAhead();
     }
-    void this.#followAhead();
   }
 
   #scoped(scope: Filter): Searchable<Space> {
@@ -331,6 +340,14 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
   #startWriter(): WriterThread {
     const { location, generation, folder, dimension, writerModule } = this.#options;
     const { path, databasePath } = folder;
+    if (!existsSync(databasePath)) {
+      throw new StoreError(
+        "closed",
+        `${databasePath} was taken away since the store was opened. Close it and open it again`,
+        { path: databasePath },
+      );
+    }
+    removeIndexesAhead(path, () => this.#changes.head());
     return new WriterThread(
       {
         location,
@@ -370,23 +387,27 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
     await Promise.allSettled(this.#underWay);
     await this.#writes.idle();
     const { database, folder } = this.#options;
-    const { documents, vectors } = this.#reader.counts();
-    const used = documents > 0 || vectors > 0 || readMeta(database, "space") !== undefined;
     const lexical = await this.#lexical.catch(() => undefined);
     const ownLock = new WriteLock(folder.path);
+    const warn = (problem: string, error: unknown) => this.#options.onWarning(`${problem}: ${asError(error).message}`);
+    let used = true;
     try {
+      used = !isUnused(database);
       // Whoever may write saves, so that two processes do not take turns in replacing each other's files.
       if (used && (await this.#mayWrite(ownLock))) await this.#saveDerived(lexical);
     } catch (error) {
-      this.#options.onWarning(
-        `What was derived from the store could not be saved and will be made again: ${asError(error).message}`,
-      );
+      warn("What was derived from the store could not be saved and will be made again", error);
     }
-    await Promise.all([this.#dense.close(), lexical?.close()]);
+    // Each, whatever became of the others: a lock that is not given back would outlive the store.
+    await Promise.allSettled([this.#dense.close(), lexical?.close()]);
     database.close();
     await this.#writer?.close();
-    if (!used && folder.isNew && ownLock.tryTake()) removeUnused(folder);
     ownLock.release();
+    try {
+      if (!used && folder.isNew) removeUnused(folder);
+    } catch (error) {
+      warn("The empty store could not be taken away", error);
+    }
   }
 
   /** Whether the right to write is held, by the writer's thread or, where none is running, by `ownLock`. */

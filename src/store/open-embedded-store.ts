@@ -4,7 +4,7 @@ import { StoreError } from "../errors.js";
 import { resolve } from "../options.js";
 import type { Embedder } from "../ports.js";
 import { AllowedChunks } from "./allowed-chunks.js";
-import { openDatabase } from "../sqlite/database.js";
+import { asStoreError, openDatabase } from "../sqlite/database.js";
 import { EmbeddedStore } from "./embedded-store.js";
 import { checkSpace, prepareSchema, readMeta } from "./schema.js";
 import { databasePathIn, prepareFolder, removeUnused } from "./store-folder.js";
@@ -77,8 +77,14 @@ export async function openEmbeddedStore<const Space extends string>(
     });
   } catch (error) {
     database.close();
-    if (folder.isNew) removeUnused(folder);
-    throw error;
+    if (folder.isNew) {
+      try {
+        removeUnused(folder);
+      } catch {
+        // What it could not be opened for says more.
+      }
+    }
+    throw asStoreError(databasePath, error);
   }
 }
 

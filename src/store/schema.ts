@@ -185,6 +185,13 @@ export function checkSpace(stored: string | undefined, wanted: string, path: str
   );
 }
 
+/** Whether there is nothing in it that anybody wrote. */
+export function isUnused(database: Database): boolean {
+  if (isEmpty(database)) return true;
+  if (database.pragma("application_id", { simple: true }) !== applicationId) return false;
+  return readMeta(database, "space") === undefined;
+}
+
 function isEmpty(database: Database): boolean {
   return database.prepare("SELECT 1 FROM sqlite_master LIMIT 1").get() === undefined;
 }

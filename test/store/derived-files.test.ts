@@ -1,8 +1,9 @@
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Store } from "../../src/ports.js";
 import { openStore } from "../../src/store/open-store.js";
+import { sealed, unsealed } from "../../src/store/sealed-json.js";
 import type { StoreOptions } from "../../src/store/store-options.js";
 import { madeDocument, madeVector, withVectors } from "./made-documents.js";
 import { temporaryFolder } from "./temporary-folder.js";
@@ -72,6 +73,7 @@ for (const name of ["graph", "lexical"]) {
     ["emptied", (path) => truncateSync(fileOf(path, name), 0), true],
     ["that is missing", (path) => rmSync(fileOf(path, name)), true],
     ["whose manifest is no JSON", (path) => writeFileSync(join(path, `${name}.json`), "{"), true],
+    ["whose manifest has another digit in its numbers", (path) => changeDigit(join(path, `${name}.json`)), true],
     ["whose manifest names a file elsewhere", (path) => edit(path, name, { file: "../../outside.bin" }), true],
     ["whose manifest is missing", (path) => rmSync(join(path, `${name}.json`)), false],
     ["of another store", (path) => edit(path, name, { store: "another" }), false],
@@ -107,6 +109,43 @@ test("an index that was saved earlier takes over what was written and deleted si
   for (const file of derivedFiles(path)) rmSync(join(path, file));
   for (const file of derivedFiles(saved)) cpSync(join(saved, file), join(path, file));
   expect(await answers(await opened(path))).toEqual(expected);
+});
+
+test("indexes that the system does not let us read are made again, and keep nothing from being found", async () => {
+  const path = await closedStore();
+  const expected = await exactAnswers(path);
+  for (const name of ["graph.json", "lexical.json"]) {
+    rmSync(join(path, name));
+    mkdirSync(join(path, name));
+  }
+  const warnings: string[] = [];
+  const store = await opened(path, { onWarning: (message) => warnings.push(message) });
+  expect(await answers(store)).toEqual(expected);
+  expect(warnings.toSorted()).toEqual([
+    expect.stringMatching(/graph.*cannot be read.*built again/),
+    expect.stringMatching(/lexical.*cannot be read.*built again/),
+  ]);
+  expect(await store.verify({ repair: true })).toMatchObject({ ok: true, repaired: true });
+  await store.close();
+  expect(warnings).toHaveLength(2);
+});
+
+test("indexes from before the store's file was put back to an earlier state are gone once it is written again", async () => {
+  const path = await closedStore();
+  const database = readFileSync(join(path, "store.sqlite"));
+  const store = await opened(path);
+  await store.write(withVectors(documents(100, 110), dimension));
+  await store.close();
+
+  writeFileSync(join(path, "store.sqlite"), database);
+  const writing = await opened(path);
+  // Labels that the indexes know are given to other chunks, and more than there were.
+  await writing.write(withVectors(documents(200, 230), dimension));
+  // As a process leaves it that is killed now.
+  const killed = join(temporaryFolder(), "store");
+  cpSync(path, killed, { recursive: true });
+  const expected = await exactAnswers(killed);
+  expect(await answers(await opened(killed))).toEqual(expected);
 });
 
 test("a graph keeps its parameters, and is built again when others are asked for", async () => {
@@ -162,5 +201,13 @@ function flipBit(path: string): void {
 
 function edit(path: string, name: string, change: object): void {
   const manifest = join(path, `${name}.json`);
-  writeFileSync(manifest, JSON.stringify({ ...(JSON.parse(readFileSync(manifest, "utf8")) as object), ...change }));
+  writeFileSync(manifest, sealed({ ...unsealed(readFileSync(manifest, "utf8")), ...change }));
+}
+
+/** Of the position: by itself it would say that the index holds chunks which it lacks, or lacks what it holds. */
+function changeDigit(manifest: string): void {
+  const text = readFileSync(manifest, "utf8");
+  const changed = text.replace(/("label": \d*)(\d)/, (_, before: string, last: string) => before + (9 - Number(last)));
+  expect(changed).not.toBe(text);
+  writeFileSync(manifest, changed);
 }

@@ -5,7 +5,9 @@ import { expect, expectTypeOf, onTestFinished, test } from "vitest";
 import type { Store } from "../../src/ports.js";
 import { openStore } from "../../src/store/open-store.js";
 import { openEmbeddedStore, type StoreInternals } from "../../src/store/open-embedded-store.js";
+import { prepareFolder, removeUnused } from "../../src/store/store-folder.js";
 import type { StoreOptions } from "../../src/store/store-options.js";
+import { WriteLock } from "../../src/store/write-lock.js";
 import { madeDocument, madeVector, withVectors } from "./made-documents.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
@@ -50,6 +52,48 @@ test("a store that was opened and never written to is gone after close, with the
   expect(await store.counts()).toEqual({ documents: 0, chunks: 0, vectors: 0 });
   await store.close();
   expect(readdirSync(folder)).toEqual([]);
+});
+
+test("a new store that another process has filled since is not taken away", async () => {
+  const path = join(temporaryFolder(), "store");
+  const found = prepareFolder(path);
+  expect(found.isNew).toBe(true);
+  const other = await opened(path);
+  await other.write(withVectors([one], 8));
+  removeUnused(found);
+  await other.close();
+  removeUnused(found);
+  expect(await (await opened(path)).counts()).toEqual({ documents: 1, chunks: 2, vectors: 2 });
+});
+
+test("whoever has a store open that another process took away unused is told to open it again", async () => {
+  const path = join(temporaryFolder(), "store");
+  const [first, second] = [await opened(path), await opened(path)];
+  await first.close();
+  expect(existsSync(path)).toBe(false);
+  await expect(second.write(withVectors([one], 8))).rejects.toMatchObject({
+    code: "closed",
+    message: expect.stringContaining("open it again"),
+  });
+  await second.close();
+  const third = await opened(path);
+  expect(await third.write(withVectors([one], 8))).toHaveLength(1);
+});
+
+test("a store whose file was overwritten while it was open still closes, and gives back the right to write", async () => {
+  const path = await writtenStore();
+  const warnings: string[] = [];
+  const store = await opened(path, { onWarning: (message) => warnings.push(message) });
+  await store.deleteDocuments(["none"]);
+  const lock = new WriteLock(path);
+  expect(lock.tryTake()).toBe(false);
+  for (const name of readdirSync(path)) {
+    if (/sqlite/.test(name)) writeFileSync(join(path, name), Buffer.alloc(100_000, 7));
+  }
+  await store.close();
+  expect(warnings).toEqual([expect.stringContaining("could not be saved")]);
+  expect(lock.tryTake()).toBe(true);
+  lock.release();
 });
 
 test("closing leaves alone what was in the folder before", async () => {

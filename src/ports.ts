@@ -250,8 +250,8 @@ export interface VerifyOptions {
   /** Questions that recall is measured with, 1 to 10,000. Default: 50. */
   readonly sample?: number;
   /**
-   * Takes out what is broken and makes again what is derived; vectors that no chunk uses go too. What was lost is there
-   * again after the next ingest. Needs the right to write. Default: false.
+   * Takes out what is broken and makes again what is derived; sound vectors all stay, so that what was lost costs little when
+   * the next ingest brings it back. Needs the right to write. Default: false.
    */
   readonly repair?: boolean;
 }

@@ -156,13 +156,16 @@ for (const [how, damage, expected] of damages) {
   });
 }
 
-test("a repair drops the vectors that no chunk uses, which are no problem otherwise", async () => {
-  const store = await opened(closedStore());
+test("a repair takes no vector that is sound: what it takes out comes back without a text to embed", async () => {
+  const path = closedStore();
+  changeRows(path, "UPDATE chunks SET start = start + 1 WHERE label = 9; DELETE FROM chunks WHERE label = 20");
+  const store = await opened(path);
   await store.deleteDocuments(["d1"]);
+  expect(await store.verify({ repair: true })).toMatchObject({ ok: true, repaired: true });
+  expect(await store.counts()).toEqual({ documents: 39, chunks: 76, vectors: 80 });
+  await store.write({ documents: made });
+  expect(await store.counts()).toEqual({ documents: 40, chunks: 80, vectors: 80 });
   expect(await store.verify()).toMatchObject({ ok: true, problems: [] });
-  expect((await store.counts()).vectors).toBe(80);
-  expect(await store.verify({ repair: true })).toMatchObject({ ok: true, problems: [] });
-  expect(await store.counts()).toEqual({ documents: 39, chunks: 78, vectors: 78 });
 });
 
 test("a database that SQLite finds broken is refused when it is opened, or reported, and never repaired", async () => {
@@ -179,6 +182,21 @@ test("a database that SQLite finds broken is refused when it is opened, or repor
     expect(outcome).toMatchObject({ ok: false, repaired: false, recall: undefined });
     expect(outcome).toHaveProperty("problems.0", expect.objectContaining({ what: "database", repairable: false }));
   }
+});
+
+test("a store that is written to while it is verified is seen as it was at one moment", async () => {
+  const path = closedStore();
+  const [writing, reading] = [await opened(path), await opened(path)];
+  const versions = ["one", "other"].map((word) =>
+    made.map(({ document }) => madeDocument(document.uri, [`${word} ${document.uri}`, `${word} more`, word])),
+  );
+  const done = new AbortController();
+  const rewriting = (async () => {
+    while (!done.signal.aborted) for (const version of versions) await writing.write(withVectors(version, dimension));
+  })();
+  for (let check = 0; check < 15; check++) expect((await reading.verify({ sample: 1 })).problems).toEqual([]);
+  done.abort();
+  await rewriting;
 });
 
 test("a store that another handle writes to is verified, and not repaired", async () => {

@@ -16,6 +16,8 @@ serveCalls<CheckCalls>(
         const database = openDatabase(databasePath);
         try {
           database.pragma("query_only = ON");
+          // All of one moment: a document that somebody writes meanwhile would have chunks of another one's text.
+          database.exec("BEGIN");
           return await checkDatabase(database, databasePath);
         } finally {
           database.close();

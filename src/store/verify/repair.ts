@@ -34,12 +34,13 @@ export function repair(
         for (const label of chunks) documents.add(owner.get(label)!.document);
         run("DELETE FROM chunks WHERE label = ?", chunks);
         run("INSERT INTO removals (label) VALUES (?)", chunks);
+        // Only these: one that no chunk uses was paid for, and may be of a document that is not complete yet.
+        run("DELETE FROM vectors WHERE id = ?", damaged.vectors);
         // No document has this fingerprint, so that none counts as unchanged.
         run("UPDATE documents SET fingerprint = '' WHERE id = ?", documents);
         database.exec(`
           UPDATE documents SET chunk_count = (SELECT count(*) FROM chunks WHERE document = documents.id)
             WHERE fingerprint = '';
-          DELETE FROM vectors WHERE id NOT IN (SELECT vector FROM chunks);
           DELETE FROM fields;
           INSERT OR IGNORE INTO fields SELECT * FROM document_fields;
           INSERT OR IGNORE INTO fields SELECT * FROM field_moments;`);
@@ -48,5 +49,5 @@ export function repair(
   } finally {
     database.close();
   }
-  for (const { what } of derived) rmSync(join(folder, `${what}.json`), { force: true });
+  for (const { what } of derived) rmSync(join(folder, `${what}.json`), { recursive: true, force: true });
 }

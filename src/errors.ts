@@ -143,6 +143,8 @@ export type StoreErrorCode =
   | "locked"
   /** A file is not what it was when it was written. */
   | "damaged"
+  /** The system refused to read or write: the disk is full, the folder is read-only, or a file went away. */
+  | "disk"
   /** The store shows nothing without a scope: use `scoped(filter)`. */
   | "scope"
   /** Used after `close()`, a thread of it has ended, or it was migrated meanwhile: open it again. */

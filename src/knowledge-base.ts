@@ -201,19 +201,23 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
         });
         const flow = chunking(into, settings).pipe(embedding).pipe(store(into));
         const budget = mostTokens === undefined ? undefined : new TokenBudget(mostTokens);
-        try {
-          const work = () => runIngest(source, flow, kb, { ...run, budget });
-          const report = await inSpan("ingest", work, run.signal);
-          return { ...report, ...costOf(report.tokens) };
-        } finally {
-          // Also of a run that was stopped: the next one is to begin with what this one learned.
+        // Also of a run that was stopped: the next one is to begin with what this one learned.
+        const keepLearned = async () => {
           const { tokenMargin = 1 } = embed;
           const learned = {
             ...(tokenMargin > (kb.tokenMargin ?? 1) && { tokenMargin }),
             ...(batchTexts !== kept.batchTexts && { settings: { batchTexts: batchTexts ?? null } }),
           };
           if (Object.keys(learned).length > 0) await kb.write(learned);
-        }
+        };
+        const work = () => runIngest(source, flow, kb, { ...run, budget });
+        const report = await inSpan("ingest", work, run.signal).catch(async (error: unknown) => {
+          // What ended the run is what matters, also where it keeps this from being written.
+          await keepLearned().catch(() => {});
+          throw error;
+        });
+        await keepLearned();
+        return { ...report, ...costOf(report.tokens) };
       },
 
       async plan(source, { price, ...run } = {}) {
@@ -246,9 +250,12 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
       },
 
       async close() {
-        conversations?.close();
-        await kb.close();
-        await upstream.close();
+        try {
+          conversations?.close();
+          await kb.close();
+        } finally {
+          await upstream.close();
+        }
       },
     };
   } catch (error) {

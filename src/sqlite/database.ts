@@ -60,7 +60,7 @@ export function isBusy(error: unknown): boolean {
   return error instanceof SQLite.SqliteError && error.code.startsWith("SQLITE_BUSY");
 }
 
-/** Runs `work`; what SQLite says about broken files becomes a `StoreError`. */
+/** Runs `work`; what SQLite and the file system say about the files becomes a `StoreError`. */
 export function guarded<Result>(path: string, work: () => Result): Result {
   try {
     return work();
@@ -69,8 +69,12 @@ export function guarded<Result>(path: string, work: () => Result): Result {
   }
 }
 
-/** An error of SQLite as the `StoreError` it amounts to; any other error as it is. */
+/** An error of SQLite or of the file system as the `StoreError` it amounts to; any other, and one of wrong use, as it is. */
 export function asStoreError(path: string, error: unknown): unknown {
+  if (isSystemError(error)) {
+    const wayOut = "See that there is room on the disk, and the right to write there, then try again";
+    return new StoreError("disk", `${error.message}. ${wayOut}; what was acknowledged is kept`, { cause: error, path });
+  }
   if (!(error instanceof SQLite.SqliteError)) return error;
   if (error.code.startsWith("SQLITE_NOTADB") || error.code.startsWith("SQLITE_CORRUPT")) {
     return new StoreError(
@@ -85,5 +89,35 @@ export function asStoreError(path: string, error: unknown): unknown {
       path,
     });
   }
-  return error;
+  const refusal = refusals.find(({ codes }) => codes.test(error.code));
+  if (!refusal) return error;
+  return new StoreError(
+    "disk",
+    `${path} ${refusal.said} (${error.message}, ${error.code}). ${refusal.wayOut}; what was acknowledged is kept`,
+    { cause: error, path },
+  );
 }
+
+function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && "syscall" in error && "errno" in error;
+}
+
+/** What the system may say to SQLite, and what can be done about it. */
+const refusals = [
+  { codes: /^SQLITE_FULL$/, said: "cannot grow: the disk is full", wayOut: "Make room and try again" },
+  {
+    codes: /^SQLITE_READONLY/,
+    said: "may not be written",
+    wayOut: "Give whoever runs this the right to write to the file and its folder",
+  },
+  {
+    codes: /^SQLITE_(CANTOPEN|PERM|AUTH)/,
+    said: "cannot be opened",
+    wayOut: "See that its folder is there and may be read and written, and that the process may open more files",
+  },
+  {
+    codes: /^SQLITE_(IOERR|PROTOCOL|NOLFS)/,
+    said: "could not be read or written",
+    wayOut: "See that the disk is sound, has room, and lets files grow so large, then try again",
+  },
+] as const;

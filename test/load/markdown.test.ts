@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { loadMarkdown } from "../../src/load/markdown.js";
+import { parseToml } from "../../src/load/toml.js";
 
 const load = async (text: string) => loadMarkdown({ bytes: Buffer.from(text), path: "/x.md", uri: "file:///x.md" });
 
@@ -21,6 +22,31 @@ describe("loadMarkdown", () => {
     ["an underlined heading", "Welcome\n=======\n", "Welcome"],
     ["a heading behind a fence that holds comments", "```sh\n# not this\n```\n# This", "This"],
     ["a heading behind a tilde fence with backquotes inside", "~~~\n```\n# not this\n~~~\n# This", "This"],
+    [
+      "a heading behind a longer fence with a shorter one inside",
+      "````md\n```js\n```\n# not this\n````\n# This",
+      "This",
+    ],
+    [
+      "a heading behind a fence that a line like its start does not close",
+      "```\n```js\n# not this\n```\n# This",
+      "This",
+    ],
+    ["a heading behind a line that only looks like a fence", "```not a fence``` x\n\n# This", "This"],
+    ["a heading behind a comment", "<!--\n# not this\n--> and\n# This", "This"],
+    ["a heading of two lines", "Getting\r\nstarted\r\n===\r\n", "Getting started"],
+    ["a heading behind a list and a rule", "- item\n---\n# This", "This"],
+    [
+      "a heading in HTML",
+      '<p><img src=x></p>\n<h1 align="center">\n  <a href="x">The &lt;b&gt; <b>one</b></a>\n</h1>',
+      "The <b> one",
+    ],
+    ["a heading with a component", 'import Tag from "./tag"\n\n# Hello <Tag n={1} />\n', "Hello"],
+    [
+      "a heading with marks, references and code",
+      "# See [the docs][1] &amp; \\*x\\* in `<div a=b>`",
+      "See the docs & *x* in <div a=b>",
+    ],
     ["nothing, when there is none", "just words\n\n#hashtag", undefined],
     ["nothing, when a rule follows an empty line", "words\n\n---\nmore", undefined],
   ])("its title comes from %s", async (_, text, title) => {
@@ -39,6 +65,90 @@ describe("loadMarkdown", () => {
     expect(JSON.parse(JSON.stringify(metadata))).toEqual(metadata);
   });
 
+  test("metadata may be TOML", async () => {
+    const text = `+++
+title = "Nuts \\u0026 bolts" # not this
+date = 2024-05-01T10:00:00Z
+day = 2024-05-01 10:00:00
+weight = 1_000
+share = -0.5e1
+mask = 0xff
+draft = false
+tags = [
+  'a"b', # the first
+  """\\
+  c \\
+  d""",
+]
+site.name = "x"
+[params]
+"two words" = { y = 1, z = [[1], []] }
+[[links]]
+to = "a"
+[[links]]
+to = 'b\\n'
+[links.more]
+constructor = true
++++
+# Other`;
+    expect(await load(text)).toEqual({
+      text,
+      mediaType: "text/markdown",
+      title: "Nuts & bolts",
+      metadata: {
+        title: "Nuts & bolts",
+        date: "2024-05-01T10:00:00Z",
+        day: "2024-05-01 10:00:00",
+        weight: 1000,
+        share: -5,
+        mask: 255,
+        draft: false,
+        tags: ['a"b', "c d"],
+        site: { name: "x" },
+        params: { "two words": { y: 1, z: [[1], []] } },
+        links: [{ to: "a" }, { to: "b\\n", more: { constructor: true } }],
+      },
+    });
+  });
+
+  test.each([
+    "a",
+    "a =",
+    "a = b",
+    "a = 1 2",
+    "a = [1 2]",
+    "a = {b = 1",
+    "a = 1\na = 2",
+    "a = 1\n[a]",
+    "[a",
+    '= "x"',
+    'a = "x',
+  ])("%j is no TOML, and says in which line", (content) => {
+    expect(() => parseToml(content)).toThrow(/^line [12]: /);
+  });
+
+  test.each([
+    ["a JSON object", '{\n  "title": "A"\n}\n\n# Other', "A"],
+    ["YAML between line ends of old Macs", "---\rtitle: A\r---\r# Other", "A"],
+    ["YAML with a key that is there twice", "---\ntitle: A\ntitle: B\n---\n# Other", "B"],
+  ])("metadata may be %s", async (_, text, title) => {
+    expect(await load(text)).toEqual({ text, title, metadata: { title }, mediaType: "text/markdown" });
+  });
+
+  test.each([
+    ["a colon in it", "---\ntitle: Nuts: a guide\nauthor: x\n---\n# Other", "Nuts: a guide"],
+    ["a tab before another key", '---\ntitle: "Nuts"\n\tx: y\n---\n# Other', "Nuts"],
+    ["a list that is not closed", '+++\ntitle = "Nuts"\nx = [\n+++\n# Other', "Nuts"],
+    ["no end before the next rule", "---\ntitle: Nuts\n\n# Other\n\ntext\n\n---\n", "Nuts"],
+  ])("front matter that is broken by %s still gives the title", async (_, text, title) => {
+    expect(await load(text)).toEqual({
+      text,
+      title,
+      mediaType: "text/markdown",
+      warnings: [expect.stringMatching(/^front matter is not valid (?:YAML|TOML): /)],
+    });
+  });
+
   test.each([
     ["a broken line", "---\ntitle: [unclosed\n---\nText"],
     ["an anchor that holds itself", "---\na: &a [*a]\n---\nText"],
@@ -51,6 +161,8 @@ describe("loadMarkdown", () => {
   test.each([
     ["a rule and words", "---\njust words\n---\n# Title", "just words"],
     ["a rule that is never closed", "---\ntitle: x\n# Title", "Title"],
+    ["a template in braces", "{\n  foo: bar\n}\n# Title", "Title"],
+    ["a list between two rules", "---\n- a\n- b\n---\n# Title", "Title"],
     ["two rules with nothing between", "---\n---\n# Title", "Title"],
   ])("%s at the start are no metadata", async (_, text, title) => {
     expect(await load(text)).toEqual({ text, title, mediaType: "text/markdown" });

@@ -17,6 +17,8 @@ const windows1252 =
   "\u20ac\x81\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\x8d\u017d\x8f" +
   "\x90\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\x9d\u017e\u0178";
 
+const oneByte = /^(?:windows-125\d|cp125\d|iso-?8859-?\d+|latin-?\d|us-ascii|ascii)$/i;
+
 /**
  * A file's text, whatever its encoding. In the order of trust: a byte order mark, the zero bytes of UTF-16 and UTF-32,
  * what the file declares, valid UTF-8, and what the frequencies of its bytes suggest.
@@ -43,9 +45,12 @@ export function decodeText({ bytes, uri }: Pick<FileToLoad, "bytes" | "uri">, de
   const reason = binaryReason(bytes);
   if (reason !== undefined) throw new LoadError("binary", uri, `${uri} is not text: ${reason}`);
 
-  const asDeclared = declared === undefined ? undefined : decodeAs(bytes, declared);
-  if (declared !== undefined && asDeclared !== undefined) return { text: asDeclared, encoding: declared };
   const asUtf8 = decodeAs(bytes, "utf-8");
+  const asDeclared = declared === undefined ? undefined : decodeAs(bytes, declared);
+  // Text in an encoding of one byte a character is never UTF-8 by chance: who declares it has forgotten to.
+  const isMistaken = asUtf8 !== undefined && oneByte.test(declared ?? "") && bytes.some((byte) => byte >= 0x80);
+  if (declared !== undefined && asDeclared !== undefined && !isMistaken)
+    return { text: asDeclared, encoding: declared };
   if (asUtf8 !== undefined) return { text: asUtf8, encoding: "utf-8" };
   if (isMostlyUtf8(bytes)) return decodeUtf8(bytes);
   for (const { name } of chardet().analyse(bytes)) {

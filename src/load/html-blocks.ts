@@ -1,6 +1,6 @@
 import { find, textOf } from "./html-content.js";
 import { inlineLine, inlineLines, verbatimLines, type Line } from "./html-inline.js";
-import { cellsOf, isLayout, rowsOf, tableLines } from "./html-table.js";
+import { cellsOf, inOneLine, isGutter, isLayout, rowsOf, tableLines } from "./html-table.js";
 import { isText, type HtmlElement, type HtmlNode } from "./html-tree.js";
 
 /** Lines that stand together; between two blocks there is an empty line. */
@@ -12,8 +12,8 @@ const blockNames: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Signs that lead to a heading itself and say nothing. */
-const permalink = /^[¶#§🔗\s]*$/u;
+/** Signs and words that lead to a heading itself and say nothing. */
+const permalink = /^(?:[¶#§🔗\s]*|permalink|link to this (?:heading|section))$/iu;
 
 /** What nodes say, as blocks of Markdown. */
 export function blocksOf(nodes: readonly HtmlNode[]): Block[] {
@@ -68,7 +68,9 @@ function blocksOfElement(element: HtmlElement): Block[] {
 }
 
 function heading({ name, children }: HtmlElement): Block[] {
-  const words = children.filter((child) => isText(child) || child.name !== "a" || !permalink.test(textOf(child)));
+  const words = children.filter(
+    (child) => isText(child) || child.name !== "a" || !permalink.test(textOf(child).trim()),
+  );
   const line = inlineLine(words);
   return line ? [[{ text: `${"#".repeat(Number(name[1]))} ${line.text}`, line: line.line }]] : [];
 }
@@ -115,9 +117,10 @@ function tableBlocks(table: HtmlElement): Block[] {
   );
   const said = caption.flatMap(({ children }) => blocksOf(children));
   if (isLayout(table)) {
-    return [...said, ...rowsOf(table).flatMap((row) => cellsOf(row).flatMap(({ children }) => blocksOf(children)))];
+    const cells = rowsOf(table).flatMap((row) => cellsOf(row).filter((cell) => !isGutter(cell)));
+    return [...said, ...cells.flatMap(({ children }) => blocksOf(children))];
   }
-  return [...said, ...nonEmpty(tableLines(table, ({ children }) => joined(blocksOf(children), "tight")))];
+  return [...said, ...nonEmpty(tableLines(table, ({ children }) => joined(blocksOf(inOneLine(children)), "tight")))];
 }
 
 /** Blocks as lines with an empty one between each two; `tight`: none, but around code. */
@@ -144,7 +147,7 @@ function nonEmpty(lines: Line[]): Block[] {
   return lines.length > 0 ? [lines] : [];
 }
 
-/** A line of prose that happens to look like a heading or a fence is kept from being one. */
+/** A line of prose that happens to look like a heading, the line under one, or a fence is kept from being it. */
 function asParagraphLine({ text, line }: Line): Line {
-  return { text: /^(?:#{1,6}\s|```|~~~)/.test(text) ? `\\${text}` : text, line };
+  return { text: /^(?:#{1,6}\s|```|~~~|(?:-+|=+)$)/.test(text) ? `\\${text}` : text, line };
 }

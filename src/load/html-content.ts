@@ -6,16 +6,15 @@ const invisible: ReadonlySet<string> = new Set(
     " ",
   ),
 );
-/** Around the content: the way to other pages. */
-const surroundings: ReadonlySet<string> = new Set(["nav", "footer", "aside"]);
-const surroundingRoles: ReadonlySet<string> = new Set([
-  "navigation",
-  "banner",
-  "contentinfo",
-  "complementary",
-  "search",
-  "dialog",
-]);
+/** Ways to other pages, wherever they stand. */
+const navigation: ReadonlySet<string> = new Set(["nav", "navigation", "banner", "search", "dialog"]);
+/** Around the content; inside it they are remarks, notes and sources, unless they are links for the most part. */
+const surroundings: ReadonlySet<string> = new Set(["footer", "aside", "contentinfo", "complementary"]);
+/** Parts of a page with a header of their own. */
+const sections: ReadonlySet<string> = new Set(["main", "article", "section"]);
+
+/** Share of a part's text from which on links are what it is made of. */
+const mostLinks = 0.5;
 
 /** Share of a page's text from which on a lone `<article>` is what the page is about. */
 const articleShare = 0.25;
@@ -25,10 +24,13 @@ export function mainContent(page: HtmlElement): HtmlElement {
   const body = find(page, ({ name }) => name === "body")[0] ?? page;
   const mains = find(body, ({ name, attributes }) => name === "main" || attributes["role"] === "main");
   const main = mains
-    .map((element) => readable(element, { inContent: true, inHeader: false }))
+    .filter((element) => !isHidden(element))
+    .map((element) => readable(element, { ...onPage, inSection: true, inContent: true }))
     .find((element) => textLength(element) > 0);
   if (main) return main;
-  const all = readable(body, { inContent: false, inHeader: false });
+  const without = readable(body, { ...onPage, furniture: false });
+  // Where nothing else is left, what goes by such a name is what there is to read.
+  const all = textLength(without) > 0 ? without : readable(body, onPage);
   const articles = find(all, ({ name }) => name === "article");
   const [article] = articles;
   const isContent = article && articles.length === 1 && textLength(article) >= articleShare * textLength(all);
@@ -55,19 +57,28 @@ export function textOf(node: HtmlNode): string {
 }
 
 interface Where {
+  /** In a part of the page that has a header of its own. */
+  readonly inSection: boolean;
   readonly inContent: boolean;
   readonly inHeader: boolean;
+  /** Whether what is no content by its name is kept. */
+  readonly furniture: boolean;
 }
+
+const onPage: Where = { inSection: false, inContent: false, inHeader: false, furniture: true };
 
 function readable(element: HtmlElement, where: Where): HtmlElement {
   const inContent = where.inContent || element.name === "main" || element.name === "article";
+  const inSection = where.inSection || inContent || sections.has(element.name);
   const inHeader = where.inHeader || element.name === "header";
   const children = element.children.flatMap((child): HtmlNode[] => {
     if (isText(child)) return [child];
-    if (isHidden(child) || isSurrounding(child) || isMenu(child, inHeader)) return [];
+    if (isHidden(child) || isNavigation(child) || isMenu(child, inHeader)) return [];
+    if (isSurrounding(child) && element.name !== "blockquote" && (!inContent || isMostlyLinks(child))) return [];
+    if (!inContent && !where.furniture && isFurniture(child)) return [];
     // The header of a page is its menu; that of an article holds its title.
-    if (child.name === "header" && !inContent) return find(child, ({ name }) => name === "h1");
-    return [readable(child, { inContent, inHeader })];
+    if (child.name === "header" && !inSection) return find(child, ({ name }) => name === "h1");
+    return [readable(child, { ...where, inSection, inContent, inHeader })];
   });
   return { ...element, children };
 }
@@ -84,14 +95,35 @@ function isMenu(element: HtmlElement, inHeader: boolean): boolean {
 function isHidden({ name, attributes }: HtmlElement): boolean {
   return (
     invisible.has(name) ||
-    "hidden" in attributes ||
+    // What is hidden until it is searched for is there to be found.
+    (attributes["hidden"] ?? "until-found").toLowerCase() !== "until-found" ||
     attributes["aria-hidden"] === "true" ||
-    /display\s*:\s*none/i.test(attributes["style"] ?? "")
+    /(?:display\s*:\s*none|visibility\s*:\s*hidden)/i.test(attributes["style"] ?? "")
   );
 }
 
+function isNavigation({ name, attributes }: HtmlElement): boolean {
+  return navigation.has(name) || navigation.has(attributes["role"] ?? "");
+}
+
 function isSurrounding({ name, attributes }: HtmlElement): boolean {
-  return surroundings.has(name) || surroundingRoles.has(attributes["role"] ?? "");
+  return surroundings.has(name) || surroundings.has(attributes["role"] ?? "");
+}
+
+function isMostlyLinks(element: HtmlElement): boolean {
+  const inLinks = find(element, ({ name }) => name === "a").reduce((sum, link) => sum + textLength(link), 0);
+  return inLinks >= mostLinks * textLength(element);
+}
+
+/** Names that makers of sites give to what asks for consent, and to the ways to other pages. */
+const furniture =
+  /(?:^|\s)(?:(?:[\w-]+[-_])?(?:cookies?|gdpr|ccpa)[-_]?(?:banner|consent|notice|bar|popup|modal|overlay|message|alert|law)(?:[-_][\w-]+)?|onetrust-[\w-]+|cybotcookiebot\w*|didomi-[\w-]+|cmplz-[\w-]+|cky-[\w-]+|usercentrics-root|nav|navbar|navigation|breadcrumbs?|sidebar|footer|(?:site|page|main|global)[-_](?:nav|navigation|footer|sidebar)|skip-?(?:link|nav|to-content))(?=\s|$)/i;
+
+/** Whether an element is by its name no content, and nothing in it says otherwise. */
+function isFurniture(element: HtmlElement): boolean {
+  const { id = "", class: classes = "" } = element.attributes;
+  if (element.name === "body" || (!furniture.test(id) && !furniture.test(classes))) return false;
+  return find(element, ({ name }) => name === "h1" || name === "main" || name === "article").length === 0;
 }
 
 function textLength(element: HtmlElement): number {

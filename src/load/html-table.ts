@@ -1,5 +1,5 @@
-import { find } from "./html-content.js";
-import { isText, type HtmlElement } from "./html-tree.js";
+import { find, textOf } from "./html-content.js";
+import { isText, type HtmlElement, type HtmlNode } from "./html-tree.js";
 import type { Line } from "./html-inline.js";
 
 /** More columns than a page can show; a larger `colspan` is a mistake. */
@@ -21,7 +21,29 @@ export function isLayout(table: HtmlElement): boolean {
   const role = table.attributes["role"];
   if (role === "presentation" || role === "none") return true;
   if (find(table, ({ name }) => name === "table" || /^h[1-6]$/.test(name)).length > 0) return true;
-  return rowsOf(table).every((row) => cellsOf(row).length <= 1);
+  const rows = rowsOf(table);
+  // Code beside the numbers of its lines.
+  if (rows.length === 1 && find(table, isListing).length > 0) return true;
+  return rows.every((row) => cellsOf(row).length <= 1);
+}
+
+/** Code of several lines: no row of a table can hold it. */
+function isListing(element: HtmlElement): boolean {
+  if (element.name !== "pre") return false;
+  return textOf(element).trim().includes("\n") || find(element, ({ name }) => name === "br").length > 0;
+}
+
+/** The same nodes, code that stands in a block of its own as code in a line. */
+export function inOneLine(nodes: readonly HtmlNode[]): HtmlNode[] {
+  return nodes.map((node) => {
+    if (isText(node)) return node;
+    return { ...node, name: node.name === "pre" ? "code" : node.name, children: inOneLine(node.children) };
+  });
+}
+
+/** Whether a cell holds the numbers of the lines of code that stand beside it. */
+export function isGutter(cell: HtmlElement): boolean {
+  return find(cell, ({ name }) => name === "pre").length > 0 && /^[\d\s]*$/.test(textOf(cell));
 }
 
 /**

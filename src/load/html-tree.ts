@@ -22,13 +22,23 @@ const deepest = 400;
 /** The parser's own work grows with the depth, so there is an end to it. */
 const mostOpen = 20_000;
 
+/** How pages that are XML begin, among them the chapters of books. */
+const xmlStart = /^\s*(?:<\?xml\b|(?:<!doctype[^>]*>\s*)?<html[^>]*\sxmlns\s*=)/i;
+
 /**
- * A page as a tree. Any input is a page: what is not closed is closed where browsers would, and entities are decoded.
+ * A page as a tree. Any input is a page: what is not closed is closed where browsers would, and entities are decoded. In a
+ * page that is XML, `<title/>` and `<script/>` are closed, too.
  *
  * @throws RangeError when more than 20,000 elements stand inside one another
  */
 export function parseHtml(source: string): HtmlElement {
-  return parseMarkup(source, { decodeEntities: true, lowerCaseTags: true });
+  const isXml = xmlStart.test(source.slice(0, 1000));
+  return parseMarkup(source, {
+    decodeEntities: true,
+    lowerCaseTags: true,
+    recognizeSelfClosing: isXml,
+    recognizeCDATA: isXml,
+  });
 }
 
 /**

@@ -50,7 +50,7 @@ function firstHeading(lines: readonly Line[]): string | undefined {
 
 /** What a page says its encoding is, within the first bytes, as the HTML standard's prescan looks for it. */
 function declaredCharset(bytes: Uint8Array): string | undefined {
-  const start = new TextDecoder("latin1").decode(bytes.subarray(0, 4096));
+  const start = new TextDecoder("latin1").decode(bytes.subarray(0, 4096)).replace(/<!--.*?-->/gs, "");
   const label = (/<meta[^>]+?charset\s*=\s*["']?\s*([\w.:-]+)/i.exec(start) ??
     /^\s*<\?xml[^>]+encoding\s*=\s*["']([\w.:-]+)/.exec(start))?.[1]?.toLowerCase();
   // A declaration that can be read byte by byte is not in UTF-16, whatever it says.

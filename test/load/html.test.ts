@@ -60,6 +60,36 @@ term
 | 2025 | June | 3 4 |  |`);
   });
 
+  test("code beside the numbers of its lines is code; in a table of several rows it stands in its cell", async () => {
+    expect(await textOf("<table><tr><td><pre>1\n2\n</pre><td><pre>a = 1\n  b</pre></table>")).toBe(
+      "```\na = 1\n  b\n```",
+    );
+    expect(await textOf("<table><tr><th>Name<th>Use<tr><td>n<td><pre>run\n  n</pre></table>")).toBe(
+      "| Name | Use |\n| --- | --- |\n| n | `run n` |",
+    );
+  });
+
+  test("lines of code that are elements of their own keep their ends", async () => {
+    expect(await textOf("<pre><code><div>a</div><div>  b</div><div>c<br></div></code></pre>")).toBe(
+      "```\na\n  b\nc\n```",
+    );
+  });
+
+  test("powers are told from numbers, notes from both, and equations stand in one line", async () => {
+    expect(await textOf("2<sup>32</sup>, 10<sup>-6</sup>, H<sub>2</sub>O, 1<sup>st</sup>")).toBe(
+      "2^32, 10^-6, H2O, 1st",
+    );
+    expect(
+      await textOf('said<sup><a href="#n1">1</a></sup> and <a href=#n2><sup>2</sup></a>, <a>↩<sup>2</sup></a>'),
+    ).toBe("said[1] and [2], ↩2");
+    expect(
+      await textOf("<p>E = <math><mi>m</mi><annotation encoding=application/x-tex>m c^2</annotation></math>"),
+    ).toBe("E = m c^2");
+    expect(
+      await textOf("<math><mfrac><mrow><mi>a</mi><mo>+</mo><mi>b</mi></mrow><msqrt><mn>2</mn></msqrt></mfrac></math>"),
+    ).toBe("(a+b)/(√2)");
+  });
+
   test("a table that lays out a page is its parts, one after the other", async () => {
     const html = "<table><tr><td><h2>Left</h2><p>a<td><table><tr><td>1<td>2</table></table>";
     expect(await textOf(html)).toBe("## Left\n\na\n\n| 1 | 2 |\n| --- | --- |");
@@ -78,6 +108,21 @@ term
       "<main><header><ul><li><a>de</a><li><a>en</a></ul></header><p>Words</main>",
     ],
     ["a table of contents", "<ul><li><a href=#a>A</a><ul><li><a href=#b>B</a></ul></ul><p>Words"],
+    [
+      "a banner about cookies",
+      '<div id="cookie-banner" class="x">We use cookies.</div><div class="gdpr_popup">OK?</div><p>Words',
+    ],
+    [
+      "menus that go by their names",
+      '<div class="top navbar">A B</div><a class="skip-link" href=#m>Skip</a><p>Words<div id=footer>(c)</div>',
+    ],
+    ["a main part that is hidden", "<main hidden><p>Old</main><main><p>Words</main>"],
+    ["what is not visible", "<p style='visibility: hidden'>h<p>Words"],
+    [
+      "an aside of links in the content",
+      "<main><p>Words</p><aside><h2>More</h2><a>Other pages</a> <a>And others</a></aside></main>",
+    ],
+    ["the words beside a heading that lead to it", "<main><p>Words<h2><a href=#x>Permalink</a></h2></main>"],
     ["the sign beside a heading", "<main><p>Words<h2><a href=#x>#</a></h2></main>"],
   ])("%s are left out", async (_, html) => {
     expect(await textOf(html)).toBe("Words");
@@ -89,6 +134,24 @@ term
     );
     expect(await textOf("<header><h1>Title</h1><a>Home</a></header><p>Words")).toBe("# Title\n\nWords");
     expect(await textOf("<p>Long words around it here<article>x</article>")).toBe("Long words around it here\n\nx");
+  });
+
+  test("remarks and sources inside the content stay, and so does the header of a section", async () => {
+    expect(await textOf("<main><p>Words</p><aside><p>Mind the gap.</aside><footer>By A. Author</footer></main>")).toBe(
+      "Words\n\nMind the gap.\n\nBy A. Author",
+    );
+    expect(await textOf("<blockquote><p>Said.</p><footer>A. Author</footer></blockquote>")).toBe(
+      "> Said.\n>\n> A. Author",
+    );
+    expect(await textOf("<section><header><h2>Part</h2><p>Intro</p></header><p>Words</section>")).toBe(
+      "## Part\n\nIntro\n\nWords",
+    );
+    expect(await textOf('<p hidden="until-found">Found')).toBe("Found");
+  });
+
+  test("a part that goes by the name of a menu stays where it has the heading, or where there is nothing else", async () => {
+    expect(await textOf('<div class="sidebar"><h1>Title</h1></div><p>Words')).toBe("# Title\n\nWords");
+    expect(await textOf('<div class="breadcrumbs">Home / Here</div>')).toBe("Home / Here");
   });
 
   test("a list of links to elsewhere stays, and so does one that says more than its links", async () => {
@@ -103,7 +166,9 @@ term
   });
 
   test("prose that looks like Markdown is kept from being it", async () => {
-    expect(await textOf("<p># not a heading<br>``` not a fence")).toBe("\\# not a heading\n\\``` not a fence");
+    expect(await textOf("<p># not a heading<br>``` not a fence<br>---<br>==")).toBe(
+      "\\# not a heading\n\\``` not a fence\n\\---\n\\==",
+    );
   });
 
   test("a citation's line is the file's line", async () => {
@@ -201,6 +266,22 @@ y = 2
     );
     expect((await load(html)).text).toBe("Привет");
     expect(await textOf("<meta charset=utf-16><p>é")).toBe("é");
+    expect(await textOf("<!-- <meta charset=shift_jis> --><meta charset=utf-8><p>é")).toBe("é");
+  });
+
+  test("UTF-8 that is declared to be in another encoding by mistake is read as what it is", async () => {
+    expect(await textOf("<meta charset=iso-8859-1><p>déjà — vu")).toBe("déjà — vu");
+    // The bytes of some words in GBK are valid UTF-8 as well: a declaration of that is believed.
+    const gbk = Buffer.concat([Buffer.from("<meta charset=gbk><p>"), Buffer.from("d2bb", "hex")]);
+    expect((await load(gbk)).text).toBe("一");
+  });
+
+  test("in a page that is XML an empty element ends where it says so", async () => {
+    const head = '<head><title/><script src="x"/></head>';
+    expect(await textOf(`<?xml version="1.0"?><html>${head}<body><p>Words</p></body></html>`)).toBe("Words");
+    expect(await textOf(`<!DOCTYPE html>\n<html xmlns="http://www.w3.org/1999/xhtml">${head}<p>Words</p></html>`)).toBe(
+      "Words",
+    );
   });
 
   test("a page nested a thousand deep loses nothing, and one nested without end is refused", async () => {

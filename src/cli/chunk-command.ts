@@ -14,7 +14,7 @@ import type { ChunkFlags as CutFlags } from "./chunk-flags.js";
 import { configuredTransport, settingsOf, type StoreFlags, type World } from "./command-context.js";
 import type { Configuration } from "./configuration.js";
 import { exitCodes } from "./failure.js";
-import { count } from "./progress-line.js";
+import { counted } from "./counted.js";
 import { displayReason, oneLine, safeForTerminal } from "./terminal-text.js";
 
 export interface ChunkFlags extends Omit<CutFlags, "chunkTokens">, Pick<StoreFlags, "baseUrl" | "apiKey" | "config"> {
@@ -82,8 +82,8 @@ async function comparingSentences(world: World, settings: Configuration, documen
     const chunks = await cutBy(target, settings, world, document, (event) => {
       if (event.type === "progress") used.set(event.what, (used.get(event.what) ?? 0) + event.count);
     });
-    const [requests, tokens] = ["requests", "tokens"].map((what) => count(used.get(what) ?? 0));
-    world.stderr.write(`Sentences compared by ${target.space}: ${requests} requests, ${tokens} tokens\n`);
+    const [requests, tokens] = ["request", "token"].map((what) => counted(used.get(`${what}s`) ?? 0, what));
+    world.stderr.write(`Sentences compared by ${target.space}: ${requests}, ${tokens}\n`);
     return chunks;
   } finally {
     await upstream.close();
@@ -102,7 +102,7 @@ function describe(document: Document, chunks: readonly DocumentChunk[]): string 
   const blocks = chunks.map(({ start, end, tokens, context, text }, index) => {
     const { line, page } = placeInDocument(document, start);
     const place = (page === undefined ? "" : `  page ${page}`) + (line === undefined ? "" : `  line ${line}`);
-    const head = `── ${index + 1}/${chunks.length}  ${start}–${end}  ${tokens} tokens${place}  ${oneLine(context, 80)}`;
+    const head = `── ${index + 1}/${chunks.length}  ${start}–${end}  ${counted(tokens, "token")}${place}  ${oneLine(context, 80)}`;
     return `${head.trimEnd()}\n${safeForTerminal(text.trimEnd())}\n`;
   });
   return blocks.join("\n");

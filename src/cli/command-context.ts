@@ -4,6 +4,7 @@ import { openKnowledgeBase } from "../knowledge-base.js";
 import { createTransport, type Transport } from "../transport/transport.js";
 import { type ChunkFlags, chunkSettingsOf } from "./chunk-flags.js";
 import { proxySettings } from "./proxy-settings.js";
+import { sayWhenSlow } from "./slow-end.js";
 import { readConfiguration, type Configuration } from "./configuration.js";
 
 /** What a command sees of the world. Given in, so that tests can run commands in their own. */
@@ -64,7 +65,7 @@ export async function withKnowledgeBase<T>(
   try {
     return await use(kb, settings);
   } finally {
-    await kb.close();
+    await sayWhenSlow(world, () => kb.close());
     await transport?.close();
   }
 }

@@ -18,7 +18,8 @@ import { configuredTransport, settingsOf, type World } from "./command-context.j
 import { chosenQueries, ingestCollection, withEvalStore, type EvalFlags } from "./eval-command.js";
 import { writeText } from "./eval-run.js";
 import { exitCodes } from "./failure.js";
-import { count, progressLine } from "./progress-line.js";
+import { count, counted } from "./counted.js";
+import { progressLine } from "./progress-line.js";
 
 /** What answering a collection's questions came to. */
 interface AnswerRun extends AnswerEvaluation {
@@ -101,7 +102,7 @@ async function measureAnswers(
   queries: readonly AnswerableQuery[],
   judge: Judge | undefined,
 ): Promise<AnswerRun> {
-  const line = progressLine(stderr, (done: number) => `${count(done)} of ${count(2 * queries.length)} answers`);
+  const line = progressLine(stderr, (done: number) => `${count(done)} of ${counted(2 * queries.length, "answer")}`);
   let done = 0;
   const ask = (question: string) => collectAnswer(kb.ask(question, { signal })).finally(() => line.update(++done));
   try {
@@ -146,11 +147,11 @@ function describeAnswers(run: AnswerRun) {
   const { abstained, removedDocuments } = unanswerable;
   const share = (abstained / unanswerable.questions).toFixed(3);
   return `${[
-    `${collection}: ${count(questions)} questions. Means, with 95 % intervals.`,
+    `${collection}: ${counted(questions, "question")}. Means, with 95 % intervals.`,
     "",
     ...rows,
-    `${"Abstained without the source".padEnd(32)} ${share} (${count(removedDocuments)} documents taken away)`,
-    `${"Supported citations, literal".padEnd(32)} ${count(citations.literal)} of ${count(citations.supported)}, of ${count(citations.total)} citations`,
+    `${"Abstained without the source".padEnd(32)} ${share} (${counted(removedDocuments, "document")} taken away)`,
+    `${"Supported citations, literal".padEnd(32)} ${count(citations.literal)} of ${count(citations.supported)}, of ${counted(citations.total, "citation")}`,
     `${"Time of an answer".padEnd(32)} p50 ${latencyMs.p50.toFixed(0)} ms, p95 ${latencyMs.p95.toFixed(0)} ms`,
     ...(judged ? describeJudged(judged) : []),
   ].join("\n")}\n`;
@@ -160,7 +161,7 @@ function describeJudged({ model, rubric, answers, failed, faithfulness, relevanc
   const score = (value: number | undefined) => value?.toFixed(3) ?? "not known";
   return [
     "",
-    `Judged by ${model}: ${count(answers)} answers, ${count(failed)} judgements could not be read and are left out.`,
+    `Judged by ${model}: ${counted(answers, "answer")}, ${counted(failed, "judgement")} left out that could not be read.`,
     `${"Faithfulness".padEnd(32)} ${score(faithfulness)}`,
     ...rubric.faithfulness.map((line) => `  ${line}`),
     `${"Relevance".padEnd(32)} ${score(relevance)}`,

@@ -10,6 +10,7 @@ import { shortenQuery } from "../evaluate/shorten-query.js";
 import type { KnowledgeBase } from "../knowledge-base-options.js";
 import { documentSource } from "../load/source.js";
 import type { SearchMode } from "../stages/search.js";
+import { count, counted } from "./counted.js";
 import { withKnowledgeBase, type StoreFlags, type World } from "./command-context.js";
 import { evalPlans } from "./eval-plans.js";
 import { evalReport } from "./eval-report.js";
@@ -25,7 +26,7 @@ import {
   type EvalRun,
 } from "./eval-run.js";
 import { exitCodes } from "./failure.js";
-import { count, describeProgress, progressLine } from "./progress-line.js";
+import { describeProgress, progressLine } from "./progress-line.js";
 
 export interface EvalFlags extends StoreFlags {
   readonly mode?: readonly SearchMode[];
@@ -131,7 +132,7 @@ export async function ingestCollection(
     throw new LoadError(
       "unreadable",
       failure.uri,
-      `${count(failed)} documents of ${name} could not be stored, so that nothing was measured; ` +
+      `${counted(failed, "document")} of ${name} could not be stored, so that nothing was measured; ` +
         `${failure.uri} first: ${failure.error.message}`,
       { cause: failure.error },
     );
@@ -159,7 +160,7 @@ async function measure(
   const startedAt = performance.now();
   const line = progressLine(stderr, (done: number) => {
     const perSecond = (done / (performance.now() - startedAt)) * 1000;
-    return `${planName(plan)}: ${count(done)} of ${count(queries.length)} queries  ${perSecond.toFixed(1)} queries/s`;
+    return `${planName(plan)}: ${count(done)} of ${counted(queries.length, "query", "queries")}  ${perSecond.toFixed(1)} queries/s`;
   });
   const rank = async (question: string): Promise<readonly string[]> => {
     if (rerank) {
@@ -183,9 +184,13 @@ async function measure(
 
 function describeCollection({ name, queries, withoutRelevant }: Collection, runs: readonly EvalRun[]): string {
   const asked = runs[0]?.queries ?? 0;
-  const of = asked < queries.length ? ` of ${count(queries.length)}` : "";
-  const left = withoutRelevant > 0 ? `; ${count(withoutRelevant)} more have nothing relevant and were not asked` : "";
+  const of = asked < queries.length ? `${count(asked)} of ` : "";
+  const unasked = [
+    "more has nothing relevant and was not asked",
+    "more have nothing relevant and were not asked",
+  ] as const;
+  const left = withoutRelevant > 0 ? `; ${counted(withoutRelevant, ...unasked)}` : "";
   const most = Math.max(0, ...runs.map(({ shortenedQueries }) => shortenedQueries));
-  const cut = most > 0 ? `; ${count(most)} were shortened to what the embedding model takes` : "";
-  return `${name}: ${count(asked)}${of} queries${left}${cut}. Means, with 95 % intervals.`;
+  const cut = most > 0 ? `; ${counted(most, "was", "were")} shortened to what the embedding model takes` : "";
+  return `${name}: ${of}${counted(of ? queries.length : asked, "query", "queries")}${left}${cut}. Means, with 95 % intervals.`;
 }

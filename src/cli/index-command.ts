@@ -1,8 +1,10 @@
 import type { IngestProgress, IngestReport } from "../stages/ingest-ledger.js";
 import { withKnowledgeBase, type World } from "./command-context.js";
 import { exitCodes } from "./failure.js";
-import { count, describeProgress, duration, progressLine } from "./progress-line.js";
-import { describeCost, describeOutcomes, failuresAsJson, listLeftOut } from "./show-outcomes.js";
+import { count, counted } from "./counted.js";
+import { describeStop, leavesSomething } from "./describe-stop.js";
+import { describeProgress, duration, progressLine } from "./progress-line.js";
+import { describeCost, describeOutcomes, describeUnfinished, failuresAsJson, listLeftOut } from "./show-outcomes.js";
 import { sourceOf, type SourceFlags } from "./source-flags.js";
 
 export interface IndexFlags extends SourceFlags {
@@ -34,35 +36,28 @@ export async function indexCommand(world: World, paths: readonly string[], flags
       });
     } catch (error) {
       line.clear();
-      if (world.signal.aborted && latest) world.stderr.write(describeStop(latest));
+      if (world.signal.aborted || leavesSomething(latest)) world.stderr.write(describeStop(latest));
       throw error;
     }
   });
   line.clear();
   if (flags.json) world.stdout.write(`${JSON.stringify(reportAsJson(report))}\n`);
-  else world.stdout.write(describeReport(report, world.directory));
+  else world.stdout.write(describeReport(report, world.directory, latest));
   if (report.stopped) world.stderr.write(`citewell: ${report.stopped.reason}.\n`);
   return report.documents.failed > 0 || report.stopped ? exitCodes.failures : exitCodes.done;
-}
-
-function describeStop({ documentsDone, chunksEmbedded }: IngestProgress): string {
-  return (
-    `Stopped with ${count(documentsDone)} documents done and ${count(chunksEmbedded)} chunks embedded; they are kept. ` +
-    "Run the same command again to go on.\n"
-  );
 }
 
 export function reportAsJson({ failures, ...report }: IngestReport): object {
   return { ...report, failures: failuresAsJson(failures) };
 }
 
-export function describeReport(report: IngestReport, directory: string): string {
-  const { documents, chunks, requests, tokens, cost, seconds, stopped } = report;
+export function describeReport(report: IngestReport, directory: string, progress?: IngestProgress): string {
+  const { documents, chunks, requests, tokens, cost, seconds } = report;
   const lines = [
-    `Documents  ${describeOutcomes(documents)}${stopped ? `, ${count(stopped.unfinished)} unfinished` : ""}`,
+    `Documents  ${describeOutcomes(documents)}${describeUnfinished(report, progress)}`,
     `Chunks     ${count(chunks.total)} (${count(chunks.embedded)} embedded, ${count(chunks.reused)} reused)` +
-      (chunks.deleted > 0 ? `, ${count(chunks.deleted)} old ones deleted` : ""),
-    `Upstream   ${count(requests)} requests, ${count(tokens)} tokens${describeCost(cost)}, ${duration(seconds)}`,
+      (chunks.deleted > 0 ? `, ${counted(chunks.deleted, "old one")} deleted` : ""),
+    `Upstream   ${counted(requests, "request")}, ${counted(tokens, "token")}${describeCost(cost)}, ${duration(seconds)}`,
     ...listLeftOut(report, directory),
   ];
   return `${lines.join("\n")}\n`;

@@ -1,10 +1,13 @@
 import { resolve } from "node:path";
 import { migrateKnowledgeBase, type MigrationReport } from "../migrate.js";
+import type { IngestProgress } from "../stages/ingest-ledger.js";
 import { migrateBack } from "../store/migration.js";
 import { configuredTransport, settingsOf, type StoreFlags, type World } from "./command-context.js";
 import { exitCodes } from "./failure.js";
-import { count, describeProgress, duration, progressLine } from "./progress-line.js";
-import { describeCost, describeOutcomes, failuresAsJson, listLeftOut } from "./show-outcomes.js";
+import { count, counted } from "./counted.js";
+import { describeStop, leavesSomething } from "./describe-stop.js";
+import { describeProgress, duration, progressLine } from "./progress-line.js";
+import { describeCost, describeOutcomes, describeUnfinished, failuresAsJson, listLeftOut } from "./show-outcomes.js";
 
 export interface MigrateFlags extends StoreFlags {
   readonly back?: boolean;
@@ -29,6 +32,7 @@ export async function migrateCommand(world: World, flags: MigrateFlags): Promise
   const { price, embeddingModel } = settings;
   const transport = configuredTransport(settings, world.environment);
   const line = progressLine(world.stderr, describeProgress);
+  let latest: IngestProgress | undefined;
   try {
     const report = await migrateKnowledgeBase(
       {
@@ -40,7 +44,10 @@ export async function migrateCommand(world: World, flags: MigrateFlags): Promise
       },
       {
         signal: world.signal,
-        onProgress: line.update,
+        onProgress: (progress) => {
+          latest = progress;
+          line.update(progress);
+        },
         ...(price !== undefined && { price }),
         ...(maxTokens !== undefined && { maxTokens }),
         ...(maxCost !== undefined && { maxCost }),
@@ -57,8 +64,8 @@ export async function migrateCommand(world: World, flags: MigrateFlags): Promise
     return report.switched && report.documents.failed === 0 ? exitCodes.done : exitCodes.failures;
   } catch (error) {
     line.clear();
-    if (world.signal.aborted) {
-      world.stderr.write("Stopped; the old store serves as before. Run the same command again to go on.\n");
+    if (world.signal.aborted || leavesSomething(latest)) {
+      world.stderr.write(`The old store serves as before. ${describeStop(latest)}`);
     }
     throw error;
   } finally {
@@ -69,17 +76,17 @@ export async function migrateCommand(world: World, flags: MigrateFlags): Promise
 function whyNotSwitched({ stopped, documents }: MigrationReport): string {
   if (stopped) return `${stopped.reason}. The old store serves as before.`;
   return (
-    `${count(documents.failed)} documents failed, so the old store serves as before. Run the same command again to try ` +
-    "them again, or with --accept-failures to go on without them."
+    `${counted(documents.failed, "document")} failed, so the old store serves as before. Run the same command again to try ` +
+    `${documents.failed === 1 ? "it" : "them"} again, or with --accept-failures to go on without.`
   );
 }
 
 function describeMigration(report: MigrationReport, directory: string): string {
   const { from, to, switched, documents, chunks, requests, tokens, cost, seconds } = report;
   const lines = [
-    `Documents  ${describeOutcomes(documents)}`,
+    `Documents  ${describeOutcomes(documents)}${describeUnfinished(report)}`,
     `Chunks     ${count(chunks.total)} (${count(chunks.embedded)} embedded, ${count(chunks.reused)} reused)`,
-    `Upstream   ${count(requests)} requests, ${count(tokens)} tokens${describeCost(cost)}, ${duration(seconds)}`,
+    `Upstream   ${counted(requests, "request")}, ${counted(tokens, "token")}${describeCost(cost)}, ${duration(seconds)}`,
     ...listLeftOut(report, directory),
     ...(switched
       ? [

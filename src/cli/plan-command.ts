@@ -5,7 +5,8 @@ import { StoreError } from "../errors.js";
 import type { IngestPlan } from "../knowledge-base-options.js";
 import { withKnowledgeBase, type World } from "./command-context.js";
 import { exitCodes } from "./failure.js";
-import { count, progressLine } from "./progress-line.js";
+import { count, counted } from "./counted.js";
+import { progressLine } from "./progress-line.js";
 import { describeCost, describeOutcomes, failuresAsJson, listLeftOut } from "./show-outcomes.js";
 import { sourceOf, type SourceFlags } from "./source-flags.js";
 
@@ -15,12 +16,16 @@ export async function planCommand(world: World, paths: readonly string[], flags:
   const source = sourceOf(world, paths, flags);
   const line = progressLine<{ readonly documentsRead: number }>(
     world.stderr,
-    ({ documentsRead }) => `${count(documentsRead)} documents read`,
+    ({ documentsRead }) => `${counted(documentsRead, "document")} read`,
   );
   const plan = await withStoreOrNone(world, flags, (kb, { price }) =>
-    kb.plan(source, { signal: world.signal, onProgress: line.update, ...(price !== undefined && { price }) }),
-  );
-  line.clear();
+    kb
+      .plan(source, { signal: world.signal, onProgress: line.update, ...(price !== undefined && { price }) })
+      .finally(() => line.clear()),
+  ).catch((error: unknown) => {
+    if (world.signal.aborted) world.stderr.write("Stopped; nothing was sent or changed.\n");
+    throw error;
+  });
   if (flags.json) world.stdout.write(`${JSON.stringify({ ...plan, failures: failuresAsJson(plan.failures) })}\n`);
   else world.stdout.write(describePlan(plan, world.directory));
   return plan.outcomes.failed > 0 ? exitCodes.failures : exitCodes.done;
@@ -51,7 +56,7 @@ function describePlan(plan: IngestPlan, directory: string): string {
     `Nothing was sent or changed. To do it: citewell index with the same words.`,
     `Documents  ${describeOutcomes(outcomes)}`,
     `Chunks     ${count(chunks)} (${count(chunks - reused)} to embed, ${count(reused)} reused)`,
-    `Upstream   ${count(requests)} requests, ${count(tokens)} tokens${describeCost(cost)}`,
+    `Upstream   ${counted(requests, "request")}, ${counted(tokens, "token")}${describeCost(cost)}`,
     ...listLeftOut(plan, directory),
   ];
   return `${lines.join("\n")}\n`;

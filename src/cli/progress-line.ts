@@ -1,4 +1,5 @@
 import type { IngestProgress } from "../stages/ingest-ledger.js";
+import { count, counted } from "./counted.js";
 
 export interface ProgressLine<Progress> {
   readonly update: (progress: Progress) => void;
@@ -30,14 +31,13 @@ export function progressLine<Progress>(out: Out, describe: (progress: Progress) 
 export function describeProgress(progress: IngestProgress): string {
   const { documentsFound, documentsDone, documentsRead, chunksEmbedded, chunksPerSecond, secondsLeft } = progress;
   const total = documentsFound ?? documentsRead;
-  const parts = [`${count(documentsDone)} of ${count(total)} documents`, `${count(chunksEmbedded)} chunks embedded`];
+  const parts = [
+    `${count(documentsDone)} of ${counted(total, "document")}`,
+    `${counted(chunksEmbedded, "chunk")} embedded`,
+  ];
   if (chunksPerSecond) parts.push(`${count(chunksPerSecond)} chunks/s`);
   if (secondsLeft) parts.push(`about ${duration(secondsLeft)} left`);
   return parts.join("  ");
-}
-
-export function count(value: number): string {
-  return Math.round(value).toLocaleString("en-US");
 }
 
 export function duration(seconds: number): string {

@@ -1,5 +1,5 @@
-import type { IngestReport } from "../stages/ingest-ledger.js";
-import { count } from "./progress-line.js";
+import type { IngestProgress, IngestReport } from "../stages/ingest-ledger.js";
+import { count } from "./counted.js";
 import { displayReason, oneLine } from "./terminal-text.js";
 
 const mostListed = 20;
@@ -10,6 +10,13 @@ export function describeOutcomes(documents: IngestReport["documents"]): string {
     .filter((outcome) => documents[outcome] > 0)
     .map((outcome) => `${count(documents[outcome])} ${outcome}`);
   return outcomes.join(", ") || "none";
+}
+
+/** `, 3 unfinished, others not read yet`: of a run that a budget ended, what of its documents came to nothing. */
+export function describeUnfinished({ stopped }: Pick<IngestReport, "stopped">, progress?: IngestProgress): string {
+  if (!stopped) return "";
+  const { documentsFound = 0, documentsRead = 0 } = progress ?? {};
+  return `, ${count(stopped.unfinished)} unfinished${documentsFound > documentsRead ? ", others not read yet" : ""}`;
 }
 
 /** Lines that name what was passed over and what failed, each with its reason; the first twenty of each. */

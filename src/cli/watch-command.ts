@@ -5,9 +5,10 @@ import type { DocumentSource } from "../load/source.js";
 import { watchSource } from "../load/watch-source.js";
 import type { RunEvent } from "../pipeline.js";
 import { withKnowledgeBase, type World } from "./command-context.js";
+import { counted } from "./counted.js";
 import { describeFailure, exitCodes } from "./failure.js";
 import { describeReport, type IndexFlags, reportAsJson } from "./index-command.js";
-import { count, describeProgress, progressLine } from "./progress-line.js";
+import { describeProgress, progressLine } from "./progress-line.js";
 import { sourceOf } from "./source-flags.js";
 import { displayReason, displayUri, oneLine } from "./terminal-text.js";
 
@@ -96,10 +97,6 @@ function describeChange({ uri, outcome, chunks, error }: DocumentEvent, director
       ? displayReason(uri, error?.message ?? "", directory)
       : outcome === "deleted"
         ? address
-        : `${address} (${describeChunks(chunks)})`;
+        : `${address} (${counted(chunks, "chunk")})`;
   return `${outcome.padEnd(8)}${oneLine(about, 200)}\n`;
-}
-
-function describeChunks(chunks: number): string {
-  return chunks === 1 ? "1 chunk" : `${count(chunks)} chunks`;
 }

@@ -4,6 +4,7 @@ import type { Source } from "../stream.js";
 import type { Document } from "../types.js";
 import { DocumentBook, type DocumentOutcome } from "./document-book.js";
 import { RecentRate } from "./recent-rate.js";
+import { timeLeft } from "./time-left.js";
 
 type DocumentEvent = Extract<RunEvent, { type: "document" }>;
 
@@ -102,7 +103,6 @@ export class IngestLedger {
     const seconds = this.#seconds();
     this.#chunkRate.note(seconds, chunksEmbedded);
     this.#documentRate.note(seconds, documentsDone);
-    const documentsPerSecond = this.#documentRate.perSecond(seconds, documentsDone) ?? 0;
     return {
       documentsFound,
       documentsRead: this.#book.read,
@@ -112,10 +112,7 @@ export class IngestLedger {
       requests: this.#count("requests"),
       seconds,
       chunksPerSecond: this.#chunkRate.perSecond(seconds, chunksEmbedded),
-      secondsLeft:
-        documentsFound === undefined || documentsPerSecond === 0
-          ? undefined
-          : Math.max(0, documentsFound - documentsDone) / documentsPerSecond,
+      secondsLeft: timeLeft(documentsFound, documentsDone, this.#documentRate.perSecond(seconds, documentsDone)),
     };
   }
 

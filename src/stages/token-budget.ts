@@ -65,7 +65,7 @@ export class TokenBudget implements Budget {
     );
     return new BudgetError(
       `The budget is ${most} tokens: ${spent} are spent, and the next request of about ${next} would pass it. ` +
-        "What was embedded is kept: run again with a larger budget to go on",
+        `What was embedded is kept: run again ${this.#spent + this.#underWay > 0 ? "" : "with a larger budget "}to go on`,
       { maxTokens: this.#maxTokens },
     );
   }

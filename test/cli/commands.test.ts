@@ -62,7 +62,7 @@ describe("index", () => {
     await cp(handbook, join(cwd, "docs"), { recursive: true });
     const { stdout } = await citewell(["index", "docs"], { cwd });
     expect(stdout).toMatch(
-      /^Documents {2}3 added\nChunks {5}\d+ \(\d+ embedded, 0 reused\)\nUpstream {3}\d+ requests, /,
+      /^Documents {2}3 added\nChunks {5}\d+ \(\d+ embedded, 0 reused\)\nUpstream {3}\d+ requests?, /,
     );
   });
 });
@@ -102,7 +102,7 @@ describe("a budget", () => {
     expect({ exitCode, stderr }).toEqual({
       exitCode: 1,
       stderr: expect.stringMatching(
-        /^citewell: The budget is 150 tokens: .*run again with a larger budget to go on\.\n$/,
+        /^citewell: The budget is 150 tokens: .*run again (with a larger budget )?to go on\.\n$/,
       ),
     });
     expect(stdout).toMatch(/^Documents {2}.*\d unfinished\n/);
@@ -234,7 +234,7 @@ describe("how documents are cut", () => {
     ]);
     expect({ exitCode, stderr }).toEqual({
       exitCode: 0,
-      stderr: expect.stringMatching(/^Sentences compared by .*: [1-9]\d* requests, [1-9]\d* tokens\n$/),
+      stderr: expect.stringMatching(/^Sentences compared by .*: [1-9]\d* requests?, [1-9]\d* tokens\n$/),
     });
     const { text, chunks } = JSON.parse(stdout) as { text: string; chunks: { start: number; end: number }[] };
     expect(chunks.length).toBeGreaterThan(1);

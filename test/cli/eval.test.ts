@@ -50,7 +50,7 @@ describe("eval", () => {
     const words = ["eval", "things", "--queries", "long.jsonl", "--qrels", "long.tsv"];
     expect(await citewellJson(words, { cwd })).toMatchObject({ queries: 1, shortenedQueries: 1, metrics: { map: 1 } });
     const { stdout } = await citewell(words, { cwd });
-    expect(stdout).toMatch(/^things: 1 queries; 1 were shortened to what the embedding model takes\./);
+    expect(stdout).toMatch(/^things: 1 query; 1 was shortened to what the embedding model takes\./);
   });
 
   test("several modes are measured in one go, of as many queries as were asked for, and shown as a table", async () => {

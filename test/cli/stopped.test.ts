@@ -1,0 +1,78 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { cp, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { sayWhenSlow } from "../../src/cli/slow-end.js";
+import { startLocalService } from "../../src/local/service.js";
+import { citewell, commandFile, handbook } from "../support/citewell.js";
+import { scriptedUpstream } from "../support/scripted-upstream.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+describe("Ctrl-C before anything was done", () => {
+  test.each([
+    ["index", "Stopped before anything was done. Run the same command again to begin.\n"],
+    ["plan", "Stopped; nothing was sent or changed.\n"],
+  ])("of %s says so and leaves nothing", async (command, sentence) => {
+    const cwd = await temporaryFolder();
+    const silent = await scriptedUpstream(() => ({ hang: true }));
+    const child = spawn(process.execPath, [commandFile, command, `${silent.baseUrl}/page`, "--allow-private"], { cwd });
+    let stderr = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+    await expect.poll(() => silent.requests.length, { timeout: 15_000 }).toBe(1);
+    child.kill("SIGINT");
+    expect(await once(child, "close")).toEqual([130, null]);
+    expect(stderr).toBe(sentence);
+    expect(await readdir(cwd)).toEqual([]);
+  });
+});
+
+test("a run that fails in the middle says what is kept and how to go on, then why", async () => {
+  const cwd = await temporaryFolder();
+  await cp(handbook, join(cwd, "docs"), { recursive: true });
+  await citewell(["index", "docs"], { cwd });
+  await writeFile(join(cwd, "docs/moles.md"), "# Moles\n\nA mole digs.\n");
+  const service = await startLocalService({
+    apiKey: "service-key",
+    faults: { next: [{ operation: "embeddings", status: 401, message: "Invalid token" }] },
+  });
+  try {
+    const environment = {
+      CITEWELL_BASE_URL: service.url,
+      CITEWELL_API_KEY: "service-key",
+      CITEWELL_EMBEDDING_MODEL: "citewell/local-lexical-m3",
+    };
+    const { exitCode, stdout, stderr } = await citewell(["index", "docs"], { cwd, environment });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+    expect(stderr).toMatch(
+      /^Stopped with \d documents done and 0 chunks embedded; they are kept\. Run the same command again to go on\.\ncitewell: .*Invalid token.*\n$/,
+    );
+  } finally {
+    await service.close();
+  }
+});
+
+test("one of a thing is told as one", async () => {
+  const cwd = await temporaryFolder({ "a.md": "# Moles\n\nA mole digs.\n" });
+  for (const words of [
+    ["plan", "a.md"],
+    ["index", "a.md"],
+    ["migrate", "--chunk-tokens", "20"],
+  ]) {
+    const { stdout } = await citewell(words, { cwd });
+    expect(stdout).toMatch(/\b[01] requests?, \d+ tokens/);
+    expect(stdout).not.toMatch(/\b1 \w+s\b/);
+  }
+});
+
+test("an end that takes long is told of, with what Ctrl-C would cost; a short one is not", async () => {
+  const said: string[] = [];
+  const stderr = { write: (text: string) => said.push(text) > 0 } as unknown as NodeJS.WriteStream;
+  const world = { stderr, signal: new AbortController().signal };
+  await sayWhenSlow(world, async () => {}, 5);
+  await sleep(20);
+  expect(said).toEqual([]);
+  await sayWhenSlow(world, () => sleep(60), 5);
+  expect(said).toEqual([expect.stringMatching(/^Saving the index .* Ctrl-C twice ends at once and loses nothing/)]);
+});

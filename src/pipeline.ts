@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { CitewellError, OptionsError } from "./errors.js";
 import type { Source } from "./stream.js";
 import { openTracing } from "./telemetry.js";
@@ -117,6 +118,33 @@ export function createRunContext({ signal, deadlineMs, report }: RunOptions = {}
   };
 }
 
+/** A run's own signal, which aborts as the caller's does. */
+export interface OwnSignal {
+  readonly signal: AbortSignal;
+  /** Lets go of the caller's signal; with a reason, aborts what still listens to the run's own. */
+  readonly end: (reason?: unknown) => void;
+}
+
+/**
+ * A signal for one run. As many listen to it as there are calls under way, of which Node would warn as of a leak from the
+ * eleventh on; the caller's own carries one listener, until the end.
+ */
+export function ownSignal(given: AbortSignal | undefined): OwnSignal {
+  const controller = new AbortController();
+  const { signal } = controller;
+  setMaxListeners(0, signal);
+  const follow = () => controller.abort(given?.reason);
+  if (given?.aborted) follow();
+  else given?.addEventListener("abort", follow, { once: true });
+  return {
+    signal,
+    end: (reason) => {
+      given?.removeEventListener("abort", follow);
+      if (reason !== undefined) controller.abort(reason);
+    },
+  };
+}
+
 /** Stages one behind the other. Immutable: `pipe` returns a new one. Itself a stage. */
 export class Pipeline<In, Out> implements Stage<In, Out> {
   readonly name: string;
@@ -157,14 +185,13 @@ export class Pipeline<In, Out> implements Stage<In, Out> {
    * registered, each stage is a span below the one that the run begins in.
    */
   async *stream(source: Source<In>, options: RunOptions = {}): AsyncGenerator<Out> {
-    const leaving = new AbortController();
-    const signal = options.signal ? AbortSignal.any([options.signal, leaving.signal]) : leaving.signal;
+    const own = ownSignal(options.signal);
     try {
       const tracing = await openTracing();
-      const context = createRunContext({ ...options, signal });
+      const context = createRunContext({ ...options, signal: own.signal });
       yield* this.run(toAsync(source), tracing ? { ...context, tracing } : context);
     } finally {
-      leaving.abort(new DOMException("The reader left the stream", "AbortError"));
+      own.end(new DOMException("The reader left the stream", "AbortError"));
     }
   }
 }

@@ -1,5 +1,5 @@
 import { BudgetError } from "../errors.js";
-import { type Budget, createRunContext, type RunContext, type RunOptions, type Stage } from "../pipeline.js";
+import { type Budget, createRunContext, ownSignal, type RunContext, type RunOptions, type Stage } from "../pipeline.js";
 import type { Store } from "../ports.js";
 import type { Source } from "../stream.js";
 import { openTracing } from "../telemetry.js";
@@ -34,10 +34,12 @@ export async function runIngest(
   { onProgress, report, budget, ...run }: RunIngestOptions,
 ): Promise<IngestReport> {
   const ledger = new IngestLedger();
+  const own = ownSignal(run.signal);
   const tracing = await openTracing();
   const context: RunContext = {
     ...createRunContext({
       ...run,
+      signal: own.signal,
       report: (event) => {
         ledger.add(event);
         report?.(event);
@@ -51,10 +53,12 @@ export async function runIngest(
   const documents = "read" in source ? source.read(context) : source;
   try {
     for await (const _ of flow.run(ledger.reading(documents), context)) context.signal.throwIfAborted();
+    if ("read" in source) await deleteVanished(into, source.vanished, (uri) => ledger.wasRead(uri), context);
+    return ledger.report(context.failures);
   } catch (error) {
     if (error instanceof BudgetError) return ledger.report(context.failures, error);
     throw error;
+  } finally {
+    own.end();
   }
-  if ("read" in source) await deleteVanished(into, source.vanished, (uri) => ledger.wasRead(uri), context);
-  return ledger.report(context.failures);
 }

@@ -1,4 +1,5 @@
-import { describe, expect, test } from "vitest";
+import { getEventListeners } from "node:events";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { OptionsError, TransportError } from "../../src/errors.js";
 import { Pipeline, mapStage, stage, type Facts } from "../../src/pipeline.js";
 import { collect } from "../../src/stream.js";
@@ -51,6 +52,26 @@ describe("running", () => {
     });
     for await (const _ of Pipeline.from<number>().pipe(watching).stream([1, 2, 3])) break;
     expect(signal?.aborted).toBe(true);
+  });
+
+  test("a hundred calls may listen to a run's signal without a warning of a leak, and none stays on the caller's", async () => {
+    const caller = new AbortController();
+    const warnings: Error[] = [];
+    const warned = (warning: Error) => warnings.push(warning);
+    process.on("warning", warned);
+    onTestFinished(() => void process.off("warning", warned));
+    let listeners = 0;
+    const calling = stage<number, number>("calling", async function* (source, { signal }) {
+      for await (const n of source) {
+        for (let call = 0; call < 100; call++) signal.addEventListener("abort", () => {});
+        listeners = getEventListeners(caller.signal, "abort").length;
+        yield n;
+      }
+    });
+    await collect(Pipeline.from<number>().pipe(calling).stream([1], { signal: caller.signal }));
+    await new Promise(setImmediate);
+    expect({ listeners, warnings }).toEqual({ listeners: 1, warnings: [] });
+    expect(getEventListeners(caller.signal, "abort")).toEqual([]);
   });
 
   test("the caller's abort reaches every stage with the caller's reason", async () => {

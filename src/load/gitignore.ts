@@ -1,5 +1,8 @@
 import ignore, { type Ignore } from "ignore";
 
+/** As git sets `core.ignorecase` where it makes a repository. */
+const ignoreCase = process.platform === "win32" || process.platform === "darwin";
+
 /**
  * Whether git would leave a file out, by the `.gitignore` files of a folder: those of deeper folders are asked later and
  * win, and what lies in a folder that is left out stays out.
@@ -8,7 +11,7 @@ import ignore, { type Ignore } from "ignore";
  */
 export function gitignored(rules: ReadonlyMap<string, string>): (path: string) => boolean {
   const matchers = new Map<string, Ignore>();
-  for (const [folder, content] of rules) matchers.set(folder, ignore().add(content));
+  for (const [folder, content] of rules) matchers.set(folder, ignore({ ignoreCase }).add(content));
   const folders = new Map<string, boolean>([["", false]]);
 
   const leftOut = (path: string, isFolder: boolean): boolean => {

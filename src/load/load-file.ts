@@ -1,4 +1,4 @@
-import { createReadStream } from "node:fs";
+import { createReadStream, existsSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { basename, extname } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -8,6 +8,7 @@ import type { ApartLoading } from "./apart/load-apart.js";
 import type { RowFormat, TextFormat } from "./formats.js";
 import { loadBytes } from "./load-bytes.js";
 import type { LoadOptions } from "./load-options.js";
+import { unreadableName } from "./real-path.js";
 import type { ReadContext } from "./source.js";
 
 export interface LoadFileOptions
@@ -37,11 +38,17 @@ export async function loadFile(path: string, format: TextFormat, options: LoadFi
     }
     const bytes = await readFile(path, { signal });
     const { warnings = [], ...loaded } = await loadBytes({ path, uri, bytes }, format, options);
-    const title = loaded.title ?? basename(path, extname(path));
+    const title =
+      loaded.title ??
+      basename(path, extname(path))
+        .replace(/[\p{Cc}\s]+/gu, " ")
+        .trim();
     return { document: { uri, source, ...loaded, title }, warnings: warnings.map((warning) => `${uri}: ${warning}`) };
   } catch (thrown) {
     signal.throwIfAborted();
-    return { error: asLoadError(uri, thrown) };
+    const error = asLoadError(uri, thrown);
+    const isLost = path.includes("\u{fffd}") && !existsSync(path);
+    return { error: isLost ? new LoadError("unreadable", uri, `${uri}: ${unreadableName}`, { cause: error }) : error };
   }
 }
 

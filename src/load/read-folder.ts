@@ -53,7 +53,10 @@ export function readFolder(paths: string | readonly string[], options: ReadFolde
     const found = new Set<string>();
     for (const folder of folders) {
       await mustBe("folder", folder);
-      const files = await walk(folder, { exclude, gitignore, include: include ?? ["**/*", ...hiddenSecrets], signal });
+      const passedOver = (path: string, reason: string) =>
+        report({ type: "skipped", uri: pathToFileURL(path).href, reason });
+      const globs = { exclude, gitignore, include: include ?? ["**/*", ...hiddenSecrets] };
+      const files = await walk(folder, { ...globs, signal, passedOver });
       for (const file of files) if (only?.has(join(folder, file)) ?? true) found.add(join(folder, file));
     }
     const reasons = new Map([...found].map((file) => [file, reasonToPassOver(file, formats, include)]));

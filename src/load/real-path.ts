@@ -4,6 +4,9 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { LoadError } from "../errors.js";
 
+/** Why a file or folder cannot be opened: what is no UTF-8 in its name is lost in reading it. */
+export const unreadableName = "its name is not valid UTF-8: rename it";
+
 /** A path's one true name: absolute, links followed. What is not there is said when it is read. */
 export function realPath(path: string): string {
   const absolute = resolve(path);

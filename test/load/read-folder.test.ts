@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { chmod, rm, symlink } from "node:fs/promises";
+import { chmod, mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
@@ -140,6 +140,35 @@ describe("readFolder", () => {
     expect(await readIn(folder, { include: ["**/*.foo", "*.md"] })).toEqual(["a.md", "d.foo"]);
   });
 
+  test.skipIf(process.platform === "win32")("globs hold for names with a line end in them as for others", async () => {
+    const folder = await temporaryFolder({ "a\nb.md": "1", "c\r\n/d.md": "2", "e.md": "3" });
+    const { documents } = await read(readFolder(folder));
+    const id = pathToFileURL(`${folder}/`).href;
+    expect(documents.map(({ uri }) => uri)).toEqual([`${id}a%0Ab.md`, `${id}c%0D%0A/d.md`, `${id}e.md`]);
+    expect(documents.map(({ title, text }) => [title, text])).toEqual([
+      ["a b", "1"],
+      ["d", "2"],
+      ["e", "3"],
+    ]);
+    await expect(readIn(folder, { exclude: ["**"] })).rejects.toThrow("found no files");
+    expect(await readIn(folder, { exclude: ["*.md"] })).toEqual(["d.md"]);
+    expect(await readIn(folder, { include: ["a\nb.md", "c*/**"] })).toEqual(["a%0Ab.md", "d.md"]);
+  });
+
+  test.skipIf(process.platform !== "linux")("a name that is not UTF-8 is said, and costs nothing else", async () => {
+    const folder = await temporaryFolder({ "a.md": "a" });
+    const named = (bytes: string) => Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(bytes, "latin1")]);
+    await writeFile(named("b\xff.md"), "b");
+    await mkdir(named("c\xff"));
+    await writeFile(named("c\xff/d.md"), "d");
+    const { names, skipped, failures } = await read(readFolder(folder));
+    expect(names).toEqual(["a.md"]);
+    expect(skipped).toEqual([expect.stringMatching(/^c%EF%BF%BD: its name is not valid UTF-8: rename it$/)]);
+    expect([...failures.values()]).toMatchObject([
+      { code: "unreadable", message: expect.stringContaining("not valid UTF-8") },
+    ]);
+  });
+
   test("several folders are one source, and a file in two of them is one document", async () => {
     const folder = await temporaryFolder({ "x/a.md": "a", "x/y/b.md": "b" });
     const source = readFolder([join(folder, "x"), join(folder, "x/y")]);
@@ -226,8 +255,9 @@ describe("readFolder", () => {
 describe("gitignore", () => {
   test("the same files stay out as git leaves out", async () => {
     const folder = await temporaryFolder({
-      ".gitignore": "build/\n*.log\n!keep.log\n/only-here.md\n# comment\ndocs/*.tmp.md\n",
+      ".gitignore": "\ufeffbuild/\n*.log\n!keep.log\n/only-here.md\n# comment\ndocs/*.tmp.md\n",
       "a.md": "a",
+      "Build/f.md": "f",
       "keep.log": "k",
       "x.log": "x",
       "only-here.md": "o",
@@ -251,7 +281,7 @@ describe("gitignore", () => {
     const { documents } = await read(readFolder(folder));
     const found = documents.map(({ uri }) => uri.slice(pathToFileURL(`${folder}/`).href.length));
     expect(found.toSorted()).toEqual(expected.toSorted());
-    expect(await readIn(folder, { gitignore: false })).toHaveLength(12);
+    expect(await readIn(folder, { gitignore: false })).toHaveLength(13);
   });
 });
 

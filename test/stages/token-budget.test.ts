@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { BudgetError } from "../../src/errors.js";
+import { BudgetError, TransportError } from "../../src/errors.js";
 import { TokenBudget } from "../../src/stages/token-budget.js";
 
 test("whatever the calls and however the service counts, the budget is passed by nothing", async () => {
@@ -63,4 +63,19 @@ test("a call that failed costs nothing, and the next one is the first", async ()
   await expect(budget.spend(1, async () => ({ tokens: 1 }))).rejects.toThrow(
     "The budget is 10 tokens: 10 are spent, and the next request of about 1 would pass it",
   );
+});
+
+test("a call whose answer could not be read is spent: the service has counted it", async () => {
+  for (const code of ["reply", "truncated"] as const) {
+    const budget = new TokenBudget(100);
+    const sent: number[] = [];
+    const call = async () => {
+      sent.push(30);
+      throw new TransportError(code, "nonsense");
+    };
+    for (let times = 0; times < 3; times++) await expect(budget.spend(30, call)).rejects.toThrow("nonsense");
+    await expect(budget.spend(30, call)).rejects.toThrow("90 are spent");
+    expect(sent).toHaveLength(3);
+    expect(await budget.spend(10, async () => ({ tokens: 10 }))).toEqual({ tokens: 10 });
+  }
 });

@@ -1,6 +1,7 @@
 /**
  * Chunking real Markdown, ours beside the peers' with the same tokenizer, size and overlap, against one plain pass of that
  * tokenizer over the same text. CPU time of this process, best of the runs: on a busy machine the clock tells of others.
+ * What is slow runs fewer times: a run of many seconds says by itself what several short ones say together.
  *
  *     npm run build:examples && node build/benchmarks/chunk.js [folder of .md files] [share of the files, 0 to 1]
  */
@@ -10,77 +11,89 @@ import { cpus } from "node:os";
 import { join } from "node:path";
 import { split } from "../src/text/split.js";
 import { defaultTokens } from "../src/text/tokens.js";
+import type { Document } from "../src/types.js";
 import { peerSplitters, plainCount } from "./peer-splitters.js";
 
-/** Rounds after the first, which warms up; the peers, being slow, take part in fewer. */
-const runs = 7;
-const peerRuns = 2;
+/** Most runs of each way; none begins once the runs before it took as long as `enoughSeconds` together. */
+const mostRuns = 6;
+const enoughSeconds = 4;
+/** Of the files: what each way is warmed up with. */
+const warmingShare = 1 / 16;
 const overlapTokens = 32;
 const folder = process.argv[2] ?? "../shared/data/docs-corpus";
 const require = createRequire(import.meta.url);
 const share = Number(process.argv[3] ?? 1);
 
-const documents = readdirSync(folder, { recursive: true, encoding: "utf8" })
-  .filter((name) => name.endsWith(".md"))
-  .toSorted()
-  .filter((_, index) => Math.floor((index + 1) * share) > Math.floor(index * share))
-  .map((name) => ({ uri: name, text: readFileSync(join(folder, name), "utf8"), mediaType: "text/markdown" }));
+const documents: readonly Document[] = spread(
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".md"))
+    .toSorted(),
+  share,
+).map((name) => ({ uri: name, text: readFileSync(join(folder, name), "utf8"), mediaType: "text/markdown" }));
 const characters = documents.reduce((total, { text }) => total + text.length, 0);
 
 const plainPass = "one plain pass of gpt-tokenizer";
-const ways: Readonly<Record<string, () => number | Promise<number>>> = {
-  [plainPass]: () => sum(({ text }) => plainCount(text)),
-  "one pass of defaultTokens": () => sum(({ text }) => defaultTokens.count(text)),
-  "ours, 256 tokens": () => sum((document) => chunkCount(document, 256)),
-  "ours, 512 tokens": () => sum((document) => chunkCount(document, 512)),
-  "ours, 8192 tokens": () => sum((document) => chunkCount(document, 8192)),
-};
-const peerWays = Object.fromEntries(
-  (await peerSplitters()).flatMap(({ name, ofSize }) =>
-    [256, 512].map((size) => {
+/** What one document comes to: tokens or chunks. */
+type Count = (document: Document) => number | Promise<number>;
+const ways: ReadonlyMap<string, Count> = new Map<string, Count>([
+  [plainPass, ({ text }) => plainCount(text)],
+  ["one pass of defaultTokens", ({ text }) => defaultTokens.count(text)],
+  ...[256, 512, 8192].map(
+    (size) => [`ours, ${size} tokens`, (document: Document) => chunkCount(document, size)] as const,
+  ),
+  ...(await peerSplitters()).flatMap(({ name, ofSize }) =>
+    [256, 512].map((size): readonly [string, Count] => {
       const splitText = ofSize(size, overlapTokens);
-      const count = async () => {
-        let chunks = 0;
-        for (const { text } of documents) chunks += (await splitText(text)).length;
-        return chunks;
-      };
-      return [`${name}, ${size} tokens`, count] as const;
+      return [`${name}, ${size} tokens`, async ({ text }) => (await splitText(text)).length];
     }),
   ),
-);
+]);
 
 console.log(
   `${cpus()[0]?.model} (${cpus().length} cores), Node ${process.version}, gpt-tokenizer ${version("gpt-tokenizer")}`,
 );
 console.log(`node ${process.argv.slice(1).join(" ")}`);
 console.log(
-  `${documents.length} files, ${(characters / 1e6).toFixed(2)} million characters; best of ${runs} runs in turn`,
+  `${documents.length} files, ${(characters / 1e6).toFixed(2)} million characters; best of up to ${mostRuns} runs in turn, none begun after ${enoughSeconds} s of them`,
 );
 
-const seconds = new Map<string, number>();
+const taken = new Map<string, number[]>();
 const counts = new Map<string, number>();
+for (const count of ways.values()) await sum(spread(documents, warmingShare), count);
 // In turn, so that what else the machine does falls on all of them.
-for (let round = 0; round <= runs; round++) {
-  for (const [name, way] of Object.entries(round <= peerRuns ? { ...ways, ...peerWays } : ways)) {
+for (let round = 1; round <= mostRuns; round++) {
+  for (const [name, count] of ways) {
+    const runs = taken.get(name) ?? [];
+    if (runs.reduce((total, seconds) => total + seconds, 0) >= enoughSeconds) continue;
     const before = process.cpuUsage();
-    counts.set(name, await way());
+    counts.set(name, await sum(documents, count));
     const { user, system } = process.cpuUsage(before);
-    if (round > 0) seconds.set(name, Math.min(seconds.get(name) ?? Infinity, (user + system) / 1e6));
+    taken.set(name, [...runs, (user + system) / 1e6]);
   }
 }
 
-const plain = seconds.get(plainPass) ?? Number.NaN;
-for (const [name, taken] of seconds) {
-  const speed = `${(characters / 1e6 / taken).toFixed(2)} million characters/s`.padStart(28);
-  console.log(`${name.padEnd(56)}${speed}   ${(plain / taken).toFixed(2)} × plain   ${counts.get(name)} counted`);
+const plain = Math.min(...taken.get(plainPass)!);
+for (const [name, runs] of taken) {
+  const best = Math.min(...runs);
+  const speed = `${(characters / 1e6 / best).toFixed(2)} million characters/s`.padStart(28);
+  console.log(
+    `${name.padEnd(56)}${speed}   ${(plain / best).toFixed(2)} × plain   ${counts.get(name)} counted   best of ${runs.length}`,
+  );
 }
 
-function chunkCount(document: (typeof documents)[number], maxTokens: number): number {
+function chunkCount(document: Document, maxTokens: number): number {
   return [...split(document, { maxTokens, overlapTokens, parentTokens: 1024, tokens: defaultTokens })].length;
 }
 
-function sum(count: (document: (typeof documents)[number]) => number): number {
-  return documents.reduce((total, document) => total + count(document), 0);
+async function sum(of: readonly Document[], count: Count): Promise<number> {
+  let total = 0;
+  for (const document of of) total += await count(document);
+  return total;
+}
+
+/** So many of the items, evenly spread. */
+function spread<Item>(items: readonly Item[], part: number): readonly Item[] {
+  return items.filter((_, index) => Math.floor((index + 1) * part) > Math.floor(index * part));
 }
 
 function version(name: string): string {

@@ -14,9 +14,9 @@ function parents(text: string, { maxTokens = 16, parentTokens = 40, mediaType = 
 }
 
 test("the parent of a chunk is the largest section around it that fits, shared by all chunks of that section", () => {
-  const inner = `## Inner\n\n${prose(14, "a")}\n\n${prose(14, "b")}`;
+  const inner = `## Inner\n\n${prose(12, "a")}\n\n${prose(12, "b")}`;
   const outer = `# Outer\n\n${prose(3)}\n\n${inner}`;
-  const text = `${outer}\n\n# Other\n\n${prose(14, "c")}\n\n${prose(14, "d")}\n\n# Third\n\n${prose(10, "e")}`;
+  const text = `${outer}\n\n# Other\n\n${prose(12, "c")}\n\n${prose(12, "d")}\n\n# Third\n\n${prose(10, "e")}`;
   const found = parents(text);
   expect(found.filter((parent) => parent === outer).length).toBe(3);
   expect(found.filter((parent) => parent.startsWith("# Other")).length).toBe(2);

@@ -43,6 +43,16 @@ test("a fence that fits into a chunk is not cut, and takes the line that announc
   ]);
 });
 
+test("a paragraph that fits into no chunk is parted evenly by itself, not begun in what another chunk has left", () => {
+  const sentence = "Four words stand here.";
+  const long = Array.from({ length: 6 }, () => sentence).join(" ");
+  expect(texts(chunks(`${prose(5)}\n\n${long}`, 16))).toEqual([
+    prose(5),
+    `${sentence} ${sentence} ${sentence}`,
+    `${sentence} ${sentence} ${sentence}`,
+  ]);
+});
+
 test("a fence that does not fit is cut between lines", () => {
   const lines = Array.from({ length: 12 }, (_, index) => `  line ${index};`);
   const found = chunks(`\`\`\`\n${lines.join("\n")}\n\`\`\``, 10);

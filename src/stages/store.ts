@@ -4,8 +4,8 @@ import { batch, mapConcurrent } from "../stream.js";
 import { vectorKey } from "../text/chunk-identity.js";
 import type { Chunk, DocumentChunk, Embedded, StoredDocument } from "../types.js";
 
-/** Most chunks in one transaction: a few megabytes of vectors. */
-const mostChunks = 512;
+/** Most chunks in one transaction: a megabyte of vectors. All that waits for it lives long enough to burden the heap. */
+const mostChunks = 256;
 
 /** One that is committed while the store's indexes take over what the one before it brought. */
 const writesUnderWay = 2;

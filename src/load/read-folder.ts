@@ -6,6 +6,7 @@ import { LoadError } from "../errors.js";
 import { resolve } from "../options.js";
 import type { Document } from "../types.js";
 import { Formats } from "./formats.js";
+import { withinFolder } from "./globs.js";
 import { LoadOptions } from "./load-options.js";
 import { readFiles, reportFailed, reportLoaded } from "./read-files.js";
 import { mustBe, realPath } from "./real-path.js";
@@ -28,8 +29,9 @@ export const ReadFolderOptions = LoadOptions.extend({
 });
 export type ReadFolderOptions = z.input<typeof ReadFolderOptions>;
 
-/** Endings named in the message about a folder in which there is nothing to read. */
+/** In the message about a folder in which there is nothing to read: most endings that were found, and what is looked for. */
 const mostEndings = 8;
+const shownEndings = [".md", ".html", ".pdf", ".docx", ".xlsx", ".txt", ".csv", ".json", ".py", ".ts"];
 
 /**
  * All documents in a folder and those below it: Markdown, HTML, PDF, Word, PowerPoint, Excel, OpenDocument, EPUB, text, source code, and each row of CSV, JSON
@@ -42,6 +44,7 @@ export function readFolder(paths: string | readonly string[], options: ReadFolde
   const { include, exclude, gitignore, loaders, ...loading } = resolve("readFolder", ReadFolderOptions, options);
   const formats = new Formats(loaders);
   const folders = [paths].flat().map(realPath);
+  for (const folder of folders) withinFolder(include ?? [], folder);
   const addresses = folders.map((folder) => pathToFileURL(join(folder, "/")).href);
   const id = addresses.join(" ");
   const filtered = include !== undefined || exclude.length > 0;
@@ -129,8 +132,8 @@ function nothingToRead(folders: readonly string[], files: readonly string[], for
     .map(([ending, count]) => `${count} with ${ending}`)
     .join(", ");
   return (
-    `Nothing to read in ${folders.join(", ")}: looked for ${formats.endings.join(" ")} and names without an ending, ` +
-    `found ${there || "no files"}. Names that start with a dot, node_modules, links, and what .gitignore names are ` +
-    `passed over`
+    `Nothing to read in ${folders.join(", ")}: looked for ${shownEndings.join(" ")} and ` +
+    `${formats.endings.length - shownEndings.length} other endings, found ${there || "no files"}. Names that start with a ` +
+    `dot, node_modules, links, and what .gitignore names are passed over`
   );
 }

@@ -21,7 +21,7 @@ export function realPath(path: string): string {
 export async function mustBe(kind: "file" | "folder", path: string): Promise<void> {
   const uri = pathToFileURL(path).href;
   const found = await stat(path).catch((cause: unknown) => {
-    throw new LoadError("missing", uri, `There is no ${kind} at ${path}`, { cause });
+    throw new LoadError("missing", uri, `There is no ${kind} at ${path}${hint(path)}`, { cause });
   });
   if (!found.isDirectory() && !found.isFile()) {
     // Opening a pipe waits for somebody to write into it, which may be never.
@@ -31,4 +31,9 @@ export async function mustBe(kind: "file" | "folder", path: string): Promise<voi
     const other = kind === "folder" ? "file: read it with readFile" : "folder: read it with readFolder";
     throw new LoadError("missing", uri, `${path} is a ${other}`);
   }
+}
+
+/** A pattern that no shell has unfolded is a name like any other. */
+function hint(path: string): string {
+  return /[*?]/.test(path) ? ": a pattern goes into include, the folder alone into the path" : "";
 }

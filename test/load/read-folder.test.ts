@@ -202,6 +202,21 @@ describe("readFolder", () => {
     },
   );
 
+  test.each(["../**", "/", "sub/../../**", "{a,b}/../../*.md"])(
+    "a glob that leads out of the folder is refused before anything is listed: %s",
+    (glob) => {
+      expect(() => readFolder("sub", { include: [glob] })).toThrow(
+        /leads out of .*sub: globs are relative to the folder/,
+      );
+    },
+  );
+
+  test("a glob may be the whole path of what lies in the folder", async () => {
+    const folder = await temporaryFolder({ "a.md": "# A", "sub/b.md": "# B" });
+    const { names } = await read(readFolder(folder, { include: [join(folder, "sub/*.md")] }));
+    expect(names).toEqual(["b.md"]);
+  });
+
   test("a folder with nothing to read says what was looked for and what was there", async () => {
     const folder = await temporaryFolder({ "a.png": png, "b.png": png, "c.exe": "MZ", "d.md": png });
     const failure = read(readFolder(folder));

@@ -79,6 +79,7 @@ export interface IngestPlan {
   readonly cost?: number;
   readonly failures: IngestReport["failures"];
   readonly skipped: IngestReport["skipped"];
+  readonly warnings: IngestReport["warnings"];
 }
 
 export interface Fusion {

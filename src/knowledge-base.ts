@@ -227,7 +227,11 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
         const comparing = dryEmbedder(options.chunk.embedder ?? embed);
         const flow = chunking(dry, settings, comparing).pipe(countBatches(embed, dry));
         const work = () => runIngest(source, flow, dry, run);
-        const { documents, chunks, tokens, requests, failures, skipped } = await inSpan("plan", work, run.signal);
+        const { documents, chunks, tokens, requests, failures, skipped, warnings } = await inSpan(
+          "plan",
+          work,
+          run.signal,
+        );
         return {
           documents: documents.added + documents.updated + documents.unchanged,
           outcomes: documents,
@@ -238,6 +242,7 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
           ...costOf(tokens),
           failures,
           skipped,
+          warnings,
         };
       },
 

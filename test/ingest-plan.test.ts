@@ -61,6 +61,7 @@ describe("plan", () => {
       cost: (report.tokens * 0.5) / 1e6,
       failures: [],
       skipped: [],
+      warnings: [],
     });
     expect(report.cost).toBe(plan.cost);
     expect(plan.outcomes).toEqual({ added: 32, updated: 1, unchanged: 9, deleted: 0, failed: 0 });

@@ -36,6 +36,11 @@ export function settingsOf(world: World, flags: StoreFlags): Configuration {
   return { ...settings, chunk: { ...settings.chunk, ...chunkSettingsOf(flags) } };
 }
 
+/** Folder of the store that the settings mean. */
+export function storePath({ directory }: Pick<World, "directory">, { store = ".citewell" }: Configuration): string {
+  return resolve(directory, store);
+}
+
 /** To the service that the settings name, if they name one. To be closed by the caller. */
 export function configuredTransport(
   { baseUrl, apiKey }: Configuration,
@@ -55,7 +60,7 @@ export async function withKnowledgeBase<T>(
   const settings = settingsOf(world, flags);
   const transport = configuredTransport(settings, world.environment);
   const kb = await openKnowledgeBase({
-    path: resolve(world.directory, settings.store ?? ".citewell"),
+    path: storePath(world, settings),
     create,
     transport,
     chunk: settings.chunk,

@@ -1,5 +1,6 @@
 import { inspect } from "node:util";
 import { AnswerError, LoadError, OptionsError, StoreError, TransportError } from "../errors.js";
+import { inCommandWords } from "./command-words.js";
 
 /** Exit codes of the command: done, done or stopped with failures, misuse, stopped by Ctrl-C. */
 export const exitCodes = { done: 0, failures: 1, misuse: 2, interrupted: 130 } as const;
@@ -38,6 +39,6 @@ export function exitCodeOf(error: unknown): number {
 /** One readable line; with `debug` the whole error with its causes behind it. */
 export function describeFailure(error: unknown, debug: boolean): string {
   const message = error instanceof Error ? error.message : String(error);
-  const line = `citewell: ${message.replace(/\s*\n\s*/g, " ")}`;
+  const line = `citewell: ${inCommandWords(message.replace(/\s*\n\s*/g, " "))}`;
   return debug ? `${line}\n${inspect(error, { depth: 6 })}` : line;
 }

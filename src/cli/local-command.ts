@@ -38,7 +38,7 @@ export async function localCommand(world: World, flags: LocalFlags): Promise<num
           `  export CITEWELL_BASE_URL=${url}\n  export CITEWELL_API_KEY=${apiKey}\n\n` +
           `${models.map(({ id, type }) => `  ${type.padEnd(10)}${id}`).join("\n")}\n\n` +
           `What it takes: ${url}/openapi.json\n` +
-          (flags.faults === undefined ? "" : `Faults: PUT, GET or DELETE ${url}/local/faults\n`) +
+          (flags.faults === undefined ? "" : `Faults: PUT, GET or DELETE ${url}/local/faults, with the key\n`) +
           "Stop it with Ctrl-C.\n",
   );
   await new Promise<void>((stopped) => {

@@ -1,8 +1,7 @@
-import { resolve } from "node:path";
 import { migrateKnowledgeBase, type MigrationReport } from "../migrate.js";
 import type { IngestProgress } from "../stages/ingest-ledger.js";
 import { migrateBack } from "../store/migration.js";
-import { configuredTransport, settingsOf, type StoreFlags, type World } from "./command-context.js";
+import { configuredTransport, settingsOf, storePath, type StoreFlags, type World } from "./command-context.js";
 import { exitCodes } from "./failure.js";
 import { count, counted } from "./counted.js";
 import { describeStop, leavesSomething } from "./describe-stop.js";
@@ -18,7 +17,7 @@ export interface MigrateFlags extends StoreFlags {
 
 export async function migrateCommand(world: World, flags: MigrateFlags): Promise<number> {
   const settings = settingsOf(world, flags);
-  const path = resolve(world.directory, settings.store ?? ".citewell");
+  const path = storePath(world, settings);
   if (flags.back) {
     migrateBack(path);
     world.stdout.write(

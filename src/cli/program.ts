@@ -225,10 +225,20 @@ Examples:
     .option("--models <folder>", "real models to publish too; needs the package @huggingface/transformers")
     .option("--time-scale <factor>", "its seconds in one of the clock's: video tasks, expiry (default: 1)", positive)
     .option("--video-tasks <file>", "SQLite file in which video tasks outlive it; made where there is none")
-    .option("--faults [file]", "JSON of what is to go wrong; without a file, set it at /local/faults")
+    .option("--faults [file]", "JSON of what is to go wrong; without a file, PUT it to /local/faults with the key")
     .option("--log", "write one JSON line on stderr for every request")
     .option("--json", "print {url, apiKey} as the first line")
-    .addHelpText("after", "\nExample:\n  $ citewell local --port 8787 --api-key secret --time-scale 60")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ citewell local --port 8787 --api-key secret --time-scale 60
+  $ citewell local --port 8787 --api-key secret --faults
+  $ curl -X PUT localhost:8787/local/faults -H "authorization: Bearer secret" \\
+      -d '{"latencyMs": {"embeddings": 200}, "next": [{"status": 429, "times": 3, "retryAfterSeconds": 2}]}'
+
+What may go wrong besides, and how, a GET of the same address shows.`,
+    )
     .action(async (flags) => {
       const { localCommand } = await import("./local-command.js");
       exit(await localCommand(world, flags));
@@ -240,8 +250,14 @@ Examples:
 function withSource(command: Command): Command {
   return withStore(command)
     .argument("<path...>", "files, folders, and addresses of pages and sitemaps")
-    .option("--include <glob...>", "only files that match, relative to the folder")
-    .option("--exclude <glob...>", "not the files that match")
+    .option(
+      "--include <glob>",
+      'only files that match, relative to each folder, like "guides/**"; repeatable',
+      repeated,
+    )
+    .option("--exclude <glob>", "not the files that match; repeatable", repeated)
+    .option("--max-file-bytes <count>", "pass over larger files (default: 50000000)", between(1, 1e12))
+    .option("--file-timeout <seconds>", "most time to make a document of one file (default: 10)", fileTimeout)
     .option(
       "--rows <part=column,...>",
       "which columns of CSV, TSV, JSON and JSON lines are text, title, id, uri or metadata; one part may have several",
@@ -264,6 +280,17 @@ function withStore(command: Command, about = "where the store is (default: ./.ci
     .option("--rerank-model <id>", "CITEWELL_RERANK_MODEL")
     .option("--chat-model <id>", "CITEWELL_CHAT_MODEL")
     .option("--config <file>", "settings file (default: ./citewell.config.json)");
+}
+
+/** A word that takes one value: with several, it would take paths that stand behind it for globs. */
+function repeated(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, text];
+}
+
+function fileTimeout(text: string): number {
+  const seconds = positive(text);
+  if (seconds < 0.1 || seconds > 3600) throw new InvalidArgumentError("It must be a number from 0.1 to 3600.");
+  return seconds;
 }
 
 function requestRate(text: string): number {

@@ -1,6 +1,7 @@
 import type { IngestProgress, IngestReport } from "../stages/ingest-ledger.js";
+import { inCommandWords } from "./command-words.js";
 import { count } from "./counted.js";
-import { displayReason, oneLine } from "./terminal-text.js";
+import { displayReason, displayRemark, oneLine } from "./terminal-text.js";
 
 const mostListed = 20;
 
@@ -19,12 +20,16 @@ export function describeUnfinished({ stopped }: Pick<IngestReport, "stopped">, p
   return `, ${count(stopped.unfinished)} unfinished${documentsFound > documentsRead ? ", others not read yet" : ""}`;
 }
 
-/** Lines that name what was passed over and what failed, each with its reason; the first twenty of each. */
+/** Lines that name what was read in part, what was passed over and what failed, each with its reason; the first twenty of each. */
 export function listLeftOut(
-  { skipped, failures }: Pick<IngestReport, "skipped" | "failures">,
+  { skipped, failures, warnings }: Pick<IngestReport, "skipped" | "failures" | "warnings">,
   directory: string,
 ): string[] {
   return [
+    ...listed(
+      "Remarks",
+      warnings.map((message) => displayRemark(message, directory)),
+    ),
     ...listed(
       "Skipped",
       skipped.map(({ uri, reason }) => displayReason(uri, reason, directory)),
@@ -38,7 +43,7 @@ export function listLeftOut(
 
 /** An `Error` has no fields that JSON would keep. */
 export function failuresAsJson(failures: IngestReport["failures"]): object[] {
-  return failures.map(({ uri, error }) => ({ uri, error: error.message }));
+  return failures.map(({ uri, error }) => ({ uri, error: inCommandWords(error.message) }));
 }
 
 /** `, costs 0.0123`: four digits, as many as a price has. */

@@ -1,5 +1,6 @@
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { inCommandWords } from "./command-words.js";
 
 // Control characters, and those that turn the direction of writing.
 const unsafe = /[\p{Cc}\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu;
@@ -39,5 +40,11 @@ export function displayPlace(
 /** What happened to a document, with its address once and as people type it. */
 export function displayReason(uri: string, reason: string, directory: string): string {
   const address = displayUri(uri, directory);
-  return reason.includes(uri) ? reason.replaceAll(uri, address) : `${address}: ${reason}`;
+  const said = inCommandWords(reason);
+  return said.includes(uri) ? said.replaceAll(uri, address) : `${address}: ${said}`;
+}
+
+/** A remark with the addresses of files in it as people type them. */
+export function displayRemark(message: string, directory: string): string {
+  return inCommandWords(message).replace(/\bfile:\/\/\/\S+?(?=:?(?:\s|$))/g, (uri) => displayUri(uri, directory));
 }

@@ -10,7 +10,7 @@ import { describeFailure, exitCodes } from "./failure.js";
 import { describeReport, type IndexFlags, reportAsJson } from "./index-command.js";
 import { describeProgress, progressLine } from "./progress-line.js";
 import { sourceOf } from "./source-flags.js";
-import { displayReason, displayUri, oneLine } from "./terminal-text.js";
+import { displayReason, displayRemark, displayUri, oneLine } from "./terminal-text.js";
 
 type DocumentEvent = Extract<RunEvent, { type: "document" }>;
 
@@ -70,6 +70,9 @@ async function indexPart(
   json: boolean,
 ): Promise<void> {
   const report = (event: RunEvent) => {
+    if (event.type === "warning") {
+      world.stderr.write(`citewell: ${displayRemark(event.message, world.directory)}\n`);
+    }
     if (event.type !== "document" || event.outcome === "unchanged") return;
     world.stdout.write(json ? `${JSON.stringify(changeAsJson(event))}\n` : describeChange(event, world.directory));
   };

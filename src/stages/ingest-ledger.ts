@@ -38,6 +38,8 @@ export interface IngestReport {
   readonly failures: readonly { readonly uri: string; readonly error: Error }[];
   /** Files passed over because no loader reads them. */
   readonly skipped: readonly { readonly uri: string; readonly reason: string }[];
+  /** What was read in part, or not quite as it stands, in one line each: pages without text, a site cut short. */
+  readonly warnings: readonly string[];
 }
 
 /** How far an ingest is. */
@@ -63,6 +65,7 @@ export class IngestLedger {
   readonly #book = new DocumentBook();
   readonly #failures = new Map<string, Error>();
   readonly #skipped: { readonly uri: string; readonly reason: string }[] = [];
+  readonly #warnings: string[] = [];
   readonly #counters = new Map<string, number>();
   readonly #chunkRate = new RecentRate();
   readonly #documentRate = new RecentRate();
@@ -92,6 +95,7 @@ export class IngestLedger {
         this.#skipped.push({ uri: event.uri, reason: event.reason });
         break;
       case "warning":
+        this.#warnings.push(event.message);
         break;
     }
   }
@@ -148,6 +152,7 @@ export class IngestLedger {
       ...(stopped && { stopped: { reason: stopped.message, unfinished } }),
       failures: [...this.#failures].map(([uri, error]) => ({ uri, error })),
       skipped: this.#skipped,
+      warnings: this.#warnings,
     };
   }
 

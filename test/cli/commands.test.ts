@@ -88,6 +88,7 @@ describe("plan", () => {
       cost: (Number(plan.tokens) * 2) / 1e6,
       failures: [],
       skipped: [],
+      warnings: [],
     });
     const again = await citewellJson<Record<string, unknown>>(["plan", "docs"], { cwd });
     expect(again).toMatchObject({ tokens: 0, requests: 0, reused: plan.chunks });

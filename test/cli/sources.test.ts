@@ -42,7 +42,7 @@ describe("addresses of the web", () => {
     const base = await site();
     const { exitCode, stdout } = await citewell(["index", `${base}/guide`], { cwd: await temporaryFolder() });
     expect(exitCode).toBe(1);
-    expect(stdout).toMatch(/Failed {4}1\n.*127\.0\.0\.1.*allowPrivate/s);
+    expect(stdout).toMatch(/Failed {4}1\n.*127\.0\.0\.1.*--allow-private/s);
   });
 });
 

@@ -100,6 +100,16 @@ test("semantic chunks end where the meaning of sentences changes most", async ()
   ]);
 });
 
+test("semantic chunks end between paragraphs where they can, at the one that changes the subject", async () => {
+  const about = (subject: string) => `${subject} are told of. They are many. ${subject} like it here.`;
+  const text = [about("Cats"), about("Cats"), about("Dogs"), about("Dogs"), about("Dogs")].join("\n\n");
+  const found = await run({ strategy: "semantic", embedder: byFirstLetter, maxTokens: 64 }, [{ uri: "memo:1", text }]);
+  expect(found.map((each) => each.text.trim())).toEqual([
+    [about("Cats"), about("Cats")].join("\n\n"),
+    [about("Dogs"), about("Dogs"), about("Dogs")].join("\n\n"),
+  ]);
+});
+
 test("semantic chunks of any text cover it within the limit", async () => {
   await fc.assert(
     fc.asyncProperty(hostileText(120), fc.integer({ min: 16, max: 64 }), async (text, maxTokens) => {

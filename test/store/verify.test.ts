@@ -78,6 +78,22 @@ test("an empty store is sound, and has no recall", async () => {
   await expect(store.verify({ sample: 0 })).rejects.toThrow(OptionsError);
 });
 
+/** What searches say, with scores: by words they depend on all that an index holds. */
+async function answers(path: string) {
+  const store = await opened(path);
+  const query = { text: "apple 7", vector: madeVector("question", dimension) };
+  const found = await Promise.all([store.dense, store.lexical].map((one) => one.retrieve(query, { count: 10 })));
+  await store.close();
+  return found.map((hits) => hits.map(({ chunkId, score }) => ({ chunkId, score: score.toFixed(4) })));
+}
+
+async function answersWithoutIndexes(path: string) {
+  const copy = join(temporaryFolder(), "copy");
+  cpSync(path, copy, { recursive: true });
+  for (const file of readdirSync(copy)) if (/\.(bin|json)$/.test(file)) rmSync(join(copy, file));
+  return answers(copy);
+}
+
 const nan = "x'0000c07f'";
 const damages: readonly (readonly [string, (path: string) => void, readonly StoreProblem["what"][]])[] = [
   ["a graph file with one bit changed", (path) => flipByte(fileOf(path, "graph"), 5000), ["graph"]],
@@ -152,6 +168,7 @@ for (const [how, damage, expected] of damages) {
     );
     expect(await store.lexical.retrieve(query, { count: 100 })).toHaveLength(40);
     await store.close();
+    expect(await answers(path)).toEqual(await answersWithoutIndexes(path));
     expect(await (await opened(path)).verify()).toMatchObject({ ok: true, problems: [] });
   });
 }

@@ -34,6 +34,16 @@ export function repair(
         for (const label of chunks) documents.add(owner.get(label)!.document);
         run("DELETE FROM chunks WHERE label = ?", chunks);
         run("INSERT INTO removals (label) VALUES (?)", chunks);
+        // Indexes go by what was logged, and a chunk that got lost was not: each label was given once, so all that are neither
+        // there nor logged as gone are such.
+        database.exec(`
+          INSERT INTO removals (label)
+          WITH RECURSIVE given (label) AS (
+            SELECT 0 UNION ALL
+            SELECT label + 1 FROM given WHERE label < (SELECT seq FROM sqlite_sequence WHERE name = 'chunks'))
+          SELECT label FROM given WHERE label > 0
+          EXCEPT SELECT label FROM chunks
+          EXCEPT SELECT label FROM removals`);
         // Only these: one that no chunk uses was paid for, and may be of a document that is not complete yet.
         run("DELETE FROM vectors WHERE id = ?", damaged.vectors);
         // No document has this fingerprint, so that none counts as unchanged.

@@ -44,7 +44,9 @@ export function vectorOf(text: string, dimension: number): Float32Array<ArrayBuf
   let seed = 7;
   for (let at = 0; at < text.length; at++) seed = (Math.imul(seed, 31) + text.charCodeAt(at)) | 0;
   const next = seededRandom(seed >>> 0);
-  return Float32Array.from({ length: dimension }, () => next() - 0.5);
+  const vector = new Float32Array(dimension);
+  for (let at = 0; at < dimension; at++) vector[at] = next() - 0.5;
+  return vector;
 }
 
 function serve(latencyMs: number, dimension: number): void {

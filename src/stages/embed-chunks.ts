@@ -34,8 +34,11 @@ export const EmbedChunksOptions = z.strictObject({
   firstBatchTexts: z.int().min(1).optional(),
   /** Is told, when the service refuses a call for its size or takes larger ones again, how many texts a call now has at most. */
   onBatchTexts: z.custom<(count: number) => void>((value) => typeof value === "function").optional(),
-  /** Latest texts whose vectors are remembered, so that an equal text is not sent again. Default 16,384. */
-  rememberTexts: z.int().min(0).default(16_384),
+  /**
+   * Latest texts whose vectors are remembered, so that an equal text is not sent again; 4,096 vectors of 1,024 dimensions
+   * take 16 MB. What is stored meanwhile, `skipKnown` finds there. Default: 4,096, or more where more can be on their way.
+   */
+  rememberTexts: z.int().min(0).optional(),
 });
 export type EmbedChunksOptions = z.input<typeof EmbedChunksOptions>;
 
@@ -54,13 +57,15 @@ export function embedChunks<Space extends string, C extends Chunk = Chunk>(
   embedder: Embedder<Space>,
   options: EmbedChunksOptions = {},
 ): Stage<C, Embedded<C, Space>> {
-  const { concurrency, maxTokens, rememberTexts, firstBatchTexts, onBatchTexts, ...wanted } = resolve(
+  const { concurrency, maxTokens, firstBatchTexts, onBatchTexts, ...wanted } = resolve(
     "embedChunks",
     EmbedChunksOptions,
     options,
   );
   const { space, dimension, maxInputTokens } = embedder;
   const whole = batchLimits(embedder, wanted);
+  // Sent or waiting in their order, and as many again that wait to be written.
+  const rememberTexts = wanted.rememberTexts ?? Math.max(4096, 4 * concurrency * Math.min(whole.texts, 2048));
   // A budget smaller than a batch still buys what fits it.
   const limits = { ...whole, tokens: Math.min(whole.tokens, maxTokens ?? Infinity) };
   return stage(

@@ -22,7 +22,7 @@ export const loadEpub: Loader = (file) => {
   if (isLocked(parts)) {
     throw new LoadError("unreadable", uri, `${uri} is locked by its publisher: only its own reader can open it`);
   }
-  const chapters = chapterPaths(book, posix.dirname(path)).flatMap((each) => {
+  const chapters = [...new Set(chapterPaths(book, posix.dirname(path)))].flatMap((each) => {
     const bytes = parts.bytes(each);
     const text = bytes ? loadHtml({ path: each, uri: `${uri}#${each}`, bytes }).text : "";
     return text === "" ? [] : [text];

@@ -15,8 +15,11 @@ const blockNames: ReadonlySet<string> = new Set(
 /** Signs and words that lead to a heading itself and say nothing. */
 const permalink = /^(?:[¶#§🔗\s]*|permalink|link to this (?:heading|section))$/iu;
 
-/** What nodes say, as blocks of Markdown. */
-export function blocksOf(nodes: readonly HtmlNode[]): Block[] {
+/** Lists and quotations deeper than this stand beside one another: each level adds to every line in it. */
+const deepestIndentation = 16;
+
+/** What nodes say, as blocks of Markdown. `depth`: lists and quotations that they stand in. */
+export function blocksOf(nodes: readonly HtmlNode[], depth = 0): Block[] {
   const blocks: Block[] = [];
   let inline: HtmlNode[] = [];
   const flush = () => {
@@ -30,18 +33,20 @@ export function blocksOf(nodes: readonly HtmlNode[]): Block[] {
       continue;
     }
     flush();
-    blocks.push(...blocksOfElement(node));
+    for (const block of blocksOfElement(node, depth)) blocks.push(block);
   }
   flush();
   return blocks;
 }
 
+const indenting: ReadonlySet<string> = new Set(["ul", "ol", "dl", "blockquote"]);
+
 function holdsBlocks(element: HtmlElement): boolean {
   return blockNames.has(element.name) || element.children.some((child) => !isText(child) && holdsBlocks(child));
 }
 
-function blocksOfElement(element: HtmlElement): Block[] {
-  switch (element.name) {
+function blocksOfElement(element: HtmlElement, depth: number): Block[] {
+  switch (depth < deepestIndentation || !indenting.has(element.name) ? element.name : "div") {
     case "h1":
     case "h2":
     case "h3":
@@ -51,19 +56,19 @@ function blocksOfElement(element: HtmlElement): Block[] {
       return heading(element);
     case "ul":
     case "ol":
-      return nonEmpty(listLines(element));
+      return nonEmpty(listLines(element, depth + 1));
     case "dl":
-      return nonEmpty(descriptionLines(element));
+      return nonEmpty(descriptionLines(element, depth + 1));
     case "pre":
       return nonEmpty(fenced(element));
     case "blockquote":
       return nonEmpty(
-        joined(blocksOf(element.children)).map(({ text, line }) => ({ text: `> ${text}`.trimEnd(), line })),
+        joined(blocksOf(element.children, depth + 1)).map(({ text, line }) => ({ text: `> ${text}`.trimEnd(), line })),
       );
     case "table":
-      return tableBlocks(element);
+      return tableBlocks(element, depth);
     default:
-      return blocksOf(element.children);
+      return blocksOf(element.children, depth);
   }
 }
 
@@ -75,31 +80,32 @@ function heading({ name, children }: HtmlElement): Block[] {
   return line ? [[{ text: `${"#".repeat(Number(name[1]))} ${line.text}`, line: line.line }]] : [];
 }
 
-function listLines(list: HtmlElement): Line[] {
+function listLines(list: HtmlElement, depth: number): Line[] {
   const start = Number.parseInt(list.attributes["start"] ?? "1", 10);
   let number = Number.isNaN(start) ? 1 : start;
   return list.children.flatMap((child) => {
-    if (isText(child) || child.name !== "li") return joined(blocksOf([child]));
-    const lines = joined(blocksOf(child.children), "tight");
+    if (isText(child) || child.name !== "li") return joined(blocksOf([child], depth));
+    const lines = joined(blocksOf(child.children, depth), "tight");
     if (lines.length === 0) return [];
     const mark = list.name === "ol" ? `${number++}. ` : "- ";
     return indented(lines, mark, " ".repeat(mark.length));
   });
 }
 
-function descriptionLines(list: HtmlElement): Line[] {
+function descriptionLines(list: HtmlElement, depth: number): Line[] {
   return list.children.flatMap((child) => {
-    if (isText(child)) return joined(blocksOf([child]));
-    if (child.name === "div") return descriptionLines(child);
-    const lines = joined(blocksOf(child.name === "dt" || child.name === "dd" ? child.children : [child]), "tight");
+    if (isText(child)) return joined(blocksOf([child], depth));
+    if (child.name === "div") return descriptionLines(child, depth);
+    const inside = child.name === "dt" || child.name === "dd" ? child.children : [child];
+    const lines = joined(blocksOf(inside, depth), "tight");
     return child.name === "dd" ? indented(lines, ": ", "  ") : lines;
   });
 }
 
 function fenced(element: HtmlElement): Line[] {
-  const lines = verbatimLines(element.children);
-  while (lines.at(-1)?.text.trim() === "") lines.pop();
-  while (lines[0]?.text.trim() === "") lines.shift();
+  const all = verbatimLines(element.children);
+  const isWritten = ({ text }: Line) => text.trim() !== "";
+  const lines = all.slice(Math.max(0, all.findIndex(isWritten)), all.findLastIndex(isWritten) + 1);
   const [first] = lines;
   if (!first) return [];
   const code = find(element, ({ name }) => name === "code")[0];
@@ -110,17 +116,20 @@ function fenced(element: HtmlElement): Line[] {
   return [{ text: mark + language, line: first.line }, ...lines, { text: mark, line: lines.at(-1)!.line }];
 }
 
-function tableBlocks(table: HtmlElement): Block[] {
-  if (rowsOf(table).length === 0) return blocksOf(table.children);
+function tableBlocks(table: HtmlElement, depth: number): Block[] {
+  if (rowsOf(table).length === 0) return blocksOf(table.children, depth);
   const caption = find(table, ({ name }) => name === "caption" || name === "table").filter(
     ({ name }) => name === "caption",
   );
-  const said = caption.flatMap(({ children }) => blocksOf(children));
+  const said = caption.flatMap(({ children }) => blocksOf(children, depth));
   if (isLayout(table)) {
     const cells = rowsOf(table).flatMap((row) => cellsOf(row).filter((cell) => !isGutter(cell)));
-    return [...said, ...cells.flatMap(({ children }) => blocksOf(children))];
+    return [...said, ...cells.flatMap(({ children }) => blocksOf(children, depth))];
   }
-  return [...said, ...nonEmpty(tableLines(table, ({ children }) => joined(blocksOf(inOneLine(children)), "tight")))];
+  return [
+    ...said,
+    ...nonEmpty(tableLines(table, ({ children }) => joined(blocksOf(inOneLine(children), depth), "tight"))),
+  ];
 }
 
 /** Blocks as lines with an empty one between each two; `tight`: none, but around code. */

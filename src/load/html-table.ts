@@ -83,7 +83,7 @@ export function tableLines(table: HtmlElement, linesOf: (cell: HtmlElement) => r
   }
   const [head, ...body] = rows;
   if (!head) return [];
-  const columns = Math.max(...rows.map(({ cells }) => cells.length));
+  const columns = rows.reduce((most, { cells }) => Math.max(most, cells.length), 0);
   const asRow = (cells: readonly string[]) =>
     `| ${Array.from({ length: columns }, (_, column) => cells[column] ?? "").join(" | ")} |`;
   return [

@@ -290,6 +290,20 @@ y = 2
     await expect(load("<b>".repeat(100_000))).rejects.toThrow("nested more than 20000 deep");
   });
 
+  test("quotations and lists hundreds deep add no more than sixteen marks to each line", async () => {
+    const deep = await textOf(`${"<blockquote>".repeat(300)}${"<p>x".repeat(1000)}`);
+    expect(deep.split("\n").filter((line) => line.endsWith("x"))).toEqual(
+      Array.from({ length: 1000 }, () => `${"> ".repeat(16)}x`),
+    );
+    expect(await textOf(`${"<ul><li>".repeat(150)}deep`)).toBe(`${"- ".repeat(16)}deep`);
+  });
+
+  test("a part of a page may hold more paragraphs, and a table more rows, than a call has room for arguments", async () => {
+    const count = 130_000;
+    expect((await textOf(`<div>${"<p>x".repeat(count)}</div>`)).length).toBe(3 * count - 2);
+    expect((await textOf(`<table>${"<tr><td>1<td>2".repeat(count)}</table>`)).split("\n")).toHaveLength(count + 1);
+  });
+
   test("whatever is not closed or not opened is read all the same", async () => {
     expect(await textOf("</p></div><p>a<p>b<td>c</table><li>d<<e &nosuch; &lt")).toContain("a\n\nb");
     expect(await textOf("<ul>a<li>b<p>c</ul><dl>d<div><dt>e<dd>f</div></dl>")).toBe("a\n- b\n  c\n\nd\ne\n: f");

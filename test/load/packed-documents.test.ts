@@ -60,6 +60,19 @@ describe("EPUB", () => {
     });
   });
 
+  test("a chapter that is named again and again is read once", async () => {
+    const again = book.replace("</spine>", `${'<itemref idref="b"/>'.repeat(1000)}</spine>`);
+    const { text } = await load(loadEpub, { ...parts, "OPS/book.opf": again });
+    expect(text).toBe("# One\n\nFirst.\n\n# Two\n\nSecond.");
+  });
+
+  test("a chapter with an empty title is read, as XML has it", async () => {
+    const head = `<head><title/><link href="x"/><script src="x"/></head>`;
+    const chapter = `<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml">${head}<body><p>First.</p></body></html>`;
+    const { text } = await load(loadEpub, { ...parts, "OPS/one a.xhtml": chapter });
+    expect(text).toBe("First.\n\n# Two\n\nSecond.");
+  });
+
   test("one that is locked, and what is no book, say so", async () => {
     const locked = `<encryption><CipherReference URI="OPS/two.xhtml"/></encryption>`;
     await expect(async () => load(loadEpub, { ...parts, "META-INF/encryption.xml": locked })).rejects.toThrow(

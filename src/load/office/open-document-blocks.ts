@@ -62,11 +62,12 @@ class Blocks {
         continue;
       }
       if (node.name === "text:p" && this.#isNamed(node, /^Preformatted/)) {
-        code.push(...this.#inline(node.children), text("\n"));
+        for (const part of this.#inline(node.children)) code.push(part);
+        code.push(text("\n"));
         continue;
       }
       endCode();
-      blocks.push(...this.#block(node));
+      for (const block of this.#block(node)) blocks.push(block);
     }
     endCode();
     return blocks;

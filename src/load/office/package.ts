@@ -5,7 +5,7 @@ import { otherKind } from "../binary.js";
 import { parseXml, type HtmlElement } from "../html-tree.js";
 
 /** Most bytes that the parts of a packed file may unfold to: a small file can be made to unfold to any size. */
-const mostUnpackedBytes = 500_000_000;
+const mostUnpackedBytes = 250_000_000;
 
 /** The parts of a packed document that were asked for, by their path in it. */
 export class Package {

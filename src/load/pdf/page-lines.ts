@@ -68,10 +68,10 @@ function lineOf(runs: readonly TextRun[]): PageLine | undefined {
   }
   return {
     text: text.replace(/\s+/gu, " ").trim(),
-    start: Math.min(...places.map(({ start }) => start)),
-    end: Math.max(...places.map(({ end }) => end)),
+    start: places.reduce((least, place) => Math.min(least, place.start), Number.POSITIVE_INFINITY),
+    end: places.reduce((most, place) => Math.max(most, place.end), Number.NEGATIVE_INFINITY),
     base: places[0]!.base,
-    size: Math.max(...places.map(({ size }) => size)),
+    size: places.reduce((most, place) => Math.max(most, place.size), 0),
     letterSize: commonest(inked.map((run, index) => ({ size: places[index]!.size, letters: run.text.trim().length }))),
     fonts: [...new Set(inked.map(({ font }) => font))],
     parts: 1 + places.filter((place, index) => index > 0 && isColumnGap(places[index - 1]!, place)).length,

@@ -83,18 +83,33 @@ function continuesElsewhere(before: PageLine, line: PageLine): boolean {
  */
 function rightEdges(lines: readonly PageLine[]): number[] {
   const edges: number[] = [];
+  const proseEnds = Float64Array.from(lines.filter(isProse), ({ end }) => end).toSorted();
   for (let start = 0; start < lines.length;) {
     let end = start + 1;
     let longest = lines[start]!;
     for (; end < lines.length && !isApart(lines[end - 1]!, lines[end]!); end++) {
       if (lines[end]!.end > longest.end) longest = lines[end]!;
     }
-    const near = lines.filter((line) => isProse(line) && Math.abs(line.end - longest.end) < edgeWidth * longest.size);
-    const edge = near.length > 1 ? longest.end : Number.POSITIVE_INFINITY;
-    edges.push(...Array.from({ length: end - start }, () => edge));
+    const width = edgeWidth * longest.size;
+    const near =
+      countWhile(proseEnds, (value) => value < longest.end + width) -
+      countWhile(proseEnds, (value) => value <= longest.end - width);
+    const edge = near > 1 ? longest.end : Number.POSITIVE_INFINITY;
+    for (let line = start; line < end; line++) edges.push(edge);
     start = end;
   }
   return edges;
+}
+
+/** How many of the sorted values a condition holds for that holds for the first ones alone. */
+function countWhile(sorted: Float64Array, holds: (value: number) => boolean): number {
+  let [from, to] = [0, sorted.length];
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if (holds(sorted[middle]!)) from = middle + 1;
+    else to = middle;
+  }
+  return from;
 }
 
 /** Whether a line of prose had no room left for the word that the next line starts with. */

@@ -131,21 +131,22 @@ function named(header: readonly string[]): string[] {
 
 /** The first line, and all pieces from the start. */
 async function firstLine(pieces: AsyncGenerator<string>): Promise<{ line: string; pieces: AsyncIterable<string> }> {
-  let held = "";
+  const held: string[] = [];
   let ended = false;
-  while (!/[\r\n]/.test(held)) {
+  while (!/[\r\n]/.test(held.at(-1) ?? "")) {
     const next = await pieces.next();
     if (next.done) {
       ended = true;
       break;
     }
-    held += next.value;
+    held.push(next.value);
   }
+  const start = held.join("");
   const all = async function* () {
-    yield held;
+    yield start;
     if (!ended) yield* pieces;
   };
-  return { line: /^[^\r\n]*/.exec(held)![0], pieces: all() };
+  return { line: /^[^\r\n]*/.exec(start)![0], pieces: all() };
 }
 
 function separatorOf(line: string): string {

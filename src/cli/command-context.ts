@@ -1,4 +1,6 @@
-import { resolve } from "node:path";
+import { statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { OptionsError } from "../errors.js";
 import type { KnowledgeBase } from "../knowledge-base-options.js";
 import { openKnowledgeBase } from "../knowledge-base.js";
 import { createTransport, type Transport } from "../transport/transport.js";
@@ -36,9 +38,22 @@ export function settingsOf(world: World, flags: StoreFlags): Configuration {
   return { ...settings, chunk: { ...settings.chunk, ...chunkSettingsOf(flags) } };
 }
 
-/** Folder of the store that the settings mean. */
+/**
+ * Folder of the store that the settings mean.
+ *
+ * @throws OptionsError when there can be none, because a file is in its way.
+ */
 export function storePath({ directory }: Pick<World, "directory">, { store = ".citewell" }: Configuration): string {
-  return resolve(directory, store);
+  const path = resolve(directory, store);
+  for (let at = path; at !== dirname(at); at = dirname(at)) {
+    if (statSync(at, { throwIfNoEntry: false })?.isFile()) {
+      throw new OptionsError(
+        "options",
+        `There can be no store at ${path}: ${at} is a file. Name a folder with --store`,
+      );
+    }
+  }
+  return path;
 }
 
 /** To the service that the settings name, if they name one. To be closed by the caller. */

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { resolve as resolvePath } from "node:path";
+import { dirname, resolve as resolvePath } from "node:path";
 import { z } from "zod";
 import { OptionsError } from "../errors.js";
 import { ChunkSettings } from "../stages/kept-settings.js";
@@ -11,7 +11,9 @@ const Text = z.string().min(1);
 const ConfigurationFile = z.strictObject({
   /** For editors. */
   $schema: z.string().optional(),
-  baseUrl: z.url({ protocol: /^https?$/ }).optional(),
+  baseUrl: z
+    .url({ protocol: /^https?$/, error: "it must be an address that begins with http:// or https://" })
+    .optional(),
   apiKey: Text.optional(),
   embeddingModel: Text.optional(),
   rerankModel: Text.optional(),
@@ -57,7 +59,12 @@ export function readConfiguration({ flags, environment, directory }: Configurati
     Object.entries(variables).flatMap(([field, name]) => (environment[name] ? [[field, environment[name]]] : [])),
   );
   const chosen = Object.fromEntries(Object.entries(fromFlags).filter(([, value]) => value !== undefined));
-  return check("settings", { ...readFile(path, config !== undefined), ...fromVariables, ...chosen });
+  // Each by itself, so that a message can say where the bad value stands.
+  for (const [field, name] of Object.entries(variables)) {
+    if (fromVariables[field] !== undefined) check(() => name, { [field]: fromVariables[field] });
+  }
+  const checked = check(([field]) => `--${kebabCase(String(field))}`, chosen);
+  return { ...readFile(path, config !== undefined), ...fromVariables, ...checked };
 }
 
 function readFile(path: string, required: boolean): Configuration {
@@ -71,17 +78,42 @@ function readFile(path: string, required: boolean): Configuration {
     });
   }
   try {
-    return check(path, JSON.parse(text));
+    // Editors of Windows begin a file with a mark of its byte order.
+    const place = (field: readonly PropertyKey[]) => [path, field.join(".")].filter(Boolean).join(": ");
+    const { store, ...settings } = check(place, JSON.parse(text.replace(/^\uFEFF/, "")));
+    return { ...settings, ...(store !== undefined && { store: resolvePath(dirname(path), store) }) };
   } catch (cause) {
     if (cause instanceof OptionsError) throw cause;
     throw new OptionsError("config", `${path} is not valid JSON: ${(cause as Error).message}`, { cause });
   }
 }
 
-function check(owner: string, value: unknown): Configuration {
+/** @param place what a field is called where it was written. */
+function check(place: (field: readonly PropertyKey[]) => string, value: unknown): Configuration {
   const parsed = ConfigurationFile.safeParse(value);
   if (parsed.success) return parsed.data;
   // Values stay out of the message: one of them may be a key.
-  const problems = parsed.error.issues.map(({ path, message }) => [path.join("."), message].filter(Boolean).join(": "));
-  throw new OptionsError("config", `${owner}: ${problems.join("; ")}`);
+  const problems = parsed.error.issues.map((issue) => {
+    const said = issue.code === "unrecognized_keys" ? unknownKeys(issue) : issue.message;
+    return `${place(issue.path)}: ${said}`;
+  });
+  throw new OptionsError("config", problems.join("; "));
+}
+
+/** `--base-url` of `baseUrl`. */
+function kebabCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+function unknownKeys({
+  keys,
+  path,
+}: {
+  readonly keys: readonly string[];
+  readonly path: readonly PropertyKey[];
+}): string {
+  const shape = path[0] === "chunk" ? ChunkSettings.shape : ConfigurationFile.shape;
+  const named = keys.map((key) => JSON.stringify(key)).join(", ");
+  const known = path.length > 1 || path[0] === "rows" ? "" : `: there are ${Object.keys(shape).join(", ")}`;
+  return `${named} is no setting${known}`;
 }

@@ -11,7 +11,8 @@ process.on("SIGTERM", () => interrupted.abort(new DOMException("Stopped by SIGTE
 // A reader that has seen enough (`| head`) is no failure.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit(0);
-  throw error;
+  process.stderr.write(`citewell: What was to be printed could not be written: ${error.message}\n`);
+  process.exit(1);
 });
 
 process.exitCode = await run(

@@ -50,4 +50,33 @@ describe("configuration", () => {
       /other\.json/,
     );
   });
+
+  test.each<[string, object, string]>([
+    [
+      "CITEWELL_BASE_URL",
+      { environment: { CITEWELL_BASE_URL: "localhost:8080" } },
+      "CITEWELL_BASE_URL: it must be an address",
+    ],
+    ["--base-url", { flags: { baseUrl: "localhost:8080" } }, "--base-url: it must be an address"],
+  ])("a bad address is told of by where it stands: %s", async (_, given, message) => {
+    const directory = await temporaryFolder();
+    expect(() => readConfiguration({ flags: {}, environment: {}, directory, ...given })).toThrow(message);
+  });
+
+  test("an unknown field is told of with those there are", async () => {
+    const directory = await temporaryFolder();
+    await file(directory, { chunk: { maxtokens: 60 } });
+    expect(() => readConfiguration({ flags: {}, environment: {}, directory })).toThrow(
+      'citewell.config.json: chunk: "maxtokens" is no setting: there are maxTokens, overlapTokens, parentTokens, strategy',
+    );
+  });
+
+  test("a file may begin with a byte order mark, and its store lies where the file lies", async () => {
+    const directory = await temporaryFolder({ "settings/citewell.json": '\uFEFF{"store": "kept"}' });
+    const flags = { config: "settings/citewell.json" };
+    expect(readConfiguration({ flags, environment: {}, directory })).toEqual({
+      store: join(directory, "settings/kept"),
+    });
+    expect(readConfiguration({ flags: { ...flags, store: "here" }, environment: {}, directory }).store).toBe("here");
+  });
 });

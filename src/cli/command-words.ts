@@ -1,6 +1,10 @@
 /** What messages of the library call their options, and what the command calls them. */
 const words: readonly (readonly [RegExp, string])[] = [
-  [/^(\S*: )?There is no folder at (.+)$/, "There is no file or folder at $2"],
+  [
+    /^There is no folder at ([^*?]+)$/,
+    "There is no file or folder at $1. If it is gone for good, citewell remove takes out what was indexed of it",
+  ],
+  [/^There is no folder at /, "There is no file or folder at "],
   [
     /a pattern goes into include, the folder alone into the path/,
     "a pattern goes into --include, the folder alone into the path",

@@ -97,6 +97,23 @@ Documents are cut as they were, where no flag says otherwise.`,
       exit(await migrateCommand(world, flags));
     });
 
+  withStore(program.command("remove"))
+    .description("take documents out of the store: those of files, folders and addresses, also of such that are gone")
+    .argument("<place...>", "as it was indexed")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ citewell remove ./old-docs ./notes.md
+  $ citewell remove https://docs.example.com/guide
+
+What is gone from a folder that is still there, citewell index takes out by itself.`,
+    )
+    .action(async (places: string[], flags) => {
+      const { removeCommand } = await import("./remove-command.js");
+      exit(await removeCommand(world, places, flags));
+    });
+
   withStore(program.command("search"))
     .description("find passages, without an answer")
     .argument("<query>", 'words to look for; "exact phrase" must stand there, -word and -"phrase" must not')

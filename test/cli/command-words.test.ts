@@ -9,7 +9,10 @@ import { tinyPdf } from "../support/tiny-pdf.js";
 describe("a message names what somebody at a command line can change", () => {
   test.each([
     [["chunk", "docs"], /docs is a folder: name one of its files, or see .* citewell plan\n$/],
-    [["index", "nowhere"], /There is no file or folder at .*nowhere\n$/],
+    [
+      ["index", "nowhere"],
+      /There is no file or folder at .*nowhere\. If it is gone for good, citewell remove takes out what was indexed of it\n$/,
+    ],
     [
       ["index", "docs/*.md"],
       /no file or folder at .*\*\.md: a pattern goes into --include, the folder alone into the path/,

@@ -137,6 +137,23 @@ is read as one of its own in the text that comes out`),
   });
 });
 
+test("a word that is cut by a hyphen goes on in the next line, however long the lines are", () => {
+  expect(
+    read(
+      page(`This is the longest line of this paragraph, by some more words than it may be
+and this one is far shorter, but has an imple-
+mentation in it. It ends with a long dash -
+that is none.
+A short self-
+made row.`),
+    ),
+  ).toBe(`This is the longest line of this paragraph, by some more words than it may be
+and this one is far shorter, but has an implementation in it. It ends with a long dash -
+that is none.
+A short self-
+made row.`);
+});
+
 describe("a hyphen at the end of a line", () => {
   const joined = (text: string) => {
     const lines = text.split("\n");
@@ -177,6 +194,34 @@ describe("runs become lines", () => {
       { text: "Hello world", start: 50, end: 103, ...more },
       { text: "next", start: 50, end: 70, ...more },
     ]);
+  });
+
+  test("letters that are printed twice, to look bold, are said once", () => {
+    const twice = [
+      run("Hello", 50, 25),
+      run("Hello", 50.4, 25),
+      run(" ", 75, 3),
+      run("Hello", 78, 25, { endsLine: true }),
+    ];
+    expect(
+      pageLines([...twice, run("next", 50, 20), run("next", 50, 20, { endsLine: true }), run("x", 50, 5)]),
+    ).toMatchObject([{ text: "Hello Hello" }, { text: "next" }, { text: "x" }]);
+  });
+
+  test("a power is told from the number it stands at; the mark of a note behind a full stop is none", () => {
+    const raised = (text: string, x: number) => run(text, x, 3, { transform: [6, 0, 0, 6, x, 704] });
+    const lowered = run("2", 90, 3, { transform: [6, 0, 0, 6, 90, 698] });
+    const [line] = pageLines([
+      run("10", 50, 10),
+      raised("-6", 60),
+      run(" of H", 65, 25),
+      lowered,
+      run("O in m", 93, 30),
+      raised("2", 123),
+      run(".", 126, 3),
+      raised("1", 130),
+    ]);
+    expect(line!.text).toBe("10^-6 of H2O in m^2.1");
   });
 
   test("a line knows its fonts, and in how many parts it stands", () => {

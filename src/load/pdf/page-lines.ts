@@ -43,13 +43,33 @@ export function pageLines(runs: readonly TextRun[]): PageLine[] {
     if (line) lines.push(line);
     open = [];
   };
-  for (const run of runs) {
+  for (const run of withoutReprints(runs)) {
     // The mark of a line's end may come as an empty run of its own.
     if (run.text !== "") open.push(run);
     if (run.endsLine) end();
   }
   end();
   return lines;
+}
+
+/** A letter printed again is bold or has a shadow: it comes soon after, and as far away as this share of its height. */
+const [reprintDistance, reprintRuns] = [0.2, 20];
+
+/** The runs, those empty that print over an earlier one what it says. */
+function withoutReprints(runs: readonly TextRun[]): TextRun[] {
+  return runs.map((run, index) => {
+    const isReprint =
+      run.text.trim() !== "" &&
+      runs.slice(Math.max(0, index - reprintRuns), index).some((before) => isPrintedOver(before, run));
+    return isReprint ? { ...run, text: "" } : run;
+  });
+}
+
+function isPrintedOver(before: TextRun, { text, transform }: TextRun): boolean {
+  if (before.text !== text) return false;
+  const [, , c, d, x, y] = transform as [number, number, number, number, number, number];
+  const distance = Math.hypot(x - before.transform[4]!, y - before.transform[5]!);
+  return distance < reprintDistance * Math.hypot(c, d);
 }
 
 function lineOf(runs: readonly TextRun[]): PageLine | undefined {
@@ -60,10 +80,18 @@ function lineOf(runs: readonly TextRun[]): PageLine | undefined {
     inked.reduce((sum, run) => sum + (run.rightToLeft === rightToLeft ? run.text.length : 0), 0);
   const reversed = letters(true) > letters(false);
   const places = inked.map((run) => placeOf(run, angleOf(first), reversed));
+  const letterSize = commonest(
+    inked.map((run, index) => ({ size: places[index]!.size, letters: run.text.trim().length })),
+  );
+  const placed = new Map(inked.map((run, index) => [run, places[index]!]));
   let text = "";
+  let level = places[0]!.base;
   for (const [index, run] of runs.entries()) {
     // The reader finds the spaces of lines from left to right itself.
     if (reversed && index > 0 && areApart(runs[index - 1]!, run)) text += " ";
+    const place = placed.get(run);
+    if (place && place.size > mostPower * letterSize) level = place.base;
+    else if (place && level - place.base > leastRise * letterSize && isPower(text, run.text)) text += "^";
     text += run.text;
   }
   return {
@@ -72,10 +100,18 @@ function lineOf(runs: readonly TextRun[]): PageLine | undefined {
     end: places.reduce((most, place) => Math.max(most, place.end), Number.NEGATIVE_INFINITY),
     base: places[0]!.base,
     size: places.reduce((most, place) => Math.max(most, place.size), 0),
-    letterSize: commonest(inked.map((run, index) => ({ size: places[index]!.size, letters: run.text.trim().length }))),
+    letterSize,
     fonts: [...new Set(inked.map(({ font }) => font))],
     parts: 1 + places.filter((place, index) => index > 0 && isColumnGap(places[index - 1]!, place)).length,
   };
+}
+
+/** Of the line's letters, shares of their height: a power is smaller than the one, and raised by the other. */
+const [mostPower, leastRise] = [0.85, 0.2];
+
+/** Whether raised letters are a power of what they stand at: without a sign 10⁶ would be 106. */
+function isPower(before: string, raised: string): boolean {
+  return /[\p{L}\p{N})\]]$/u.test(before) && /^[-\u2212]?\d+\s*$/u.test(raised);
 }
 
 function isColumnGap(before: Place, place: Place): boolean {

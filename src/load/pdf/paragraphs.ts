@@ -48,6 +48,7 @@ export function breaksOf(lines: readonly PageLine[]): Break[] {
     const previous = breaks[index - 2] ?? "paragraph";
     const apart = isApart(before, line);
     if (apart && !continuesElsewhere(before, line)) breaks.push("paragraph");
+    else if (!apart && isCutWord(before, line)) breaks.push("flow");
     else if (!isFull(before, line, right[index - 1]!) || item.test(line.text))
       breaks.push(apart ? "paragraph" : "line");
     else if (apart) breaks.push("flow");
@@ -118,6 +119,11 @@ function isFull(line: PageLine, next: PageLine, edge: number): boolean {
   const word = ideograph.test(next.text[0]!) ? next.text.slice(0, 1) : /^\S+/u.exec(next.text)![0];
   const width = ((next.end - next.start) * columnsOf(word)) / columnsOf(next.text);
   return line.end + 0.2 * line.size + width > edge - 0.3 * line.size;
+}
+
+/** Whether a word goes on in the next line, however much room there was: in lines of unequal length as well. */
+function isCutWord(line: PageLine, next: PageLine): boolean {
+  return isProse(line) && /\p{L}[-\u2010]$/u.test(line.text) && /^\p{Ll}{2}/u.test(next.text);
 }
 
 /** Whether the next line starts a paragraph by its indentation. */

@@ -89,6 +89,13 @@ export function asStoreError(path: string, error: unknown): unknown {
       path,
     });
   }
+  if (error.message.startsWith("no such table")) {
+    return new StoreError(
+      "damaged",
+      `${path} has lost its tables (${error.message}): it was replaced or taken away while it was open. Close it and open it again, or restore it from a backup`,
+      { cause: error, path },
+    );
+  }
   const refusal = refusals.find(({ codes }) => codes.test(error.code));
   if (!refusal) return error;
   return new StoreError(

@@ -43,6 +43,12 @@ test.each([
   expect(error.message).toContain(cause.message);
 });
 
+test("a file that was replaced by an empty one while it was open is damaged", () => {
+  const cause = refusedBy("SELECT * FROM others");
+  const message = expect.stringMatching(/no such table: others.*open it again/);
+  expect(asStoreError("/the/store.sqlite", cause)).toMatchObject({ code: "damaged", cause, message });
+});
+
 test("an error of wrong use stays as it is", () => {
   for (const error of [refusedBy("INSERT INTO some VALUES (1)"), refusedBy("no SQL"), new TypeError("wrong")]) {
     expect(asStoreError("/the/store.sqlite", error)).toBe(error);

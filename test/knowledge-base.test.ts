@@ -86,6 +86,21 @@ describe("ingest", () => {
     expect(new Set(sent).size).toBe(sent.length);
   });
 
+  test("a source that hands out nothing more keeps no run from being aborted, or from ending in its time", async () => {
+    const { kb } = await openWith(service);
+    async function* source(): AsyncGenerator<Document> {
+      for (let number = 0; number < 40; number++) yield { uri: `note:${number}`, text: `Note ${number}.` };
+      await new Promise(() => {});
+    }
+    const stopping = new AbortController();
+    const reason = new Error("that is enough");
+    const onProgress = ({ chunksEmbedded }: { chunksEmbedded: number }) => {
+      if (chunksEmbedded > 0) stopping.abort(reason);
+    };
+    await expect(kb.ingest(source(), { signal: stopping.signal, onProgress })).rejects.toBe(reason);
+    await expect(kb.ingest(source(), { deadlineMs: 200 })).rejects.toMatchObject({ code: "timeout" });
+  });
+
   test("a source that was read through globs deletes only what is gone from the disk", async () => {
     const folder = await temporaryFolder();
     await cp(handbook, join(folder, "docs"), { recursive: true });

@@ -1,4 +1,4 @@
-import { BudgetError } from "../errors.js";
+import { BudgetError, TransportError } from "../errors.js";
 import { type Budget, createRunContext, ownSignal, type RunContext, type RunOptions, type Stage } from "../pipeline.js";
 import type { Store } from "../ports.js";
 import type { Source } from "../stream.js";
@@ -6,6 +6,7 @@ import { openTracing } from "../telemetry.js";
 import type { Document } from "../types.js";
 import { deleteVanished } from "./delete-vanished.js";
 import { IngestLedger, type IngestProgress, type IngestReport } from "./ingest-ledger.js";
+import { untilAborted } from "./until-aborted.js";
 
 /** A source that says what fails, and what is no longer there. */
 export interface WatchedSource {
@@ -25,7 +26,8 @@ export interface RunIngestOptions extends RunOptions {
  * Runs documents through `flow` with the books kept, then deletes from `into` what is gone from the source. A budget that
  * is used up ends the run early, with nothing deleted.
  *
- * @throws ReconciliationError when a document came to nothing; whatever else a stage throws.
+ * @throws ReconciliationError when a document came to nothing; TransportError `timeout` when the deadline passes; whatever else
+ * a stage throws.
  */
 export async function runIngest(
   source: Source<Document> | WatchedSource,
@@ -52,7 +54,8 @@ export async function runIngest(
   };
   const documents = "read" in source ? source.read(context) : source;
   try {
-    for await (const _ of flow.run(ledger.reading(documents), context)) context.signal.throwIfAborted();
+    const reading = inTime(ledger.reading(documents), context);
+    for await (const _ of flow.run(reading, context)) context.signal.throwIfAborted();
     if ("read" in source) await deleteVanished(into, source.vanished, (uri) => ledger.wasRead(uri), context);
     return ledger.report(context.failures);
   } catch (error) {
@@ -60,5 +63,24 @@ export async function runIngest(
     throw error;
   } finally {
     own.end();
+  }
+}
+
+/** Longest that a timer waits. */
+const longestTimerMs = 2 ** 31 - 1;
+
+/** A source until the run is aborted or its time is over: calls see to both themselves, but a source may wait for ever. */
+async function* inTime(
+  source: AsyncIterable<Document>,
+  { signal, deadlineAt = Infinity }: Pick<RunContext, "signal" | "deadlineAt">,
+): AsyncGenerator<Document> {
+  const over = new AbortController();
+  const leftMs = deadlineAt - performance.now();
+  const pass = () => over.abort(new TransportError("timeout", "The run's deadline passed. Run it again to go on"));
+  const timer = leftMs <= longestTimerMs ? setTimeout(pass, leftMs) : undefined;
+  try {
+    yield* untilAborted(source, AbortSignal.any([signal, over.signal]));
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -32,13 +32,19 @@ export function fused(retrievers: readonly Retriever[], options: FusedOptions = 
     retrieve: async (query, { count, ...call }) => {
       const each = { ...call, count: candidates ?? Math.max(100, 2 * count) };
       const rankings = await Promise.all(retrievers.map((retriever) => retriever.retrieve(query, each)));
-      return fuse(rankings, k, weights).slice(0, count);
+      return fuse(rankings, { k, weights, count });
     },
   };
 }
 
-/** By falling sum of weight / (k + rank); ties by best rank in any list, then by id. */
-export function fuse(rankings: readonly (readonly Found[])[], k: number, weights?: readonly number[]): Found[] {
+interface Fusing {
+  readonly k: number;
+  readonly weights: readonly number[] | undefined;
+  readonly count: number;
+}
+
+/** The `count` best by falling sum of weight / (k + rank); ties by best rank in any list, then by id. */
+export function fuse(rankings: readonly (readonly Found[])[], { k, weights, count }: Fusing): Found[] {
   const sums = new Map<string, { score: number; bestRank: number; placements: readonly Placement[] }>();
   for (const [list, ranking] of rankings.entries()) {
     const weight = weights?.[list] ?? 1;
@@ -57,6 +63,7 @@ export function fuse(rankings: readonly (readonly Found[])[], k: number, weights
   }
   return [...sums]
     .toSorted(([idA, a], [idB, b]) => b.score - a.score || a.bestRank - b.bestRank || (idA < idB ? -1 : 1))
+    .slice(0, count)
     .map(([chunkId, { score, placements }], index) => ({
       chunkId,
       score,

@@ -136,7 +136,7 @@ describe("a search with variants", () => {
         }),
       );
       const weights = sides.map((side) => (side.includes("variant") ? 1 / 2 : 1));
-      const slow = fuse(rankings, 10, weights);
+      const slow = fuse(rankings, { k: 10, weights, count: 100 });
       expect(found[0]!.hits.map(({ chunk, score }) => [chunk.id, score])).toEqual(
         slow.map(({ chunkId, score }) => [chunkId, score]),
       );

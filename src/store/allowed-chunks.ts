@@ -1,28 +1,29 @@
 import type { Filter } from "../filter.js";
+import { AllowedLabels, labelBits } from "./allowed-labels.js";
 import { Changes, type Position } from "./changes.js";
 import type { Database, Statement } from "../sqlite/database.js";
 import { documentsThatMeet, type Expression, expressionOf } from "./filter-sql.js";
 
-/** Chunks that a search may find, by label. */
-export interface Allowed {
-  readonly size: number;
-  readonly has: (label: number) => boolean;
-  /** Rising. */
-  readonly labels: () => Generator<number>;
-}
-
 const mostKept = 16;
+
+/** Chunks of one reading: read all at once, hundreds of thousands would take megabytes as text, and again as numbers. */
+const chunksPerReading = 8192;
+
+interface ChunksRow {
+  /** Two JSON arrays with a comma between them: labels, and the document of each. */
+  readonly found: string;
+}
 
 /** Which chunks filters let through, as of the last commit. Kept from one search to the next while nothing changes. */
 export class AllowedChunks {
   readonly #database: Database;
   readonly #changes: Changes;
   readonly #dataVersion: Statement<[], { readonly data_version: number }>;
-  readonly #documentsAfter: Statement<[number], { readonly found: string }>;
-  readonly #allDocuments: Statement<[], { readonly found: string }>;
+  readonly #chunksAfter: Statement<[number], ChunksRow>;
+  readonly #chunksByDocument: Statement<[document: number, label: number, limit: number], ChunksRow>;
   readonly #lastDocument: Statement<[], { readonly id: number | null }>;
   /** By filter, the longest unused first. */
-  readonly #kept = new Map<string, Allowed>();
+  readonly #kept = new Map<string, AllowedLabels>();
   /** Document by label; 0 for a chunk that is gone. */
   #documents = new Uint32Array(0);
   #position: Position = { label: 0, removal: 0 };
@@ -34,14 +35,17 @@ export class AllowedChunks {
     this.#changes = new Changes(database);
     this.#dataVersion = database.prepare("PRAGMA data_version");
     // As one text: handing over hundreds of thousands of rows one by one takes several times as long.
-    const found = "SELECT json_group_array(label) || ',' || json_group_array(document) AS found FROM chunks";
-    this.#documentsAfter = database.prepare(`${found} WHERE label > ?`);
-    // Without a condition SQLite reads the index by document, which holds both and no texts: a fiftieth of the pages.
-    this.#allDocuments = database.prepare(found);
+    const found = "SELECT json_group_array(label) || ',' || json_group_array(document) AS found";
+    this.#chunksAfter = database.prepare(`${found} FROM chunks WHERE label > ?`);
+    // The index by document holds both and no texts: a fiftieth of the pages.
+    this.#chunksByDocument = database.prepare(`
+      ${found} FROM (
+        SELECT label, document FROM chunks INDEXED BY chunks_by_document
+        WHERE (document, label) > (?, ?) ORDER BY document, label LIMIT ?)`);
     this.#lastDocument = database.prepare("SELECT max(id) AS id FROM documents");
   }
 
-  by(filter: Filter): Allowed {
+  by(filter: Filter): AllowedLabels {
     const key = JSON.stringify(filter);
     const { data_version: version } = this.#dataVersion.get()!;
     if (version !== this.#version) this.#kept.clear();
@@ -54,27 +58,14 @@ export class AllowedChunks {
     return allowed;
   }
 
-  #read(filter: Filter): Allowed {
+  #read(filter: Filter): AllowedLabels {
     this.#follow();
     const lastDocument = this.#lastDocument.get()!.id ?? 0;
     const met = this.#documentsMeeting(expressionOf(filter), lastDocument);
     const documents = this.#documents;
-    const flags = new Uint8Array(this.#position.label + 1);
-    let size = 0;
-    for (let label = 1; label < flags.length; label++) {
-      const document = documents[label]!;
-      if (document > 0 && met[document] === 1) {
-        flags[label] = 1;
-        size++;
-      }
-    }
-    return {
-      size,
-      has: (label) => flags[label] === 1,
-      *labels() {
-        for (let label = flags.indexOf(1); label >= 0; label = flags.indexOf(1, label + 1)) yield label;
-      },
-    };
+    // No document is 0, so that what is gone meets nothing.
+    met[0] = 0;
+    return new AllowedLabels(labelBits(this.#position.label, (label) => met[documents[label]!] === 1));
   }
 
   /** 1 for each document that meets the expression, by id. */
@@ -114,13 +105,20 @@ export class AllowedChunks {
       longer.set(this.#documents);
       this.#documents = longer;
     }
-    if (head.label > this.#position.label) {
-      const { label: after } = this.#position;
-      const { found } = after === 0 ? this.#allDocuments.get()! : this.#documentsAfter.get(after)!;
-      const [labels, documents] = JSON.parse(`[${found}]`) as [number[], number[]];
-      for (const [at, label] of labels.entries()) this.#documents[label] = documents[at]!;
-    }
+    if (this.#position.label === 0) this.#takeOverAll();
+    else if (head.label > this.#position.label) this.#takeOver(this.#chunksAfter.get(this.#position.label)!);
     for (const { label } of this.#changes.removalsAfter(this.#position.removal)) this.#documents[label] = 0;
     this.#position = head;
+  }
+  #takeOverAll(): void {
+    let last: readonly [document: number, label: number] | undefined = [0, 0];
+    while (last) last = this.#takeOver(this.#chunksByDocument.get(...last, chunksPerReading)!);
+  }
+
+  /** Returns the last of them, `undefined` when there are none. */
+  #takeOver({ found }: ChunksRow): readonly [document: number, label: number] | undefined {
+    const [labels, documents] = JSON.parse(`[${found}]`) as readonly [readonly number[], readonly number[]];
+    for (const [at, label] of labels.entries()) this.#documents[label] = documents[at]!;
+    return labels.length > 0 ? [documents.at(-1)!, labels.at(-1)!] : undefined;
   }
 }

@@ -89,14 +89,14 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
   #closed: Promise<void> | undefined;
 
   constructor(options: EmbeddedStoreOptions<Space>) {
-    const { database, location, space, allowed, metadataSchema } = options;
+    const { database, location, space, metadataSchema } = options;
     this.#options = options;
     this.space = space;
     this.location = location;
     if (metadataSchema) this.metadataSchema = metadataSchema as unknown as z.ZodType<Metadata>;
     this.#reader = new StoreReader(database);
     this.#changes = new Changes(database);
-    this.#dense = new Dense(this.#changes, allowed, {
+    this.#dense = new Dense(this.#changes, {
       ...options.dense,
       maySave: () => this.#writer?.holdsLock ?? false,
     });
@@ -303,7 +303,8 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
       );
     }
     checkVector(vector, this.dimension ?? this.#options.dimension ?? vector.length, "the query");
-    return this.#dense.search(normalised(vector), count, { filter, upTo: this.#toFind() });
+    const allowed = filter && this.#options.allowed.by(filter);
+    return this.#dense.search(normalised(vector), count, { allowed, upTo: this.#toFind() });
   }
 
   #found(by: string, { labels, scores }: Ranking): Found[] {

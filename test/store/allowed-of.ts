@@ -1,4 +1,4 @@
-import type { Allowed } from "../../src/store/allowed-chunks.js";
+import type { Allowed } from "../../src/store/allowed-labels.js";
 
 /** What a filter lets through that lets these labels through. */
 export function allowedOf(labels: readonly number[]): Allowed {

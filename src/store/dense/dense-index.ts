@@ -1,10 +1,10 @@
-import type { Filter } from "../../filter.js";
+import type { AllowedLabels } from "../allowed-labels.js";
 import type { Position } from "../changes.js";
 import type { Ranking } from "../top-k.js";
 
 export interface DenseConditions {
-  /** Only chunks that it lets through. */
-  readonly filter?: Filter | undefined;
+  /** Only these. */
+  readonly allowed?: AllowedLabels | undefined;
   /** How far the index has to have followed the store. Default: all that is committed. */
   readonly upTo?: Position | undefined;
 }

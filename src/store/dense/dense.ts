@@ -1,4 +1,3 @@
-import type { AllowedChunks } from "../allowed-chunks.js";
 import type { Changes } from "../changes.js";
 import { Serial } from "../serial.js";
 import type { Ranking } from "../top-k.js";
@@ -15,7 +14,6 @@ export interface DenseOptions extends GraphDenseOptions {
 /** Searches vectors by the index that fits: exactly while there are few, by the graph when there are many. */
 export class Dense {
   readonly #changes: Changes;
-  readonly #allowed: AllowedChunks;
   readonly #options: DenseOptions;
   readonly #serial = new Serial();
   #index: DenseIndex | undefined;
@@ -23,9 +21,8 @@ export class Dense {
   /** Set when the graph turned out not to work here. */
   #withoutGraph: boolean;
 
-  constructor(changes: Changes, allowed: AllowedChunks, options: DenseOptions) {
+  constructor(changes: Changes, options: DenseOptions) {
     this.#changes = changes;
-    this.#allowed = allowed;
     this.#options = options;
     this.#withoutGraph = options.index === "flat";
   }
@@ -68,7 +65,7 @@ export class Dense {
       const kind = this.#fitting();
       if (this.#index && this.#kind === kind) return this.#index;
       await this.#index?.close();
-      this.#index = kind === "hnsw" ? await this.#graph() : flatDense(this.#changes, this.#allowed);
+      this.#index = kind === "hnsw" ? await this.#graph() : flatDense(this.#changes);
       this.#kind = this.#withoutGraph ? "flat" : kind;
       return this.#index;
     });
@@ -88,6 +85,6 @@ export class Dense {
     this.#options.onWarning(
       `${graph.reason.split("\n")[0]}: vectors are searched one by one, which is exact, and slower from about 100,000 chunks on`,
     );
-    return flatDense(this.#changes, this.#allowed);
+    return flatDense(this.#changes);
   }
 }

@@ -1,4 +1,4 @@
-import type { Allowed } from "../allowed-chunks.js";
+import type { Allowed } from "../allowed-labels.js";
 import type { Changes } from "../changes.js";
 import { type Ranking, TopK } from "../top-k.js";
 import { cosine, normalise } from "../vectors.js";

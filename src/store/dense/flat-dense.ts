@@ -1,4 +1,3 @@
-import type { AllowedChunks } from "../allowed-chunks.js";
 import type { Changes, VectorRow } from "../changes.js";
 import { Follower } from "../follower.js";
 import { normalised } from "../vectors.js";
@@ -6,7 +5,7 @@ import type { DenseIndex } from "./dense-index.js";
 import { FlatIndex } from "./flat-index.js";
 
 /** Exact search on this thread. Nothing is saved: reading the vectors again takes as long as reading a file of them. */
-export function flatDense(changes: Changes, allowed: AllowedChunks): DenseIndex {
+export function flatDense(changes: Changes): DenseIndex {
   let index: FlatIndex | undefined;
   const follower = new Follower<VectorRow>(changes, {
     read: (label, limit) => changes.vectorsAfter(label, limit),
@@ -15,10 +14,10 @@ export function flatDense(changes: Changes, allowed: AllowedChunks): DenseIndex 
   });
   return {
     failure: () => undefined,
-    search: async (vector, count, { filter, upTo } = {}) => {
+    search: async (vector, count, { allowed, upTo } = {}) => {
       await follower.follow(upTo);
       return index
-        ? index.search(vector, count, filter && allowed.by(filter))
+        ? index.search(vector, count, allowed)
         : { labels: new Float64Array(0), scores: new Float64Array(0) };
     },
     followAhead: () => follower.follow(),

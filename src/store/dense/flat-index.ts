@@ -1,4 +1,4 @@
-import type { Allowed } from "../allowed-chunks.js";
+import type { Allowed } from "../allowed-labels.js";
 import { TimeSlice } from "../time-slice.js";
 import { type Ranking, TopK } from "../top-k.js";
 import { createRowBlock, type RowBlock, rowsPerScan } from "./row-block.js";

@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { asError } from "../../errors.js";
-import type { Filter } from "../../filter.js";
-import { type Allowed, AllowedChunks } from "../allowed-chunks.js";
+import type { Allowed } from "../allowed-labels.js";
 import { Changes, type VectorRow } from "../changes.js";
 import type { Database } from "../../sqlite/database.js";
 import { Follower } from "../follower.js";
@@ -50,7 +49,6 @@ const tunedFrom = 10_000;
 export class GraphBuilder {
   readonly #options: GraphBuilderOptions;
   readonly #changes: Changes;
-  readonly #allowed: AllowedChunks;
   readonly #among: ExactAmong;
   readonly #parameters: GraphParameters;
   #follower: Follower<VectorRow>;
@@ -64,7 +62,6 @@ export class GraphBuilder {
   private constructor(options: GraphBuilderOptions, changes: Changes, parameters: GraphParameters) {
     this.#options = options;
     this.#changes = changes;
-    this.#allowed = new AllowedChunks(options.database);
     this.#among = new ExactAmong(changes);
     this.#waiting = new WaitingVectors(changes);
     this.#parameters = parameters;
@@ -132,8 +129,7 @@ export class GraphBuilder {
   }
 
   /** The nearest of all that is committed and allowed: what the graph lacks yet is compared one by one. */
-  search(vector: Float32Array, count: number, filter?: Filter): Ranking {
-    const allowed = filter && this.#allowed.by(filter);
+  search(vector: Float32Array, count: number, allowed?: Allowed): Ranking {
     const best = new TopK(allowed ? Math.min(count, allowed.size) : count);
     if (allowed && !this.#searchGraph(vector, count, best, allowed)) return this.#among.search(vector, count, allowed);
     if (!allowed) this.#searchGraph(vector, count, best);

@@ -62,9 +62,9 @@ export async function graphDense(options: GraphDenseOptions): Promise<DenseIndex
 
   return {
     failure: () => calls.failure,
-    search: (vector, count, { filter } = {}) => {
+    search: (vector, count, { allowed } = {}) => {
       const copy = vector.slice();
-      return calls.call("search", { vector: copy, count, filter }, [copy.buffer]);
+      return calls.call("search", { vector: copy, count, allowed: allowed?.shared }, [copy.buffer]);
     },
     // What the graph lacks yet, its thread reads and compares.
     followAhead: async () => calls.tell(followMessage),

@@ -1,4 +1,4 @@
-import type { Filter } from "../../filter.js";
+import type { LabelBits } from "../allowed-labels.js";
 import type { Ranking } from "../top-k.js";
 
 /** What the graph's thread starts with. */
@@ -17,12 +17,12 @@ export interface GraphStart {
 }
 
 export type GraphCalls = {
-  /** The `count` nearest of all that is committed and the filter lets through. */
+  /** The `count` nearest of all that is committed and allowed. */
   readonly search: {
     readonly takes: {
       readonly vector: Float32Array<ArrayBuffer>;
       readonly count: number;
-      readonly filter: Filter | undefined;
+      readonly allowed: LabelBits | undefined;
     };
     readonly gives: Ranking;
   };

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { asError } from "../../errors.js";
+import { AllowedLabels } from "../allowed-labels.js";
 import { openDatabase } from "../../sqlite/database.js";
 import { serveCalls } from "../../thread/serve-calls.js";
 import { GraphBuilder } from "./graph-builder.js";
@@ -36,8 +37,8 @@ async function serve(hnsw: HnswLibrary): Promise<void> {
   serveCalls<GraphCalls>(
     port,
     {
-      search: ({ vector, count, filter }) => {
-        const ranking = builder.search(vector, count, filter);
+      search: ({ vector, count, allowed }) => {
+        const ranking = builder.search(vector, count, allowed && new AllowedLabels(allowed));
         followAhead();
         return ranking;
       },

@@ -1,4 +1,4 @@
-import type { Allowed } from "../allowed-chunks.js";
+import type { Allowed } from "../allowed-labels.js";
 import type { Changes, Position } from "../changes.js";
 import type { TopK } from "../top-k.js";
 import { cosine, normalise } from "../vectors.js";

@@ -1,5 +1,5 @@
 import { NumberedStrings, type StringBytes } from "../../text/numbered-strings.js";
-import type { Allowed } from "../allowed-chunks.js";
+import type { Allowed } from "../allowed-labels.js";
 import { inSlices, TimeSlice } from "../time-slice.js";
 import { type Ranking, TopK } from "../top-k.js";
 import { beforeAll, mostSlots, PostingReader, putPosting } from "./posting.js";

@@ -1,7 +1,7 @@
 import type { Allowed } from "../allowed-labels.js";
 import type { Changes } from "../changes.js";
 import { type Ranking, TopK } from "../top-k.js";
-import { cosine, normalise } from "../vectors.js";
+import { cosine } from "../vectors.js";
 import { FlatIndex } from "./flat-index.js";
 
 /** Vectors that are kept, in bytes: 2,000 of 1,024 dimensions, a fiftieth of a store of 100,000. */
@@ -34,7 +34,7 @@ export class ExactAmong {
     const keep = allowed.size <= this.#mostKept;
     for (const { first, last } of this.#missing(allowed)) {
       for (const row of this.#changes.vectorsBetween(first, last)) {
-        if (keep) this.#keep(row.label, normalise(row.vector), allowed);
+        if (keep) this.#keep(row.label, row.vector, allowed);
         else best.offer(row.label, cosine(vector, row.vector));
       }
     }
@@ -61,7 +61,7 @@ export class ExactAmong {
   }
 
   /** `allowed` are at most as many as can be kept, so that one of the others can always go. */
-  #keep(label: number, unit: Float32Array, allowed: Allowed): void {
+  #keep(label: number, vector: Float32Array, allowed: Allowed): void {
     while (this.#order.size >= this.#mostKept) {
       const oldest = this.#order.values().next().value!;
       this.#order.delete(oldest);
@@ -69,6 +69,6 @@ export class ExactAmong {
       else this.#kept!.remove(oldest);
     }
     this.#order.add(label);
-    (this.#kept ??= new FlatIndex(unit.length)).add(label, unit);
+    (this.#kept ??= new FlatIndex(vector.length)).add(label, vector);
   }
 }

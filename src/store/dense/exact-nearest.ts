@@ -40,7 +40,7 @@ export async function exactNearest(
     if (rows.length === 0) return best.map((one) => one.ranking());
     after = rows.at(-1)!.label;
     const flat = new FlatIndex(rows[0]!.vector.length);
-    for (const { label, vector } of rows) flat.add(label, normalised(vector));
+    for (const { label, vector } of rows) flat.add(label, vector);
     for (const [at, question] of questions.entries()) {
       const { labels, scores } = flat.searchAtOnce(question, count);
       for (const [place, label] of labels.entries()) best[at]!.offer(label, scores[place]!);

@@ -1,6 +1,5 @@
 import type { Changes, VectorRow } from "../changes.js";
 import { Follower } from "../follower.js";
-import { normalised } from "../vectors.js";
 import type { DenseIndex } from "./dense-index.js";
 import { FlatIndex } from "./flat-index.js";
 
@@ -9,7 +8,7 @@ export function flatDense(changes: Changes): DenseIndex {
   let index: FlatIndex | undefined;
   const follower = new Follower<VectorRow>(changes, {
     read: (label, limit) => changes.vectorsAfter(label, limit),
-    add: ({ label, vector }) => (index ??= new FlatIndex(vector.length)).add(label, normalised(vector)),
+    add: ({ label, vector }) => (index ??= new FlatIndex(vector.length)).add(label, vector),
     remove: (label) => index?.remove(label),
   });
   return {

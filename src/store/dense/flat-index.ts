@@ -1,17 +1,25 @@
 import type { Allowed } from "../allowed-labels.js";
 import { TimeSlice } from "../time-slice.js";
 import { type Ranking, TopK } from "../top-k.js";
+import { normalised } from "../vectors.js";
 import { createRowBlock, type RowBlock, rowsPerScan } from "./row-block.js";
+import { RowsByLabel } from "./rows-by-label.js";
 
-/** Exact search by cosine: every vector is compared. Vectors and queries have length 1. */
+/** Squares between these are sums that 32-bit floats hold, and not of numbers too small for them. */
+const [leastSquare, mostSquare] = [1e-20, 1e30];
+
+/** Exact search by cosine: every vector is compared. Queries have length 1, vectors any. */
 export class FlatIndex {
   readonly #dimension: number;
   readonly #plain: boolean;
   readonly #blocks: RowBlock[] = [];
-  /** Label by row; 0 for a row that is free. */
-  readonly #labels: number[] = [];
-  readonly #rows = new Map<number, number>();
+  readonly #rows = new RowsByLabel();
   readonly #free: number[] = [];
+  #rowCount = 0;
+  /** By row; 0 for a row that is free. */
+  #labels = new Uint32Array(16);
+  /** By row: what makes a dot product the cosine, one over the length. */
+  #scales = new Float32Array(16);
 
   /** `plain`: without WebAssembly. */
   constructor(dimension: number, plain = false) {
@@ -24,14 +32,19 @@ export class FlatIndex {
   }
 
   has(label: number): boolean {
-    return this.#rows.has(label);
+    return this.#rows.get(label) !== undefined;
   }
 
   /** Labels are positive; a label that is there gets the new vector. */
   add(label: number, vector: Float32Array): void {
-    const row = this.#rows.get(label) ?? this.#free.pop() ?? this.#labels.length;
+    const row = this.#rows.get(label) ?? this.#free.pop() ?? this.#newRow();
     const [block, at] = this.#locate(row);
     block.set(at, vector);
+    // The kernel squares several times as fast as a loop, which the first vectors of a thread would also wait to be compiled.
+    const squared = block.squaredLength(at);
+    const inRange = squared > leastSquare && squared < mostSquare;
+    if (!inRange) block.set(at, normalised(vector));
+    this.#scales[row] = inRange ? 1 / Math.sqrt(squared) : 1;
     this.#labels[row] = label;
     this.#rows.set(label, row);
   }
@@ -63,32 +76,60 @@ export class FlatIndex {
   #offers(query: Float32Array, best: TopK, allowed: Allowed | undefined): Iterable<void> {
     // Single rows cost some four times as much each as rows in a row.
     return allowed && allowed.size * 4 < this.size
-      ? this.#offersOneByOne(query, best, allowed)
+      ? this.#offersOfSome(query, best, allowed)
       : this.#offersOfAll(query, best, allowed);
   }
 
   *#offersOfAll(query: Float32Array, best: TopK, allowed: Allowed | undefined): Generator<void> {
-    for (let first = 0; first < this.#labels.length;) {
+    for (let first = 0; first < this.#rowCount;) {
       const [block, at] = this.#locate(first);
-      const rows = Math.min(rowsPerScan, this.#labels.length - first, block.capacity - at);
-      const scores = block.dots(query, at, rows);
+      const rows = Math.min(rowsPerScan, this.#rowCount - first, block.capacity - at);
+      const dots = block.dots(query, at, rows);
       for (let row = 0; row < rows; row++) {
         const label = this.#labels[first + row]!;
-        if (label > 0 && (!allowed || allowed.has(label))) best.offer(label, scores[row]!);
+        if (label > 0 && (!allowed || allowed.has(label))) best.offer(label, dots[row]! * this.#scales[first + row]!);
       }
       first += rows;
       yield;
     }
   }
 
-  *#offersOneByOne(query: Float32Array, best: TopK, allowed: Allowed): Generator<void> {
+  *#offersOfSome(query: Float32Array, best: TopK, allowed: Allowed): Generator<void> {
+    let rows: number[] = [];
     for (const label of allowed.labels()) {
       const row = this.#rows.get(label);
       if (row === undefined) continue;
-      const [block, at] = this.#locate(row);
-      best.offer(label, block.dots(query, at, 1)[0]!);
-      yield;
+      const [block] = this.#locate(row);
+      if (rows.length === rowsPerScan || (rows.length > 0 && block !== this.#locate(rows[0]!)[0])) {
+        this.#offerRows(query, best, rows);
+        rows = [];
+        yield;
+      }
+      rows.push(row);
     }
+    this.#offerRows(query, best, rows);
+  }
+
+  /** Of one block. */
+  #offerRows(query: Float32Array, best: TopK, rows: readonly number[]): void {
+    if (rows.length === 0) return;
+    const [block] = this.#locate(rows[0]!);
+    const dots = block.dotsOf(
+      query,
+      rows.map((row) => row % block.capacity),
+    );
+    for (const [at, row] of rows.entries()) best.offer(this.#labels[row]!, dots[at]! * this.#scales[row]!);
+  }
+
+  #newRow(): number {
+    if (this.#rowCount === this.#labels.length) {
+      const rows = Math.ceil(1.25 * this.#rowCount);
+      const [labels, scales] = [new Uint32Array(rows), new Float32Array(rows)];
+      labels.set(this.#labels);
+      scales.set(this.#scales);
+      [this.#labels, this.#scales] = [labels, scales];
+    }
+    return this.#rowCount++;
   }
 
   #locate(row: number): [block: RowBlock, at: number] {

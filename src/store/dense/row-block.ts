@@ -6,8 +6,12 @@ export interface RowBlock {
   /** Most rows it can hold. */
   readonly capacity: number;
   readonly set: (row: number, vector: Float32Array) => void;
+  /** The dot product of a row with itself. */
+  readonly squaredLength: (row: number) => number;
   /** Dot products of `query` with `count` rows from `first` on; good until the next call. At most `rowsPerScan`. */
   readonly dots: (query: Float32Array, first: number, count: number) => Float32Array;
+  /** The same with rows that lie anywhere, which takes longer for each. */
+  readonly dotsOf: (query: Float32Array, rows: readonly number[]) => Float32Array;
 }
 
 export const rowsPerScan = 1024;
@@ -33,17 +37,29 @@ function wasmBlock(dimension: number, { memory, run }: Kernel): RowBlock {
     memory.grow(Math.ceil(wanted / bytesPerPage));
   };
   reserve(rowsAt);
+  const put = (at: number, vector: Float32Array) => new Float32Array(memory.buffer, at, dimension).set(vector);
+  const results = (count: number) => new Float32Array(memory.buffer, outAt, count);
   return {
     capacity: Math.floor((maximumBytes - rowsAt) / stride),
     set: (row, vector) => {
       const at = rowsAt + row * stride;
       reserve(at + stride);
-      new Float32Array(memory.buffer, at, dimension).set(vector);
+      put(at, vector);
+    },
+    squaredLength: (row) => {
+      const at = rowsAt + row * stride;
+      run(at, at, outAt, 1, stride);
+      return results(1)[0]!;
     },
     dots: (query, first, count) => {
-      new Float32Array(memory.buffer, 0, dimension).set(query);
+      put(0, query);
       if (count > 0) run(0, rowsAt + first * stride, outAt, count, stride);
-      return new Float32Array(memory.buffer, outAt, count);
+      return results(count);
+    },
+    dotsOf: (query, rows) => {
+      put(0, query);
+      for (let at = 0; at < rows.length; at++) run(0, rowsAt + rows[at]! * stride, outAt + 4 * at, 1, stride);
+      return results(rows.length);
     },
   };
 }
@@ -58,6 +74,8 @@ function plainBlock(dimension: number): RowBlock {
   return {
     capacity: Number.MAX_SAFE_INTEGER,
     set: (row, vector) => at(row).set(vector),
+    squaredLength: (row) => dot(at(row), at(row)),
+    dotsOf: (query, rows) => Float32Array.from(rows, (row) => dot(query, at(row))),
     dots: (query, first, count) => Float32Array.from({ length: count }, (_, index) => dot(query, at(first + index))),
   };
 }

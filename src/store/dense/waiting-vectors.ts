@@ -1,7 +1,7 @@
 import type { Allowed } from "../allowed-labels.js";
 import type { Changes, Position } from "../changes.js";
 import type { TopK } from "../top-k.js";
-import { cosine, normalise } from "../vectors.js";
+import { cosine } from "../vectors.js";
 import { FlatIndex } from "./flat-index.js";
 
 export interface WaitingRoom {
@@ -75,7 +75,7 @@ export class WaitingVectors {
     let last = this.#segments.at(-1);
     for (const { label, vector } of this.#changes.vectorsAfter(this.#readFrom(position), room)) {
       if (!last || last.size >= this.#perSegment) this.#segments.push((last = new FlatIndex(vector.length)));
-      last.add(label, normalise(vector));
+      last.add(label, vector);
       this.#readTo = label;
     }
   }

@@ -29,11 +29,14 @@ export function openDatabase(path: string, cacheBytes = 16_000_000): Database {
 
 /** A connection to a small database beside the store, without WAL files of its own. */
 export function openPlainDatabase(path: string, timeoutMs: number): Database {
-  return guarded(path, () => {
-    const database = new SQLite(path, { timeout: timeoutMs });
-    database.pragma("journal_mode = MEMORY");
-    return database;
-  });
+  const database = guarded(path, () => new SQLite(path, { timeout: timeoutMs }));
+  try {
+    guarded(path, () => database.pragma("journal_mode = MEMORY"));
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  return database;
 }
 
 /**

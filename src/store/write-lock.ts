@@ -1,6 +1,7 @@
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { StoreError } from "../errors.js";
-import { type Database, isBusy, openPlainDatabase } from "../sqlite/database.js";
+import { asStoreError, type Database, isBusy, openPlainDatabase } from "../sqlite/database.js";
 
 /**
  * The right to write to a store, held by at most one `Store` at a time. It is an open transaction on a database file of
@@ -19,9 +20,21 @@ export class WriteLock {
     return this.#held !== undefined;
   }
 
-  /** @throws StoreError `locked`, with the process that holds it. */
+  /** @throws StoreError `locked`, with the process that holds it; `disk` where the file cannot be written. */
   take(): void {
     if (this.#held) return;
+    try {
+      this.#held = this.#taken();
+    } catch (error) {
+      if (!(error instanceof StoreError && error.code === "damaged")) throw error;
+      // Torn when a process or the machine went down in the midst of writing it. All that it holds is a number for a
+      // message, so it is not the store that has to be restored.
+      rmSync(this.#path, { force: true });
+      this.#held = this.#taken();
+    }
+  }
+
+  #taken(): Database {
     const database = openPlainDatabase(this.#path, 250);
     try {
       database.exec(
@@ -29,11 +42,11 @@ export class WriteLock {
       );
       database.prepare("INSERT INTO holder (process) VALUES (?)").run(process.pid);
       database.exec("COMMIT; BEGIN IMMEDIATE");
-      this.#held = database;
+      return database;
     } catch (error) {
       const holder = isBusy(error) ? holderOf(database) : undefined;
       database.close();
-      if (!isBusy(error)) throw error;
+      if (!isBusy(error)) throw asStoreError(this.#path, error);
       throw new StoreError(
         "locked",
         `${holder === undefined ? "Another process" : `Process ${holder}`} is writing to this store (${this.#path}). Wait until it is done, or stop it; reading works meanwhile`,

@@ -5,6 +5,7 @@ import type { Loader } from "./loader.js";
 import { documentProperties } from "./office/document-properties.js";
 import { equationText } from "./office/equation.js";
 import { unpack, type Package } from "./office/package.js";
+import { headingStyles } from "./office/word-headings.js";
 
 /**
  * A Word document as Markdown: headings, lists, tables, footnotes and equations. Page headers, pictures and comments are
@@ -38,9 +39,16 @@ const styles = [
 
 async function htmlOf(parts: Package): Promise<string> {
   const { default: mammoth } = await import("mammoth");
+  const headings = [...headingStyles(parts.xml("word/styles.xml"))].map(
+    ([name, level]) => `p[style-name='${name.replace(/[\\']/g, "\\$&")}'] => h${level}:fresh`,
+  );
   const { value } = await mammoth.convertToHtml(
     { buffer: parts.packed() },
-    { styleMap: styles, convertImage: mammoth.images.imgElement(async () => ({ src: "" })), externalFileAccess: false },
+    {
+      styleMap: [...styles, ...headings],
+      convertImage: mammoth.images.imgElement(async () => ({ src: "" })),
+      externalFileAccess: false,
+    },
   );
   return (
     value
@@ -64,6 +72,10 @@ function lightened(parts: Package): Package {
     content
       .replace(/ (?:w:rsid\w*|w14:\w+)="[^"]*"/gu, "")
       .replace(unread, "")
+      .replace(direction, "")
+      .replace(reading, "$1")
+      .replace(otherBreak, "<w:br/>")
+      .replace(hidden, "")
       .replace(/<m:oMathParaPr>.*?<\/m:oMathParaPr>|<\/?m:oMathPara(?:\s[^>]*)?>/gsu, "")
       .replace(/<m:oMath(?:\s[^>]*)?>.*?<\/m:oMath>/gsu, asRun),
   );
@@ -72,6 +84,17 @@ function lightened(parts: Package): Package {
 /** How letters look and where paragraphs stand. */
 const unread =
   /<w:(?:rtl|ind|rFonts|spacing|jc|szCs|sz|widowControl|lang|proofErr|bookmarkEnd|lastRenderedPageBreak|color|kern)(?:\s[^>]*)?\/>|<w:(tabs|pBdr|tblBorders|tcBorders)>.*?<\/w:\1>/gsu;
+
+/** Around what is written from right to left. */
+const direction = /<\/?w:(?:dir|bdo)(?:\s[^>]*)?>/gu;
+/** A word with how to say it above, of which the word is what stands in the text. */
+const reading =
+  /<w:r(?:\s[^>]*)?>(?:<w:rPr>(?:(?!<\/w:rPr>).)*<\/w:rPr>)?<w:ruby>(?:(?!<\/w:ruby>).)*<w:rubyBase>((?:(?!<\/w:rubyBase>).)*)<\/w:rubyBase><\/w:ruby><\/w:r>/gsu;
+/** The end of a page or column parts words as that of a line does. */
+const otherBreak = /<w:br\s[^>]*w:type="(?:page|column)"[^>]*\/>/gu;
+/** What Word shows to nobody; the marks of a field stay, as one without its other would take all behind it with it. */
+const hidden =
+  /<w:r(?:\s[^>]*)?><w:rPr>(?:(?!<\/w:rPr>).)*<w:vanish\/>(?:(?!<\/w:rPr>).)*<\/w:rPr>(?:(?!<w:r[\s>]|<w:fldChar).)*?<\/w:r>/gsu;
 
 function asRun(equation: string): string {
   const text = equationText(parseXml(equation)).replaceAll("&", "&amp;").replaceAll("<", "&lt;");

@@ -1,5 +1,6 @@
 import { strToU8, zipSync } from "fflate";
 import { describe, expect, test } from "vitest";
+import { loadDocx } from "../../src/load/docx.js";
 import { loadEpub } from "../../src/load/epub.js";
 import type { Loader } from "../../src/load/loader.js";
 import { unpack } from "../../src/load/office/package.js";
@@ -82,6 +83,60 @@ describe("EPUB", () => {
     await expect(async () =>
       loadEpub({ path: "/x", uri: "file:///x", bytes: new Uint8Array() }, signal),
     ).rejects.toThrow("file:///x is empty (0 bytes)");
+  });
+});
+
+describe("Word", () => {
+  const namespace = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"';
+  const office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+  const relations = (kind: string, target: string) =>
+    `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="a" Type="${office}/${kind}" Target="${target}"/></Relationships>`;
+  const textOf = async (body: string, styles = "") => {
+    const type = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml";
+    const { text } = await load(loadDocx, {
+      "[Content_Types].xml": `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Override PartName="/word/document.xml" ContentType="${type}"/></Types>`,
+      "_rels/.rels": relations("officeDocument", "word/document.xml"),
+      "word/_rels/document.xml.rels": relations("styles", "styles.xml"),
+      "word/styles.xml": `<w:styles ${namespace}>${styles}</w:styles>`,
+      "word/document.xml": `<w:document ${namespace}><w:body>${body}</w:body></w:document>`,
+    });
+    return text;
+  };
+  const run = (text: string, properties = "") =>
+    `<w:r>${properties && `<w:rPr>${properties}</w:rPr>`}<w:t xml:space="preserve">${text}</w:t></w:r>`;
+  const paragraph = (content: string, style?: string) =>
+    `<w:p>${style === undefined ? "" : `<w:pPr><w:pStyle w:val="${style}"/></w:pPr>`}${content}</w:p>`;
+
+  test("a paragraph is a heading by the outline level of its style, or of the style that is made from", async () => {
+    const style = (id: string, name: string, more: string) =>
+      `<w:style w:type="paragraph" w:styleId="${id}"><w:name w:val="${name}"/>${more}</w:style>`;
+    const styles = [
+      style("H", "heading 1", ""),
+      style("a", "Company&apos;s chapter", '<w:basedOn w:val="b"/>'),
+      style("b", "Chapter", '<w:basedOn w:val="H"/>'),
+      style("c", "Part", '<w:pPr><w:outlineLvl w:val="2"/></w:pPr>'),
+      style("d", "Not a part", '<w:basedOn w:val="c"/><w:pPr><w:outlineLvl w:val="9"/></w:pPr>'),
+      style("e", "Circle", '<w:basedOn w:val="e"/>'),
+    ];
+    const body = ["a", "b", "c", "d", "e"].map((id) => paragraph(run(`In ${id}`), id)).join("");
+    expect(await textOf(body, styles.join(""))).toBe("# In a\n\n# In b\n\n### In c\n\nIn d\n\nIn e");
+  });
+
+  test("what was deleted or is hidden is left out, and what was added or is written from right to left is not", async () => {
+    const deleted = "<w:del><w:r><w:delText>gone</w:delText></w:r></w:del>";
+    const inserted = `<w:ins>${run("added ")}</w:ins>`;
+    expect(await textOf(paragraph(run("Kept ") + deleted + inserted + run("hidden", "<w:vanish/>") + run("end")))).toBe(
+      "Kept added end",
+    );
+    expect(
+      await textOf(paragraph(`<w:dir w:val="rtl">${run("שלום ")}<w:bdo w:val="rtl">${run("עולם")}</w:bdo></w:dir>`)),
+    ).toBe("שלום עולם");
+  });
+
+  test("a word with its reading above is the word, and a page's end parts words", async () => {
+    const ruby = `<w:r><w:ruby><w:rt>${run("かん")}</w:rt><w:rubyBase>${run("漢")}</w:rubyBase></w:ruby></w:r>`;
+    expect(await textOf(paragraph(ruby + run("字")))).toBe("漢字");
+    expect(await textOf(paragraph(`${run("one")}<w:r><w:br w:type="page"/></w:r>${run("two")}`))).toBe("one\ntwo");
   });
 });
 

@@ -26,6 +26,7 @@ import { dryEmbedder } from "./stages/embed-sentences.js";
 import { embedQuestion } from "./stages/embed-question.js";
 import { fitMetadata } from "./stages/fit-metadata.js";
 import { hyde } from "./stages/hyde.js";
+import { keepLanded } from "./stages/keep-landed.js";
 import {
   type ChunkSettings,
   chosenChunkSettings,
@@ -191,9 +192,10 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
         const { maxTokens: mostTokens, costOf } = spending("ingest", { price, maxTokens, maxCost });
         const kept = keptSettings(kb);
         const settings = chosenChunkSettings(options.chunk, kept, embed.maxInputTokens);
-        const into = keepingSettings(kb, settings);
+        const landed = keepLanded(embed, keepingSettings(kb, settings));
+        const into = landed.store;
         let { batchTexts } = kept;
-        const embedding = embedChunks<string, DocumentChunk>(embed, {
+        const embedding = embedChunks<string, DocumentChunk>(landed.embedder, {
           concurrency,
           maxTokens: mostTokens,
           firstBatchTexts: batchTexts,
@@ -210,7 +212,7 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
           };
           if (Object.keys(learned).length > 0) await kb.write(learned);
         };
-        const work = () => runIngest(source, flow, kb, { ...run, budget });
+        const work = () => landed.during(() => runIngest(source, flow, kb, { ...run, budget }));
         const report = await inSpan("ingest", work, run.signal).catch(async (error: unknown) => {
           // What ended the run is what matters, also where it keeps this from being written.
           await keepLearned().catch(() => {});

@@ -6,6 +6,7 @@ import { chunk } from "./stages/chunk.js";
 import { embedChunks } from "./stages/embed-chunks.js";
 import type { IngestReport } from "./stages/ingest-ledger.js";
 import { chosenChunkSettings, costlyCut, keepingSettings, keptSettings } from "./stages/kept-settings.js";
+import { keepLanded } from "./stages/keep-landed.js";
 import { runIngest, type RunIngestOptions } from "./stages/run-ingest.js";
 import { skipKnown } from "./stages/skip-known.js";
 import { skipUnchanged } from "./stages/skip-unchanged.js";
@@ -55,13 +56,14 @@ export async function migrateKnowledgeBase(
     try {
       const { from, target, known, documentCount } = migration;
       const cutting = chosenChunkSettings(settings.chunk, keptSettings(migration), embed.maxInputTokens);
-      const into = keepingSettings(target, cutting);
+      const landed = keepLanded(embed, keepingSettings(target, cutting));
+      const into = landed.store;
       const flow = Pipeline.from<Document>()
         .pipe(storeBlank(into))
         .pipe(skipUnchanged(target, costlyCut(cutting)))
         .pipe(chunk({ ...settings.chunk, ...cutting, for: embed }))
         .pipe(skipKnown(known))
-        .pipe(embedChunks(embed, { concurrency: settings.concurrency, maxTokens: budget.maxTokens }))
+        .pipe(embedChunks(landed.embedder, { concurrency: settings.concurrency, maxTokens: budget.maxTokens }))
         .pipe(store(into));
       const source = {
         read: ({ report }: Parameters<typeof flow.run>[1]) => {
@@ -72,7 +74,7 @@ export async function migrateKnowledgeBase(
         vanished: () => true,
       };
       const spent = budget.maxTokens === undefined ? undefined : new TokenBudget(budget.maxTokens);
-      const report = await runIngest(source, flow, target, { ...run, budget: spent });
+      const report = await landed.during(() => runIngest(source, flow, target, { ...run, budget: spent }));
       const switched = !report.stopped && (report.documents.failed === 0 || acceptFailures);
       if (switched) await migration.finish();
       return { ...report, ...budget.costOf(report.tokens), from, to: embed.space, switched };

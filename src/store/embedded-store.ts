@@ -23,6 +23,7 @@ import type { AllowedChunks } from "./allowed-chunks.js";
 import { Changes, type Position } from "./changes.js";
 import { asStoreError, type Database } from "../sqlite/database.js";
 import { Dense, type DenseOptions } from "./dense/dense.js";
+import { FoundChunk } from "./found-chunk.js";
 import { removeIndexesAhead } from "./indexes-ahead.js";
 import { LexicalIndex, type LexicalOptions } from "./lexical/lexical-index.js";
 import { checkFields } from "./filter-fields.js";
@@ -311,8 +312,7 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
     const found: Found[] = [];
     for (const [at, chunkId] of this.#reader.chunkIds(labels).entries()) {
       if (chunkId === undefined) continue;
-      const score = scores[at]!;
-      found.push({ chunkId, score, placements: [{ by, rank: found.length + 1, score }] });
+      found.push(new FoundChunk(chunkId, by, found.length + 1, scores[at]!));
     }
     return found;
   }

@@ -40,7 +40,7 @@ export async function openEmbeddedStore<const Space extends string>(
   }
   const folder = prepareFolder(place);
   const { databasePath } = folder;
-  const database = openDatabase(databasePath, 2_000_000);
+  const database = openDatabase(databasePath, 1_000_000);
   try {
     prepareSchema(database, databasePath);
     checkSpace(readMeta(database, "space"), space, absolute);

@@ -63,9 +63,11 @@ export class StoreReader {
   readonly #infoOfSource: Statement<[string], InfoRow>;
   readonly #document: Statement<[string], DocumentRow>;
   readonly #chunk: Statement<[string], ChunkRow>;
-  readonly #chunkId: Statement<[number], { id: string }>;
+  readonly #chunkId: Statement<[number], string>;
   readonly #vector: Statement<[string], { data: Buffer }>;
   readonly #counts: Statement<[], StoreCounts>;
+  /** Whether one document meets the filter of this SQL. */
+  #admission: { readonly sql: string; readonly statement: Statement<unknown[], unknown> } | undefined;
 
   constructor(database: Database) {
     this.#database = database;
@@ -78,7 +80,7 @@ export class StoreReader {
     this.#chunk = database.prepare(`
       SELECT chunks.id, uri, title, start, "end", tokens, parent_start, parent_end, line, page, chunks.anchors, context, chunks.text
       FROM chunks JOIN documents ON documents.id = chunks.document WHERE chunks.id = ?`);
-    this.#chunkId = database.prepare("SELECT id FROM chunks WHERE label = ?");
+    this.#chunkId = database.prepare<[number], string>("SELECT id FROM chunks WHERE label = ?").pluck();
     this.#vector = database.prepare("SELECT data FROM vectors WHERE key = ?");
     this.#counts = database.prepare(`
       SELECT (SELECT count(*) FROM documents) AS documents,
@@ -141,14 +143,18 @@ export class StoreReader {
   /** Tells of documents by uri whether the filter lets them through, as of the last commit. */
   letsThrough(filter: Filter): (uri: string) => boolean {
     const { sql, parameters } = documentMeets(expressionOf(filter), "documents.id");
-    const statement = this.#database.prepare(`SELECT 1 FROM documents WHERE uri = ? AND ${sql}`);
+    // Kept, as the next question mostly has the same filter: of one for each, the memory waits for a full collection.
+    if (this.#admission?.sql !== sql) {
+      this.#admission = { sql, statement: this.#database.prepare(`SELECT 1 FROM documents WHERE uri = ? AND ${sql}`) };
+    }
+    const { statement } = this.#admission;
     return (uri) => statement.get(uri, ...parameters) !== undefined;
   }
 
   /** The ids of the chunks with these labels, undefined for those that are gone. */
   chunkIds(labels: Float64Array): (string | undefined)[] {
     // One transaction for all: beginning and ending one for each takes as long as the reading.
-    return this.atOneMoment(() => Array.from(labels, (label) => this.#chunkId.get(label)?.id));
+    return this.atOneMoment(() => Array.from(labels, (label) => this.#chunkId.get(label)));
   }
 
   vector(key: string): Float32Array | undefined {

@@ -17,7 +17,7 @@ const say = (message: GraphEvent) => port.postMessage(message);
 
 async function serve(hnsw: HnswLibrary): Promise<void> {
   const { databasePath, folder, store, m, efConstruction, ef } = start;
-  const database = openDatabase(databasePath, 2_000_000);
+  const database = openDatabase(databasePath, 1_000_000);
   const builder = await GraphBuilder.open({
     database,
     folder,

@@ -110,21 +110,26 @@ function isDelimiterRow(text: string, start: number): boolean {
   return dashes && bars;
 }
 
-const rawElements = ["script", "pre", "style", "textarea"] as const;
+/** Ends of elements whose text is no Markdown, in any case of letters. */
+const rawEnds: ReadonlyMap<string, RegExp> = new Map([
+  ["script", /<\/script>/gi],
+  ["pre", /<\/pre>/gi],
+  ["style", /<\/style>/gi],
+  ["textarea", /<\/textarea>/gi],
+]);
 
 /** A comment or raw element up to its end; any other tag up to a blank line. */
 function html(lines: Lines, at: number): Found | undefined {
   const opening = lines.matches(/ {0,3}<(?:(!--)|([a-zA-Z][a-zA-Z0-9-]*)|[/!?][a-zA-Z])/y, at);
   if (!opening) return undefined;
-  const name = rawElements.find((element) => element === opening[2]?.toLowerCase());
-  const closing = opening[1] ? "-->" : name && `</${name}>`;
+  const closing = opening[1] ? /-->/g : rawEnds.get((opening[2] ?? "").toLowerCase());
   if (closing === undefined) {
     // An inline tag such as <a> or an autolink starts a paragraph.
     if (lines.matches(/ {0,3}<[a-zA-Z][a-zA-Z0-9+.-]*[:@]/y, at)) return undefined;
     return { kind: "html", end: lines.paragraphEnd(at, () => false) };
   }
-  const found = lines.text.indexOf(closing, at + opening[0].length);
-  return { kind: "html", end: found < 0 ? lines.text.length : lines.end(found) };
+  const found = lines.matches(closing, at + opening[0].length);
+  return { kind: "html", end: found ? lines.end(found.index) : lines.text.length };
 }
 
 const itemStart = /[ \t]*(?:[-*+•]|\d{1,9}[.)])(?=[ \t])/y;
@@ -190,7 +195,7 @@ class Lines {
     return lineEnd(this.text, at);
   }
 
-  /** What a sticky expression finds at `at`. */
+  /** What an expression finds: a sticky one at `at`, a global one from there on. */
   matches(expression: RegExp, at: number): RegExpExecArray | undefined {
     expression.lastIndex = at;
     return expression.exec(this.text) ?? undefined;

@@ -9,6 +9,15 @@ const outline = (text: string) =>
   markdown(text).map(({ kind, level, start }) => `${kind}${level ?? ""}: ${text.slice(start).split(/[\r\n]/)[0]}`);
 
 describe("Markdown blocks", () => {
+  test("raw elements end where they are closed, in capitals, too", () => {
+    expect(outline("<PRE>\n# no heading\n\na\n</PRE>\n\n# Heading\n\n<script>\n\n</Script>\ntext\n")).toEqual([
+      "html: <PRE>",
+      "heading1: # Heading",
+      "html: <script>",
+      "paragraph: text",
+    ]);
+  });
+
   test("are found by their first lines", () => {
     expect(
       outline(`---

@@ -158,6 +158,23 @@ function stageOf(
 const idsFound = async (retriever: Retriever, at: number) =>
   (await retriever.retrieve(queries[at]!, { count: k })).map(({ chunkId }) => chunkId);
 
+/** What exact search is measured by: the same work in JavaScript, without finding the best. */
+function plainDotProducts(): (at: number) => Promise<void> {
+  const vectors = new Float32Array(chunkCount * dimension);
+  for (let row = 0; row < chunkCount; row++) vectors.set(queries[row % queryCount]!.vector, row * dimension);
+  const dots = new Float32Array(chunkCount);
+  return async (at) => {
+    const { vector } = queries[at]!;
+    for (let row = 0; row < chunkCount; row++) {
+      let sum = 0;
+      const first = row * dimension;
+      for (let component = 0; component < dimension; component++)
+        sum += vector[component]! * vectors[first + component]!;
+      dots[row] = sum;
+    }
+  };
+}
+
 /** Ids found for each query. */
 async function measure(index: "flat" | "hnsw", path: string): Promise<readonly string[][]> {
   const opening = performance.now();
@@ -166,6 +183,9 @@ async function measure(index: "flat" | "hnsw", path: string): Promise<readonly s
   say(`opened and first question answered in ${seconds(opening)} s`);
   const found: string[][] = [];
   say(`dense, ${k}: ${described(await timed(async (at) => found.push(await idsFound(store.dense, at))))}`);
+  if (index === "flat") {
+    say(`dot products alone, by a plain loop over as many: ${described(await timed(plainDotProducts()))}`);
+  }
   say(`lexical, ${k}: ${described(await timed((at) => idsFound(store.lexical, at)))}`);
   for (const mode of ["dense", "lexical", "hybrid"] as const) {
     say(`search stage, ${mode}, 40 hits: ${described(await timed(stageOf(store, mode)))}`);

@@ -53,12 +53,26 @@ export function decodeText({ bytes, uri }: Pick<FileToLoad, "bytes" | "uri">, de
     return { text: asDeclared, encoding: declared };
   if (asUtf8 !== undefined) return { text: asUtf8, encoding: "utf-8" };
   if (isMostlyUtf8(bytes)) return decodeUtf8(bytes);
-  for (const { name } of chardet().analyse(bytes)) {
-    const label = name.toLowerCase();
+  for (const label of likelyEncodings(bytes)) {
     const text = label === "utf-8" ? undefined : decodeAs(bytes, label);
     if (text !== undefined) return { text, encoding: label };
   }
   return { text: decodeWindows1252(bytes), encoding: "windows-1252" };
+}
+
+/** Rare enough that a good guess at Western text is a better one, where the frequencies are those of a few words. */
+const rare: ReadonlySet<string> = new Set(["windows-1257", "windows-1258"]);
+
+/** Encodings by the frequencies of the bytes, the likeliest first. */
+function likelyEncodings(bytes: Uint8Array): string[] {
+  const found = chardet()
+    .analyse(bytes)
+    .map(({ name, confidence }) => ({ label: name.toLowerCase(), confidence }));
+  const [best] = found;
+  const western = found.find(({ label }) => label === "iso-8859-1" || label === "windows-1252");
+  const isWestern = best && western && rare.has(best.label) && 2 * western.confidence >= best.confidence;
+  const labels = found.map(({ label }) => label);
+  return isWestern ? [western.label, ...labels] : labels;
 }
 
 /** Decodes a stream of that encoding, as `decodeText` names it, piece by piece. What is not of it becomes U+FFFD. */

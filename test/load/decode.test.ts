@@ -54,6 +54,13 @@ describe("decodeText", () => {
     expect(decode(bytes, "iso-8859-1").text).toBe(german);
   });
 
+  test("a few words of French are not taken for Baltic, nor Polish for French", () => {
+    expect(decode(Buffer.from("id,text\n1,caf\xe9 cr\xe8me br\xfbl\xe9e\n", "latin1")).text).toContain(
+      "café crème brûlée",
+    );
+    expect(decode(Buffer.from("\xa3\xf3d\xbc jest pi\xeakna", "latin1")).text).toBe("Łódź jest piękna");
+  });
+
   test("Chinese text in GB18030 is known by the frequencies of its bytes", () => {
     // 自由软件, 文件, 系统, 用户, 中国 and a comma, repeated, as GB2312 pairs.
     const line = "d7d4d3c9c8edbcfea3acced2c3c7cab9d3c3cec4bcfecfb5cdb3a3acd3c3bba7d4dad6d0b9fab5c4cab1bae2a1a3";

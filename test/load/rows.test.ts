@@ -73,6 +73,16 @@ describe("CSV", () => {
     ]);
   });
 
+  test("in a file of one column a separator is a sign like any other", async () => {
+    const documents = documentsOf(await rowsOf(readCsv, 'text\nHello, world\n"a, b"\nplain; text\n'));
+    expect(documents).toMatchObject([{ text: "Hello, world" }, { text: "a, b" }, { text: "plain; text" }]);
+  });
+
+  test("a line in front that names the separator is no row, and lines are the file's", async () => {
+    const documents = documentsOf(await rowsOf(readCsv, "sep=;\r\nid;text\r\n1;a, b\r\n"));
+    expect(documents).toMatchObject([{ uri: "file:///x#1", text: "a, b", anchors: [{ start: 0, line: 3 }] }]);
+  });
+
   test("a quote that is never closed fails the file by the line of the row it is in; rows before it are read", async () => {
     const outcomes = await rowsOf(readCsv, 'id,text\n1,a\n2,"b\n3,c\n');
     expect(documentsOf(outcomes)).toEqual([

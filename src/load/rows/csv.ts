@@ -7,7 +7,7 @@ import type { RowFile, RowOptions, RowReader } from "./row-reader.js";
 
 /**
  * Rows of a CSV file, of which the first names the columns. The separator is whichever of comma, semicolon, tab and bar
- * the first line has most of.
+ * the first line has most of, or the one that a line `sep=;` before it names, as spreadsheets write it.
  */
 export const readCsv: RowReader = async function* (file, options) {
   let line = 0;
@@ -53,15 +53,22 @@ async function* readRows(
   let empty = 0;
   let number = 0;
   starts(line);
-  for await (const { record, lines, emptyLines } of records(first.pieces, separatorOf(first.line), maxRowBytes)) {
+  const named = /^sep=(.)$/i.exec(first.line)?.[1];
+  const separator = named ?? separatorOf(first.line);
+  let isPreamble = named !== undefined;
+  for await (const { record, lines, emptyLines } of records(first.pieces, separator, maxRowBytes)) {
     const start = line + emptyLines - empty;
     line = lines + 1;
     empty = emptyLines;
     starts(line);
+    if (isPreamble) {
+      isPreamble = false;
+      continue;
+    }
     number++;
-    if (columns) yield { fragment: `row=${number}`, line: start, ...asRow(columns, record) };
+    if (columns) yield { fragment: `row=${number}`, line: start, ...asRow(columns, record, separator) };
     else {
-      columns = named(record);
+      columns = namesOf(record);
       const missing = mappedColumns(mapping).find((column) => !columns!.includes(column));
       // Said once: every row would say the same.
       if (missing !== undefined) throw new LoadError("malformed", uri, `${uri}: ${noSuchColumn(missing, columns)}`);
@@ -110,7 +117,14 @@ async function* records(
   }
 }
 
-function asRow(columns: readonly string[], record: readonly string[]): Pick<ReadRow, "row" | "problem"> {
+function asRow(
+  columns: readonly string[],
+  record: readonly string[],
+  separator: string,
+): Pick<ReadRow, "row" | "problem"> {
+  const [only] = columns;
+  // Where there is nothing to separate, a comma is a comma.
+  if (columns.length === 1) return { row: { [only!]: record.join(separator) } };
   if (record.length > columns.length) {
     const message = `has ${record.length} values for ${columns.length} columns: quote values that hold the separator`;
     return { problem: { code: "malformed", message } };
@@ -119,7 +133,7 @@ function asRow(columns: readonly string[], record: readonly string[]): Pick<Read
 }
 
 /** Names of columns: those without one, or with that of another, by their number. */
-function named(header: readonly string[]): string[] {
+function namesOf(header: readonly string[]): string[] {
   const taken = new Set<string>();
   return header.map((given, index) => {
     const name = given.trim();

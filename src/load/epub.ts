@@ -43,8 +43,19 @@ function chapterPaths(book: HtmlElement, folder: string): string[] {
   const paths = new Map(items.map(({ attributes }) => [attributes["id"], attributes["href"] ?? ""]));
   return find(book, ({ name }) => /(?:^|:)itemref$/.test(name)).flatMap(({ attributes }) => {
     const href = paths.get(attributes["idref"]);
-    return href ? [posix.join(folder, decodeURI(href))] : [];
+    return href ? [posix.join(folder, fileOf(href))] : [];
   });
+}
+
+/** The file that an address leads to, whichever place in it. */
+function fileOf(href: string): string {
+  const [path = ""] = href.split("#");
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    // A percent sign that is one.
+    return path;
+  }
 }
 
 /** Whether chapters are encrypted. Fonts often are, by a key that is in the book. */

@@ -67,6 +67,12 @@ describe("EPUB", () => {
     expect(text).toBe("# One\n\nFirst.\n\n# Two\n\nSecond.");
   });
 
+  test("a chapter is found by an address with a place in it, and by one with a percent sign that is one", async () => {
+    const named = book.replace("two.xhtml", "two.xhtml#start").replace("one%20a.xhtml", "100%.xhtml");
+    const { text } = await load(loadEpub, { ...parts, "OPS/book.opf": named, "OPS/100%.xhtml": "<p>All of it." });
+    expect(text).toBe("All of it.\n\n# Two\n\nSecond.");
+  });
+
   test("a chapter with an empty title is read, as XML has it", async () => {
     const head = `<head><title/><link href="x"/><script src="x"/></head>`;
     const chapter = `<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml">${head}<body><p>First.</p></body></html>`;

@@ -34,7 +34,10 @@ export const loadPptx: Loader = (file) => {
 /** @param only of notes, the kind of shape that holds the words: others repeat the slide and its number */
 function blocksOf(slide: HtmlElement | undefined, only?: string): string[] {
   if (!slide) return [];
-  const shapes = find(slide, ({ name }) => name === "p:sp" || name === "a:tbl");
+  const shapes = find(slide, ({ name }) => name === "p:sp" || name === "a:tbl" || name === "mc:Fallback").filter(
+    // The same again for older programs.
+    ({ name }) => name !== "mc:Fallback",
+  );
   return shapes.flatMap((shape) => {
     if (shape.name === "a:tbl") return only === undefined ? [tableOf(shape)] : [];
     const kind = find(shape, ({ name }) => name === "p:ph")[0]?.attributes["type"] ?? "";
@@ -48,13 +51,21 @@ function blocksOf(slide: HtmlElement | undefined, only?: string): string[] {
 }
 
 function paragraphOf(paragraph: HtmlElement): string {
-  return find(paragraph, ({ name }) => name === "a:t" || name === "a:br")
-    .map(({ name, children }) =>
-      name === "a:br" ? " " : children.map((child) => (isText(child) ? child.text : "")).join(""),
-    )
+  return find(paragraph, ({ name }) => name === "a:r" || name === "a:fld" || name === "a:br")
+    .map((part) => (part.name === "a:br" ? " " : runOf(part)))
     .join("")
     .replace(/\s+/gu, " ")
     .trim();
+}
+
+/** Words of a run; digits that are raised are a power, as 10⁶ is not 106. */
+function runOf(run: HtmlElement): string {
+  const text = find(run, ({ name }) => name === "a:t")
+    .flatMap(({ children }) => children)
+    .map((child) => (isText(child) ? child.text : ""))
+    .join("");
+  const raised = find(run, ({ name }) => name === "a:rPr").some(({ attributes }) => Number(attributes["baseline"]) > 0);
+  return raised && /^[-\u2212]?\d+$/u.test(text.trim()) ? `^${text}` : text;
 }
 
 function tableOf(table: HtmlElement): string {

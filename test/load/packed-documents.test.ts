@@ -179,6 +179,17 @@ describe("PowerPoint", () => {
     ]);
   });
 
+  test("what stands there twice, for older programs too, is said once, and a power is told from its number", async () => {
+    const again = `<mc:AlternateContent><mc:Choice>${shape("body", "Said.")}</mc:Choice><mc:Fallback>${shape("body", "Said.")}</mc:Fallback></mc:AlternateContent>`;
+    const raised = `<a:r><a:rPr baseline="30000"/><a:t>6</a:t></a:r>`;
+    const { text } = await load(loadPptx, {
+      "ppt/presentation.xml": `<p:presentation><p:sldId r:id="a"/></p:presentation>`,
+      "ppt/_rels/presentation.xml.rels": relations(["a", "slide", "s.xml"]),
+      "ppt/s.xml": `<p:sld>${again}<p:sp><a:p><a:r><a:t>10</a:t></a:r>${raised}<a:br/><a:fld><a:t>2024</a:t></a:fld></a:p></p:sp></p:sld>`,
+    });
+    expect(text).toBe("Said.\n\n10^6 2024");
+  });
+
   test("an old or encrypted file says what to do", async () => {
     const old = Buffer.from("d0cf11e0a1b11ae1", "hex");
     await expect(async () => loadPptx({ path: "/x", uri: "file:///x", bytes: old }, signal)).rejects.toThrow(
@@ -201,6 +212,19 @@ test("sheets of an Excel file are tables under their names, in their order, cell
   });
   expect(text).toBe("# Prices & more\n\n| Part |  | Price\\|€ |\n| --- | --- | --- |\n| Nut | TRUE | 2.5 |");
   expect(anchors).toEqual([]);
+});
+
+test("a sheet whose names have a prefix is read, signs that XML lacks are decoded, and numbers have fifteen digits", async () => {
+  const main = 'xmlns:x="http://schemas.openxmlformats.org/spreadsheetml/2006/main"';
+  const cell = (value: string) => `<x:c><x:v>${value}</x:v></x:c>`;
+  const values = ["0.30000000000000004", "1.0000000000000001E-2", "12345678901234567890", "2.50"];
+  const { text } = await load(loadXlsx, {
+    "xl/workbook.xml": `<x:workbook ${main}><x:sheets><x:sheet name="S" r:id="a"/></x:sheets></x:workbook>`,
+    "xl/_rels/workbook.xml.rels": `<Relationships><Relationship Id="a" Type="x/worksheet" Target="s.xml"/></Relationships>`,
+    "xl/sharedStrings.xml": `<x:sst ${main}><x:si><x:t>two_x000D_words_x005F_</x:t></x:si></x:sst>`,
+    "xl/s.xml": `<x:worksheet ${main}><x:row><x:c t="s"><x:v>0</x:v></x:c>${values.map(cell).join("")}</x:row></x:worksheet>`,
+  });
+  expect(text.split("\n")[2]).toBe("| two words_ | 0.3 | 0.01 | 12345678901234567890 | 2.50 |");
 });
 
 describe("dates of an Excel file", () => {

@@ -18,6 +18,7 @@ import type { Embedder, Searchable } from "./ports.js";
 import { answer } from "./stages/answer.js";
 import { chunk } from "./stages/chunk.js";
 import { countBatches } from "./stages/count-batches.js";
+import { claimingStore } from "./stages/claim-store.js";
 import { condense } from "./stages/condense.js";
 import { dryStore } from "./stages/dry-store.js";
 import { diversify } from "./stages/diversify.js";
@@ -192,7 +193,8 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
         const { maxTokens: mostTokens, costOf } = spending("ingest", { price, maxTokens, maxCost });
         const kept = keptSettings(kb);
         const settings = chosenChunkSettings(options.chunk, kept, embed.maxInputTokens);
-        const landed = keepLanded(embed, keepingSettings(kb, settings));
+        const claiming = claimingStore(kb);
+        const landed = keepLanded(claiming(embed), keepingSettings(kb, settings));
         const into = landed.store;
         let { batchTexts } = kept;
         const embedding = embedChunks<string, DocumentChunk>(landed.embedder, {
@@ -201,7 +203,8 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
           firstBatchTexts: batchTexts,
           onBatchTexts: (count) => (batchTexts = count < embed.maxBatchTexts ? count : undefined),
         });
-        const flow = chunking(into, settings).pipe(embedding).pipe(store(into));
+        const comparing = claiming(options.chunk.embedder ?? embed);
+        const flow = chunking(into, settings, comparing).pipe(embedding).pipe(store(into));
         const budget = mostTokens === undefined ? undefined : new TokenBudget(mostTokens);
         // Also of a run that was stopped: the next one is to begin with what this one learned.
         const keepLearned = async () => {

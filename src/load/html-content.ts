@@ -16,6 +16,8 @@ const sections: ReadonlySet<string> = new Set(["main", "article", "section"]);
 /** Share of a part's text from which on links are what it is made of. */
 const mostLinks = 0.5;
 
+/** Share of a page's text from which on a part is what the page is about, whatever its name. */
+const mostFurniture = 0.5;
 /** Share of a page's text from which on a lone `<article>` is what the page is about. */
 const articleShare = 0.25;
 
@@ -28,9 +30,10 @@ export function mainContent(page: HtmlElement): HtmlElement {
     .map((element) => readable(element, { ...onPage, inSection: true, inContent: true }))
     .find((element) => textLength(element) > 0);
   if (main) return main;
-  const without = readable(body, { ...onPage, furniture: false });
+  const whole = readable(body, onPage);
+  const without = readable(body, { ...onPage, leastContent: mostFurniture * textLength(whole) });
   // Where nothing else is left, what goes by such a name is what there is to read.
-  const all = textLength(without) > 0 ? without : readable(body, onPage);
+  const all = textLength(without) > 0 ? without : whole;
   const articles = find(all, ({ name }) => name === "article");
   const [article] = articles;
   const isContent = article && articles.length === 1 && textLength(article) >= articleShare * textLength(all);
@@ -61,11 +64,11 @@ interface Where {
   readonly inSection: boolean;
   readonly inContent: boolean;
   readonly inHeader: boolean;
-  /** Whether what is no content by its name is kept. */
-  readonly furniture: boolean;
+  /** Characters from which on a part is content, whatever its name. */
+  readonly leastContent: number;
 }
 
-const onPage: Where = { inSection: false, inContent: false, inHeader: false, furniture: true };
+const onPage: Where = { inSection: false, inContent: false, inHeader: false, leastContent: 0 };
 
 function readable(element: HtmlElement, where: Where): HtmlElement {
   const inContent = where.inContent || element.name === "main" || element.name === "article";
@@ -75,7 +78,7 @@ function readable(element: HtmlElement, where: Where): HtmlElement {
     if (isText(child)) return [child];
     if (isHidden(child) || isNavigation(child) || isMenu(child, inHeader)) return [];
     if (isSurrounding(child) && element.name !== "blockquote" && (!inContent || isMostlyLinks(child))) return [];
-    if (!inContent && !where.furniture && isFurniture(child)) return [];
+    if (!inContent && isFurniture(child) && textLength(child) < where.leastContent) return [];
     // The header of a page is its menu; that of an article holds its title.
     if (child.name === "header" && !inSection) return find(child, ({ name }) => name === "h1");
     return [readable(child, { ...where, inSection, inContent, inHeader })];

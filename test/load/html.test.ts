@@ -108,13 +108,10 @@ term
       "<main><header><ul><li><a>de</a><li><a>en</a></ul></header><p>Words</main>",
     ],
     ["a table of contents", "<ul><li><a href=#a>A</a><ul><li><a href=#b>B</a></ul></ul><p>Words"],
-    [
-      "a banner about cookies",
-      '<div id="cookie-banner" class="x">We use cookies.</div><div class="gdpr_popup">OK?</div><p>Words',
-    ],
+    ["a banner about cookies", '<p>Words<div id="cookie-banner" class="x">We</div><div class="gdpr_popup">?</div>'],
     [
       "menus that go by their names",
-      '<div class="top navbar">A B</div><a class="skip-link" href=#m>Skip</a><p>Words<div id=footer>(c)</div>',
+      '<div class="top navbar">A</div><a class="skip-link" href=#m>Go</a><p>Words<div id=footer>(c)</div>',
     ],
     ["a main part that is hidden", "<main hidden><p>Old</main><main><p>Words</main>"],
     ["what is not visible", "<p style='visibility: hidden'>h<p>Words"],
@@ -149,9 +146,12 @@ term
     expect(await textOf('<p hidden="until-found">Found')).toBe("Found");
   });
 
-  test("a part that goes by the name of a menu stays where it has the heading, or where there is nothing else", async () => {
+  test("a part that goes by the name of a menu stays where it has the heading, or most of the text", async () => {
     expect(await textOf('<div class="sidebar"><h1>Title</h1></div><p>Words')).toBe("# Title\n\nWords");
     expect(await textOf('<div class="breadcrumbs">Home / Here</div>')).toBe("Home / Here");
+    expect(await textOf('<div class="nav">All there is to say of it</div><p>Words')).toBe(
+      "All there is to say of it\n\nWords",
+    );
   });
 
   test("a list of links to elsewhere stays, and so does one that says more than its links", async () => {

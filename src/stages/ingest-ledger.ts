@@ -1,4 +1,4 @@
-import { BudgetError, ReconciliationError, asError } from "../errors.js";
+import { BudgetError, OptionsError, ReconciliationError, asError } from "../errors.js";
 import type { RunContext, RunEvent } from "../pipeline.js";
 import type { Source } from "../stream.js";
 import type { Document } from "../types.js";
@@ -42,6 +42,14 @@ export interface IngestReport {
   readonly warnings: readonly string[];
 }
 
+/** @throws OptionsError for what lacks the two fields that all is built on: who writes JavaScript is told by nobody else. */
+function checkDocument(document: Partial<Document> | undefined): void {
+  const { uri, text } = document ?? {};
+  if (typeof uri === "string" && uri !== "" && typeof text === "string") return;
+  const [lacking, named] = typeof text === "string" ? ["uri", ""] : ["text", typeof uri === "string" ? ` ${uri}` : ""];
+  throw new OptionsError("options", `ingest: a document${named} has no ${lacking}: it must be a string`);
+}
+
 /** How far an ingest is. */
 export interface IngestProgress {
   /** Documents there are to read; undefined until the source has been walked, or when it cannot be known. */
@@ -74,6 +82,7 @@ export class IngestLedger {
   /** Hands on a source's documents, each noted as read. */
   async *reading(source: Source<Document>): AsyncGenerator<Document> {
     for await (const document of source) {
+      checkDocument(document);
       this.#book.noteRead(document.uri);
       yield document;
     }

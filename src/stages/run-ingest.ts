@@ -1,4 +1,4 @@
-import { BudgetError, TransportError } from "../errors.js";
+import { BudgetError, OptionsError, TransportError } from "../errors.js";
 import { type Budget, createRunContext, ownSignal, type RunContext, type RunOptions, type Stage } from "../pipeline.js";
 import type { Store } from "../ports.js";
 import type { Source } from "../stream.js";
@@ -22,11 +22,22 @@ export interface RunIngestOptions extends RunOptions {
   readonly onProgress?: (progress: IngestProgress) => void;
 }
 
+/** @throws OptionsError for what hands out no documents, such as the path of a folder. */
+function checkSource(source: unknown): void {
+  const isObject = typeof source === "object" && source !== null;
+  if (isObject && ("read" in source || Symbol.asyncIterator in source || Symbol.iterator in source)) return;
+  const got = typeof source === "string" ? JSON.stringify(source) : String(source);
+  throw new OptionsError(
+    "options",
+    `ingest: the source must hand out documents, as readFolder("./docs"), readFile, readUrl and lists of them do (got ${got})`,
+  );
+}
+
 /**
  * Runs documents through `flow` with the books kept, then deletes from `into` what is gone from the source. A budget that
  * is used up ends the run early, with nothing deleted.
  *
- * @throws ReconciliationError when a document came to nothing; TransportError `timeout` when the deadline passes; whatever else
+ * @throws OptionsError for a source or a document that is none; ReconciliationError when a document came to nothing; TransportError `timeout` when the deadline passes; whatever else
  * a stage throws.
  */
 export async function runIngest(
@@ -35,6 +46,7 @@ export async function runIngest(
   into: Pick<Store, "documents" | "deleteDocuments"> & Partial<Pick<Store, "document">>,
   { onProgress, report, budget, ...run }: RunIngestOptions,
 ): Promise<IngestReport> {
+  checkSource(source);
   const ledger = new IngestLedger();
   const own = ownSignal(run.signal);
   const tracing = await openTracing();

@@ -35,3 +35,19 @@ test("an abort in the middle of an ingest is thrown as the caller's own reason",
   });
   await expect(runIngest(documents, stopping, empty, { signal: caller.signal })).rejects.toBe(reason);
 });
+
+test.each<[unknown, RegExp]>([
+  ["./docs", /^ingest: the source must hand out documents, as readFolder\("\.\/docs"\), .* \(got "\.\/docs"\)$/],
+  [undefined, /^ingest: the source must hand out documents, .* \(got undefined\)$/],
+  [[{ uri: "a" }], /^ingest: a document a has no text: it must be a string$/],
+  [[{ text: "a" }], /^ingest: a document has no uri: it must be a string$/],
+  [[undefined], /^ingest: a document has no text: it must be a string$/],
+])("a source that JavaScript lets through is refused with what is wrong: %j", async (source, message) => {
+  const nothing = stage<Document, Document>("nothing", async function* (all) {
+    for await (const document of all) if (document.text === "never") yield document;
+  });
+  await expect(runIngest(source as readonly Document[], nothing, empty, {})).rejects.toMatchObject({
+    code: "options",
+    message: expect.stringMatching(message),
+  });
+});

@@ -139,7 +139,15 @@ async function embedTexts(
     throw new TransportError("reply", `Sent ${texts.length} texts to ${embedder.space}, got ${vectors.length} vectors`);
   }
   progress(report, "tokens", tokens);
-  for (const [index, { outcome }] of texts.entries()) outcome.vector = vectors[index]!;
+  for (const [index, { outcome }] of texts.entries()) {
+    const vector = vectors[index]!;
+    if (vector.some((component) => component !== 0)) outcome.vector = vector;
+    else
+      outcome.error = new TransportError(
+        "reply",
+        `${embedder.space} made a vector of zeros of it, which has no direction`,
+      );
+  }
 }
 
 /** Leaves out what cannot end well: chunks of documents that have failed already, and chunks over the embedder's limit. */

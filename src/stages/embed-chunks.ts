@@ -9,6 +9,7 @@ import { batchLimits, packBatches, type EmbeddingBatch, type PendingText } from 
 import { RefusalIsolator } from "./refused-texts.js";
 import { remainingTime } from "./remaining-time.js";
 import { TokenBudget } from "./token-budget.js";
+import { withVector } from "./with-vector.js";
 
 export const EmbedChunksOptions = z.strictObject({
   /** Most calls in flight at once. 1 to 256; default 8. */
@@ -101,7 +102,7 @@ export function embedChunks<Space extends string, C extends Chunk = Chunk>(
           progress(report, "chunks", landed.length);
           progress(report, "reused", landed.filter(({ fresh }) => !fresh).length);
           for (const { chunk, outcome } of chunks) {
-            if (outcome.vector) yield { ...chunk, vector: outcome.vector, space };
+            if (outcome.vector) yield withVector(chunk, outcome.vector, space);
             else if (outcome.error !== ended?.error) fail(chunk, outcome.error!, context);
             else if (!failures.has(chunk.documentId)) failures.set(chunk.documentId, outcome.error!);
           }
@@ -143,10 +144,7 @@ async function embedTexts(
     const vector = vectors[index]!;
     if (vector.some((component) => component !== 0)) outcome.vector = vector;
     else
-      outcome.error = new TransportError(
-        "reply",
-        `${embedder.space} made a vector of zeros of it, which has no direction`,
-      );
+      outcome.error = new TransportError("reply", `${embedder.space} gave it a vector of zeros, without a direction`);
   }
 }
 

@@ -2,7 +2,8 @@ import { stage, type Stage } from "../pipeline.js";
 import type { Store } from "../ports.js";
 import { groupRuns } from "../stream.js";
 import { documentFingerprint, vectorKey } from "../text/chunk-identity.js";
-import type { DocumentChunk, Embedded } from "../types.js";
+import type { DocumentChunk } from "../types.js";
+import { withVector } from "./with-vector.js";
 
 /**
  * Lets go of documents that are stored as they are, and gives chunks of changed ones the vectors that the store already
@@ -25,7 +26,7 @@ export function skipKnown<Space extends string>(
       for (const [index, chunk] of chunks.entries()) {
         const vector = vectors.get(keys[index]!);
         if (vector === undefined) yield chunk;
-        else yield { ...chunk, vector, space: store.space } satisfies Embedded<DocumentChunk, Space>;
+        else yield withVector(chunk, vector, store.space);
       }
     }
   });

@@ -24,8 +24,9 @@ const batchSize = 4;
 // Two stores, killed in turns of their own, side by side.
 const seeds = [7, 8];
 const killsEach = 25;
-// Sent, or answered and on the way to the disk: the window of the stage that embeds, and what the next one is writing.
-const mostInFlight = (2 * concurrency + 2) * batchSize;
+// Sent, or answered and on the way to the disk: the window of the stage that embeds, and two writes, either of which took
+// over at most a window on a disk that is slow.
+const mostInFlight = 3 * 2 * concurrency * batchSize;
 
 type Report = Pick<IngestReport, "documents" | "chunks">;
 

@@ -13,6 +13,8 @@ export interface MapConcurrentOptions {
   readonly concurrency: number;
   /** Stops taking new items; what is in flight is left to notice the same signal. */
   readonly signal?: AbortSignal;
+  /** Items that are read before there is a slot for them, so that none stands empty while the source works. Default: 0. */
+  readonly readAhead?: number;
 }
 
 /**
@@ -23,11 +25,12 @@ export interface MapConcurrentOptions {
 export async function* mapConcurrent<In, Out>(
   source: Source<In>,
   transform: (item: In, index: number) => Promise<Out>,
-  { concurrency, signal }: MapConcurrentOptions,
+  { concurrency, signal, readAhead = 0 }: MapConcurrentOptions,
 ): AsyncGenerator<Out> {
   type Settled = { readonly value: Out } | { readonly error: unknown };
   const iterator = iterate(source);
   const window: Promise<Settled>[] = [];
+  const ahead: In[] = [];
   let inFlight = 0;
   let index = 0;
   let exhausted = false;
@@ -50,22 +53,30 @@ export async function* mapConcurrent<In, Out>(
     );
     wake();
   };
-  // Reads ahead on its own: a slot that falls free while the consumer is busy is filled at once.
+  const hasSlot = () => inFlight < concurrency && window.length < 2 * concurrency;
+  // Reads on its own: a slot that falls free while the consumer is busy is filled at once.
   const pump = () => {
-    if (stopped || exhausted || reading || inFlight >= concurrency || window.length >= 2 * concurrency) return;
+    if (stopped) return;
+    if (signal?.aborted && ahead.length > 0) {
+      ahead.length = 0;
+      exhausted = true;
+      sourceError ??= { error: signal.reason };
+    }
+    while (ahead.length > 0 && hasSlot()) start(ahead.shift()!);
+    if (exhausted || reading || !(hasSlot() || ahead.length < readAhead)) return;
     reading = (async () => {
       try {
         signal?.throwIfAborted();
         const next = await iterator.next();
         if (next.done) exhausted = true;
-        else if (!stopped) start(next.value);
+        else if (!stopped) ahead.push(next.value);
       } catch (error) {
         exhausted = true;
         sourceError = { error };
       }
       reading = undefined;
+      pump();
       if (exhausted) wake();
-      else pump();
     })();
   };
 

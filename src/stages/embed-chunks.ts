@@ -97,7 +97,11 @@ export function embedChunks<Space extends string, C extends Chunk = Chunk>(
       const batches = packBatches(sendable(source, maxInputTokens, context), { limits, space, rememberTexts });
       const stopReading = AbortSignal.any([signal, ending.signal]);
       try {
-        for await (const { chunks } of mapConcurrent(batches, embedBatch, { concurrency, signal: stopReading })) {
+        for await (const { chunks } of mapConcurrent(batches, embedBatch, {
+          concurrency,
+          signal: stopReading,
+          readAhead: 1,
+        })) {
           const landed = chunks.filter(({ outcome }) => outcome.vector);
           progress(report, "chunks", landed.length);
           progress(report, "reused", landed.filter(({ fresh }) => !fresh).length);

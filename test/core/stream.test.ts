@@ -17,16 +17,21 @@ async function* failingAfter<T>(items: readonly T[], reason: unknown): AsyncGene
 describe("mapConcurrent", () => {
   test("gives what a plain loop gives, in the order of the source, whatever the calls take", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.nat(5)), fc.integer({ min: 1, max: 6 }), async (delays, concurrency) => {
-        const double = async (turns: number, index: number) => {
-          await tick(turns);
-          return [index, turns * 2];
-        };
-        expect(await collect(mapConcurrent(delays, double, { concurrency }))).toEqual(
-          delays.map((turns, index) => [index, turns * 2]),
-        );
-      }),
-      { numRuns: 50 },
+      fc.asyncProperty(
+        fc.array(fc.nat(5)),
+        fc.integer({ min: 1, max: 6 }),
+        fc.nat(3),
+        async (delays, concurrency, readAhead) => {
+          const double = async (turns: number, index: number) => {
+            await tick(turns);
+            return [index, turns * 2];
+          };
+          expect(await collect(mapConcurrent(delays, double, { concurrency, readAhead }))).toEqual(
+            delays.map((turns, index) => [index, turns * 2]),
+          );
+        },
+      ),
+      { numRuns: 100 },
     );
   });
 
@@ -51,6 +56,47 @@ describe("mapConcurrent", () => {
     // One slow call and a row of quick ones: with two slots, the quick ones pass beside the slow one.
     await collect(mapConcurrent([40, 1, 1, 1], call, { concurrency: 2 }));
     expect(ended).toEqual([1, 2, 3, 0]);
+  });
+
+  test("reads as far ahead as it may, and starts what was read as soon as a call ends", async () => {
+    let read = 0;
+    function* items() {
+      while (true) yield read++;
+    }
+    const waiting: (() => void)[] = [];
+    const started: number[] = [];
+    const call = (item: number) =>
+      new Promise<void>((resolve) => {
+        started.push(item);
+        waiting.push(resolve);
+      });
+    const reading = mapConcurrent(items(), call, { concurrency: 2, readAhead: 1 });
+    const first = reading.next();
+    await tick(3);
+    expect([read, started]).toEqual([3, [0, 1]]);
+    waiting[0]!();
+    await first;
+    await Promise.resolve();
+    expect(started).toEqual([0, 1, 2]);
+    await tick(3);
+    expect(read).toBe(4);
+    for (const end of waiting) end();
+    await reading.return(undefined);
+  });
+
+  test("what was read ahead is not started after an abort, which is thrown though the source had ended", async () => {
+    const controller = new AbortController();
+    const reason = new Error("enough");
+    const started: number[] = [];
+    const call = async (item: number) => {
+      started.push(item);
+      await tick(5);
+      controller.abort(reason);
+    };
+    const { signal } = controller;
+    const reading = collect(mapConcurrent([1, 2], call, { concurrency: 1, readAhead: 3, signal }));
+    await expect(reading).rejects.toBe(reason);
+    expect(started).toEqual([1]);
   });
 
   test("hands out the results before the first failure, then throws it as it is", async () => {

@@ -1,11 +1,9 @@
 import { existsSync } from "node:fs";
 import type { z } from "zod";
 import { OptionsError, StoreError, asError } from "../errors.js";
-import { bothFilters, checkFilter, type Filter } from "../filter.js";
+import type { Filter } from "../filter.js";
 import type {
-  Found,
   RetrievalQuery,
-  RetrieveCall,
   Retriever,
   Searchable,
   Store,
@@ -23,11 +21,10 @@ import type { AllowedChunks } from "./allowed-chunks.js";
 import { Changes, type Position } from "./changes.js";
 import { asStoreError, type Database } from "../sqlite/database.js";
 import { Dense, type DenseOptions } from "./dense/dense.js";
-import { FoundChunk } from "./found-chunk.js";
 import { removeIndexesAhead } from "./indexes-ahead.js";
 import { LexicalIndex, type LexicalOptions } from "./lexical/lexical-index.js";
-import { checkFields } from "./filter-fields.js";
 import { isUnused, readMeta, readSettings } from "./schema.js";
+import { ScopedReading } from "./scoped-reading.js";
 import { Serial } from "./serial.js";
 import { removeUnused, type StoreFolder } from "./store-folder.js";
 import { StoreReader } from "./store-reader.js";
@@ -77,6 +74,7 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
   readonly hits: Store["hits"];
   readonly #options: EmbeddedStoreOptions<Space>;
   readonly #reader: StoreReader;
+  readonly #reading: ScopedReading;
   readonly #changes: Changes;
   readonly #writes = new Serial();
   readonly #dense: Dense;
@@ -101,7 +99,20 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
       ...options.dense,
       maySave: () => this.#writer?.holdsLock ?? false,
     });
-    ({ dense: this.dense, lexical: this.lexical, document: this.document, hits: this.hits } = this.#within(undefined));
+    this.#reading = new ScopedReading({
+      location,
+      requireScope: options.requireScope,
+      metadataSchema,
+      reader: this.#reader,
+      search: {
+        dense: (query, count, filter) => this.#searchDense(query, count, filter),
+        lexical: async ({ text, phrases }, count, filter) =>
+          (await this.#lexical).search(text, count, { phrases, filter, upTo: this.#toFind() }),
+      },
+      use: (work) => this.#use(work),
+    });
+    const { dense, lexical, document, hits } = this.#reading.within(undefined);
+    [this.dense, this.lexical, this.document, this.hits] = [dense, lexical, document, hits];
     // Loading begins at once, so that it runs beside the embedding of the first question. Failures show at the first use.
     this.#lexical = LexicalIndex.open(this.#changes, options.lexical);
     void this.#followAhead();
@@ -124,7 +135,7 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
   }
 
   scoped(filter: Filter): Searchable<Space> {
-    return this.#scoped(this.#checked(filter));
+    return this.#scoped(this.#reading.checked(filter));
   }
 
   async write(write: StoreWrite): Promise<readonly WrittenDocument[]> {
@@ -223,76 +234,8 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
         return dimension();
       },
       ...(metadataSchema && { metadataSchema }),
-      ...this.#within(scope),
-      scoped: (filter) => this.#scoped({ all: [scope, this.#checked(filter)] }),
-    };
-  }
-
-  /** What is read and found within a scope. */
-  #within(scope: Filter | undefined): Pick<Searchable, "dense" | "lexical" | "document" | "hits"> {
-    const lexical = async ({ text, phrases }: RetrievalQuery, count: number, filter: Filter | undefined) =>
-      (await this.#lexical).search(text, count, { phrases, filter, upTo: this.#toFind() });
-    return {
-      dense: this.#retriever("dense", scope, (query, count, filter) => this.#searchDense(query, count, filter)),
-      lexical: this.#retriever("lexical", scope, lexical),
-      document: (uri, call = {}) =>
-        this.#use(async () => {
-          const filter = this.#admitting(scope, call.filter);
-          return this.#reader.atOneMoment(() =>
-            filter && !this.#reader.letsThrough(filter)(uri) ? undefined : this.#reader.document(uri),
-          );
-        }),
-      hits: (found, call = {}) =>
-        this.#use(async () => {
-          const filter = this.#admitting(scope, call.filter);
-          const letsThrough = filter ? this.#reader.letsThrough(filter) : () => true;
-          return this.#reader.atOneMoment(() =>
-            found.flatMap(({ chunkId, score, placements }) => {
-              const stored = this.#reader.chunk(chunkId);
-              // In this order: of a literal that begins with a spread and goes on with names of its own, V8 makes a hidden
-              // class for each object, 290 bytes that only a full collection frees.
-              return stored && letsThrough(stored.uri) ? [{ score, placements, ...stored }] : [];
-            }),
-          );
-        }),
-    };
-  }
-
-  #checked(filter: unknown): Filter {
-    const checked = checkFilter("filter", filter);
-    if (this.#options.metadataSchema) checkFields(this.#options.metadataSchema, checked);
-    return checked;
-  }
-
-  /** What a call may see: all that its scope and its own filter both let through. */
-  #admitting(scope: Filter | undefined, filter: Filter | undefined): Filter | undefined {
-    if (scope === undefined && this.#options.requireScope) {
-      throw new StoreError(
-        "scope",
-        `The store at ${this.location} was opened with requireScope: search and read through store.scoped(filter)`,
-        { path: this.location },
-      );
-    }
-    return bothFilters(scope, filter === undefined ? undefined : this.#checked(filter));
-  }
-
-  #retriever(
-    name: string,
-    scope: Filter | undefined,
-    search: (query: RetrievalQuery, count: number, filter: Filter | undefined) => Promise<Ranking>,
-  ): Retriever {
-    return {
-      name,
-      retrieve: (query: RetrievalQuery, { count, signal, filter }: RetrieveCall) =>
-        this.#use(async () => {
-          signal?.throwIfAborted();
-          if (!Number.isInteger(count) || count < 1) {
-            throw new OptionsError("options", `${name}: count: expected a whole number from 1 on (got ${count})`);
-          }
-          const ranking = await search(query, count, this.#admitting(scope, filter));
-          signal?.throwIfAborted();
-          return this.#found(name, ranking);
-        }),
+      ...this.#reading.within(scope),
+      scoped: (filter) => this.#scoped({ all: [scope, this.#reading.checked(filter)] }),
     };
   }
 
@@ -306,15 +249,6 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
     checkVector(vector, this.dimension ?? this.#options.dimension ?? vector.length, "the query");
     const allowed = filter && this.#options.allowed.by(filter);
     return this.#dense.search(normalised(vector), count, { allowed, upTo: this.#toFind() });
-  }
-
-  #found(by: string, { labels, scores }: Ranking): Found[] {
-    const found: Found[] = [];
-    for (const [at, chunkId] of this.#reader.chunkIds(labels).entries()) {
-      if (chunkId === undefined) continue;
-      found.push(new FoundChunk(chunkId, by, found.length + 1, scores[at]!));
-    }
-    return found;
   }
 
   #change<Result>(change: (writer: WriterThread) => Promise<Result>): Promise<Result> {

@@ -9,7 +9,7 @@ import { AnswerOptions } from "./answer-options.js";
 import { composeAnswer } from "./compose-answer.js";
 import { answerStructure, repairMessageCount } from "./structured-answer.js";
 import { toolbox } from "./toolbox.js";
-import { untilAborted } from "./until-aborted.js";
+import { untilAborted } from "../stream.js";
 
 /** Most sources a citation's number can name. */
 const mostHits = 999;

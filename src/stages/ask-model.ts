@@ -6,7 +6,7 @@ import type { AnswerDraft, AnswerProgress } from "./answer-draft.js";
 import { givenUp } from "./given-up.js";
 import type { ChatFinish, ModelCall, ModelReply } from "./model-reply.js";
 import { modelRequest } from "./model-request.js";
-import { untilAborted } from "./until-aborted.js";
+import { untilAborted } from "../stream.js";
 
 export interface AskOptions {
   readonly request: ChatRequest;

@@ -4,7 +4,7 @@ import type { ChatModel, ChatRequest } from "../ports.js";
 import type { FailedAttempt, Usage } from "../types.js";
 import { givenUp } from "./given-up.js";
 import { isPassing } from "./passing-failure.js";
-import { untilAborted } from "./until-aborted.js";
+import { untilAborted } from "../stream.js";
 
 /** How long a step that only makes a search better may take. */
 export interface StepTime {

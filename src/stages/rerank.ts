@@ -9,7 +9,7 @@ import { givenUp } from "./given-up.js";
 import { modelRequest } from "./model-request.js";
 import { isPassing } from "./passing-failure.js";
 import { remainingTime } from "./remaining-time.js";
-import { unlessAborted } from "./until-aborted.js";
+import { unlessAborted } from "../stream.js";
 
 export const RerankOptions = z.strictObject({
   /** Most hits that stay. 1 to 1000; default 6. */

@@ -1,12 +1,11 @@
 import { BudgetError, OptionsError, TransportError } from "../errors.js";
 import { type Budget, createRunContext, ownSignal, type RunContext, type RunOptions, type Stage } from "../pipeline.js";
 import type { Store } from "../ports.js";
-import type { Source } from "../stream.js";
+import { type Source, untilAborted } from "../stream.js";
 import { openTracing } from "../telemetry.js";
 import type { Document } from "../types.js";
 import { deleteVanished } from "./delete-vanished.js";
 import { IngestLedger, type IngestProgress, type IngestReport } from "./ingest-ledger.js";
-import { untilAborted } from "./until-aborted.js";
 
 /** A source that says what fails, and what is no longer there. */
 export interface WatchedSource {

@@ -6,7 +6,7 @@ import { longestStart } from "../text/cut-text.js";
 import type { AnyTool, Findings, ToolContext } from "../tool.js";
 import type { ToolExchange } from "../types.js";
 import type { Approve } from "./answer-options.js";
-import { unlessAborted } from "./until-aborted.js";
+import { unlessAborted } from "../stream.js";
 
 /** A model's call, read: what to run, or what to tell the model instead. */
 export type ReadCall = {

@@ -1,9 +1,8 @@
 import { asError } from "../../errors.js";
 import type { RunContext } from "../../pipeline.js";
-import { batch, mapConcurrent } from "../../stream.js";
+import { batch, mapConcurrent, unlessAborted } from "../../stream.js";
 import { received } from "../../thread/sent-error.js";
 import type { Chunk, Document } from "../../types.js";
-import { unlessAborted } from "../until-aborted.js";
 import { unpacked } from "./packed-chunks.js";
 import type { SplitDocument, SplitSettings } from "./split-calls.js";
 import { SplittingThread } from "./splitting-thread.js";

@@ -254,6 +254,8 @@ export interface VerifyOptions {
    * the next ingest brings it back. Needs the right to write. Default: false.
    */
   readonly repair?: boolean;
+  /** Ends it with its reason, at any time but in the midst of a repair. */
+  readonly signal?: AbortSignal;
 }
 
 export interface Verification {

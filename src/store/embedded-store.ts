@@ -173,8 +173,8 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
     return this.#use(async () => this.#reader.counts());
   }
 
-  verify({ sample = 50, repair: mend = false }: VerifyOptions = {}): Promise<Verification> {
-    return this.#use(() => this.#writes.run(() => this.#verify(sample, mend)));
+  verify({ sample = 50, repair: mend = false, signal }: VerifyOptions = {}): Promise<Verification> {
+    return this.#use(() => this.#writes.run(() => this.#verify(sample, mend, signal)));
   }
 
   close(): Promise<void> {
@@ -182,18 +182,19 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
     return this.#closed;
   }
 
-  async #verify(sample: number, mend: boolean): Promise<Verification> {
+  async #verify(sample: number, mend: boolean, signal: AbortSignal | undefined): Promise<Verification> {
     if (!Number.isInteger(sample) || sample < 1 || sample > 10_000) {
       throw new OptionsError("options", `verify: sample: expected a whole number from 1 to 10000 (got ${sample})`);
     }
     const { folder, dense } = this.#options;
     const check = async () => {
-      const whole = await checkApart(folder.databasePath);
+      const whole = await checkApart(folder.databasePath, signal);
       const derived = await checkDerived(folder.path, dense.store);
       return { ...whole, derived, all: [...whole.problems, ...derived] };
     };
     const checkAndRepair = async () => {
       const before = await check();
+      signal?.throwIfAborted();
       if (!before.all.every((problem) => problem.repairable)) return { before, after: before, repaired: false };
       if (before.all.length > 0) repair(folder.path, folder.databasePath, before, before.derived);
       return { before, after: before.all.length > 0 ? await check() : before, repaired: true };
@@ -206,7 +207,7 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
     const ok = after.all.length === 0;
     const sound = after.problems.length === 0;
     const search = (vector: Float32Array, count: number) => this.#dense.search(vector, count);
-    const recall = sound ? await measureRecall(this.#changes, search, sample) : undefined;
+    const recall = sound ? await measureRecall(this.#changes, search, sample, signal) : undefined;
     return { ok, problems: before.all, recall, repaired };
   }
 

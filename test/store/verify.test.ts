@@ -224,3 +224,19 @@ test("a store that another handle writes to is verified, and not repaired", asyn
   expect(await reading.verify()).toMatchObject({ ok: true });
   await expect(reading.verify({ repair: true })).rejects.toMatchObject({ code: "locked" });
 });
+
+test("verifying ends with the caller's reason, repair or not, and leaves a store that can be verified", async () => {
+  const store = await opened(closedStore());
+  for (const repair of [false, true]) {
+    for (const turns of [0, 1, 3]) {
+      const stopping = new AbortController();
+      const reason = new Error("enough");
+      const verifying = store.verify({ repair, signal: stopping.signal });
+      for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
+      stopping.abort(reason);
+      await expect(verifying).rejects.toBe(reason);
+    }
+  }
+  expect(await store.verify({ sample: 5 })).toEqual({ ok: true, problems: [], recall: 1, repaired: false });
+  await store.write(withVectors([madeDocument("late", ["written after all that"])], dimension));
+});

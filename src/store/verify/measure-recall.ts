@@ -12,11 +12,15 @@ export async function measureRecall(
   changes: Changes,
   search: (vector: Float32Array, count: number) => Promise<Ranking>,
   sample: number,
+  signal?: AbortSignal,
 ): Promise<number | undefined> {
   const questions = sampledVectors(changes, sample);
   if (questions.length === 0) return undefined;
-  const exact = await exactNearest(changes, questions, neighbours);
+  const exact = await exactNearest(changes, questions, neighbours, signal && { signal });
   const found: Ranking[] = [];
-  for (const question of questions) found.push(await search(question, neighbours));
+  for (const question of questions) {
+    signal?.throwIfAborted();
+    found.push(await search(question, neighbours));
+  }
   return recallOf(found, exact);
 }

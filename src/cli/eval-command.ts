@@ -88,18 +88,30 @@ export async function evalCommand(world: World, folder: string, flags: EvalFlags
   return runs.some(({ comparison }) => comparison?.worse) ? exitCodes.failures : exitCodes.done;
 }
 
+/** Says what a measurement leaves that is stopped. */
+export async function tellingStop<T>(world: World, { store }: EvalFlags, measuring: Promise<T>): Promise<T> {
+  try {
+    return await measuring;
+  } catch (error) {
+    if (world.signal.aborted) {
+      const kept = store === undefined ? "name a --store to keep what is embedded" : "what was embedded is kept";
+      world.stderr.write(`Stopped without a result; ${kept}. Run the same command again.\n`);
+    }
+    throw error;
+  }
+}
+
 /** The store that was named, which stays, or a temporary one, which goes whatever happens. */
 export async function withEvalStore<T>(
   world: World,
   flags: EvalFlags,
   use: (kb: KnowledgeBase) => Promise<T>,
 ): Promise<T> {
-  if (flags.store !== undefined) return withKnowledgeBase(world, flags, true, use);
-  const temporary = await mkdtemp(join(tmpdir(), "citewell-eval-"));
+  const temporary = flags.store === undefined ? await mkdtemp(join(tmpdir(), "citewell-eval-")) : undefined;
   try {
-    return await withKnowledgeBase(world, { ...flags, store: temporary }, true, use);
+    return await withKnowledgeBase(world, temporary === undefined ? flags : { ...flags, store: temporary }, true, use);
   } finally {
-    await rm(temporary, { recursive: true, force: true });
+    if (temporary !== undefined) await rm(temporary, { recursive: true, force: true });
   }
 }
 

@@ -213,12 +213,12 @@ Examples:
   $ citewell eval ./squad --answers --limit-queries 500`,
     )
     .action(async (folder: string, flags) => {
+      const { evalCommand, tellingStop } = await import("./eval-command.js");
       if (flags.answers) {
         const { evalAnswersCommand } = await import("./eval-answers-command.js");
-        return exit(await evalAnswersCommand(world, folder, flags));
+        return exit(await tellingStop(world, flags, evalAnswersCommand(world, folder, flags)));
       }
-      const { evalCommand } = await import("./eval-command.js");
-      exit(await evalCommand(world, folder, flags));
+      exit(await tellingStop(world, flags, evalCommand(world, folder, flags)));
     });
 
   withStore(program.command("verify"))

@@ -12,8 +12,15 @@ export interface VerifyFlags extends StoreFlags {
 export async function verifyCommand(world: World, flags: VerifyFlags): Promise<number> {
   const { sample, repair } = flags;
   const found = await withKnowledgeBase(world, flags, false, (kb) =>
-    kb.verify({ ...(sample !== undefined && { sample }), ...(repair !== undefined && { repair }) }),
-  ).catch(broken);
+    kb.verify({
+      signal: world.signal,
+      ...(sample !== undefined && { sample }),
+      ...(repair !== undefined && { repair }),
+    }),
+  ).catch((error: unknown) => {
+    if (world.signal.aborted) world.stderr.write("Stopped; the store is as it was. Run the same command again.\n");
+    return broken(error);
+  });
   const { ok, problems, recall = null } = found;
   world.stdout.write(flags.json ? `${JSON.stringify({ ok, problems, recall })}\n` : describe(found, flags));
   return found.ok ? exitCodes.done : exitCodes.failures;

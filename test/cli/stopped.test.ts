@@ -2,8 +2,10 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { cp, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { PassThrough } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import { run } from "../../src/cli/run.js";
 import { sayWhenSlow } from "../../src/cli/slow-end.js";
 import { startLocalService } from "../../src/local/service.js";
 import { citewell, commandFile, handbook } from "../support/citewell.js";
@@ -75,4 +77,38 @@ test("an end that takes long is told of, with what Ctrl-C would cost; a short on
   expect(said).toEqual([]);
   await sayWhenSlow(world, () => sleep(60), 5);
   expect(said).toEqual([expect.stringMatching(/^Saving the index .* Ctrl-C twice ends at once and loses nothing/)]);
+});
+
+test.each([
+  [["verify"], "Stopped; the store is as it was. Run the same command again.\n"],
+  [
+    ["eval", "set", "--store", "measured"],
+    "Stopped without a result; what was embedded is kept. Run the same command again.\n",
+  ],
+])("Ctrl-C of %j says what it leaves, and the same command works again", async (words, sentence) => {
+  const directory = await temporaryFolder({
+    "docs/keys.md": "Keys expire.\n",
+    "set/corpus.jsonl": `{"_id":"d1","title":"","text":"Keys expire."}\n`,
+    "set/queries.jsonl": `{"_id":"q1","text":"keys"}\n`,
+    "set/qrels/test.tsv": "query-id\tcorpus-id\tscore\nq1\td1\t1\n",
+  });
+  await citewell(["index", "docs"], { cwd: directory });
+  const printed = { stdout: "", stderr: "" };
+  const into = (stream: keyof typeof printed) =>
+    new PassThrough({ encoding: "utf8" }).on("data", (text: string) => (printed[stream] += text));
+  const stopping = new AbortController();
+  const world = {
+    stdin: process.stdin,
+    stdout: into("stdout"),
+    stderr: into("stderr") as unknown as NodeJS.WriteStream,
+    environment: {},
+    directory,
+  };
+  const running = run({ ...world, signal: stopping.signal }, words);
+  // While the store is being opened: everything that the command is for is still to come.
+  await new Promise(setImmediate);
+  stopping.abort(new DOMException("Stopped by Ctrl-C", "AbortError"));
+  expect(await running).toBe(130);
+  expect(printed).toEqual({ stdout: "", stderr: sentence });
+  expect(await run({ ...world, signal: new AbortController().signal }, words)).toBe(0);
 });

@@ -126,7 +126,7 @@ describe("citewell eval --judge", () => {
     const { exitCode, stdout } = await citewell(words);
     expect({ exitCode, stdout }).toMatchObject({
       exitCode: 0,
-      stdout: expect.stringContaining("Judged by vendor/judge: 1 answers, 1 judgements could not be read"),
+      stdout: expect.stringContaining("Judged by vendor/judge: 1 answer, 1 judgement left out that could not be read."),
     });
     expect(stdout).toMatch(/Faithfulness +0\.750\n {2}5: every statement/);
     expect(stdout).toMatch(/Relevance +1\.000\n {2}5: it answers exactly/);

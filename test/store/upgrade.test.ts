@@ -31,6 +31,7 @@ function asFirstFormat(path: string): string {
     const names = (database.pragma(`old.table_info(${table})`) as { name: string }[]).map(({ name }) => `"${name}"`);
     database.exec(`INSERT INTO old.${table} (${names.join()}) SELECT ${names.join()} FROM main.${table}`);
   }
+  database.exec("CREATE INDEX old.chunks_by_document ON chunks (document)");
   database.exec("PRAGMA old.user_version = 1");
   database.exec(`PRAGMA old.application_id = ${String(database.pragma("application_id", { simple: true }))}`);
   database.close();

@@ -254,6 +254,11 @@ export interface VerifyOptions {
    * the next ingest brings it back. Needs the right to write. Default: false.
    */
   readonly repair?: boolean;
+  /**
+   * With `repair`: drops the vectors that no chunk uses, of documents that are gone or changed and of runs that were
+   * stopped. They save their price when their texts come again, until then they only take room. Default: false.
+   */
+  readonly dropUnusedVectors?: boolean;
   /** Ends it with its reason, at any time but in the midst of a repair. */
   readonly signal?: AbortSignal;
 }
@@ -266,6 +271,8 @@ export interface Verification {
   /** Share of the exact ten nearest that dense search finds; undefined for a store without vectors, or a broken one. */
   readonly recall: number | undefined;
   readonly repaired: boolean;
+  /** How many were dropped; where that was asked for and done. */
+  readonly droppedVectors?: number;
 }
 
 /** Which documents a reading sees. */

@@ -224,8 +224,9 @@ Examples:
   withStore(program.command("verify"))
     .description("check that a store is as it was written, and measure how near dense search comes to the exact answer")
     .option("--sample <count>", "questions to measure with (default: 50)", between(1, 10_000))
-    .option("--repair", "take out what is broken, make again what is derived, drop vectors that no chunk uses")
-    .addHelpText("after", "\nExample:\n  $ citewell verify --store ./.citewell --repair")
+    .option("--repair", "take out what is broken and make again what is derived")
+    .option("--drop-unused", "with --repair: drop the vectors of texts that are in no document, or not yet")
+    .addHelpText("after", "\nExamples:\n  $ citewell verify --repair\n  $ citewell verify --repair --drop-unused")
     .action(async (flags) => {
       const { verifyCommand } = await import("./verify-command.js");
       exit(await verifyCommand(world, flags));

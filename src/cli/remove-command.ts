@@ -29,7 +29,7 @@ export async function removeCommand(world: World, places: readonly string[], fla
     flags.json
       ? `${JSON.stringify({ documents: { deleted: documents }, chunks: { deleted: chunks } })}\n`
       : `Removed ${counted(documents, "document")} with ${counted(chunks, "chunk")} from the store; files stay as they are.\n` +
-          "Their vectors are kept, so that indexing them again costs nothing.\n",
+          "Their vectors are kept, so that indexing them again costs nothing: citewell verify --repair --drop-unused drops them.\n",
   );
   return exitCodes.done;
 }

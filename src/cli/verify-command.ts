@@ -1,5 +1,6 @@
-import { StoreError } from "../errors.js";
+import { OptionsError, StoreError } from "../errors.js";
 import type { Verification } from "../ports.js";
+import { counted } from "./counted.js";
 import { withKnowledgeBase, type StoreFlags, type World } from "./command-context.js";
 import { exitCodes } from "./failure.js";
 import { safeForTerminal } from "./terminal-text.js";
@@ -7,22 +8,28 @@ import { safeForTerminal } from "./terminal-text.js";
 export interface VerifyFlags extends StoreFlags {
   readonly sample?: number;
   readonly repair?: boolean;
+  readonly dropUnused?: boolean;
 }
 
 export async function verifyCommand(world: World, flags: VerifyFlags): Promise<number> {
-  const { sample, repair } = flags;
+  const { sample, repair, dropUnused } = flags;
+  if (dropUnused && !repair)
+    throw new OptionsError("options", "--drop-unused changes the store: it goes with --repair");
   const found = await withKnowledgeBase(world, flags, false, (kb) =>
     kb.verify({
       signal: world.signal,
       ...(sample !== undefined && { sample }),
       ...(repair !== undefined && { repair }),
+      ...(dropUnused !== undefined && { dropUnusedVectors: dropUnused }),
     }),
   ).catch((error: unknown) => {
     if (world.signal.aborted) world.stderr.write("Stopped; the store is as it was. Run the same command again.\n");
     return broken(error);
   });
-  const { ok, problems, recall = null } = found;
-  world.stdout.write(flags.json ? `${JSON.stringify({ ok, problems, recall })}\n` : describe(found, flags));
+  const { ok, problems, recall = null, droppedVectors } = found;
+  world.stdout.write(
+    flags.json ? `${JSON.stringify({ ok, problems, recall, droppedVectors })}\n` : describe(found, flags),
+  );
   return found.ok ? exitCodes.done : exitCodes.failures;
 }
 
@@ -33,9 +40,10 @@ function broken(error: unknown): Verification {
   return { ok: false, problems: [problem], recall: undefined, repaired: false };
 }
 
-function describe({ ok, problems, recall, repaired }: Verification, { repair }: VerifyFlags): string {
+function describe({ ok, problems, recall, repaired, droppedVectors }: Verification, { repair }: VerifyFlags): string {
   const lines = problems.map(({ what, message }) => `${what}: ${safeForTerminal(message)}`);
   if (recall !== undefined) lines.push(`Dense search finds ${(100 * recall).toFixed(1)} % of the exact ten nearest.`);
+  if (droppedVectors !== undefined) lines.push(`Dropped ${counted(droppedVectors, "vector")} that no document needs.`);
   if (ok)
     lines.push(problems.length === 0 ? "The store is sound." : "Repaired. Index again to bring back what was lost.");
   else if (!repaired && !repair && problems.every((problem) => problem.repairable)) lines.push("Run it with --repair.");

@@ -173,8 +173,8 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
     return this.#use(async () => this.#reader.counts());
   }
 
-  verify({ sample = 50, repair: mend = false, signal }: VerifyOptions = {}): Promise<Verification> {
-    return this.#use(() => this.#writes.run(() => this.#verify(sample, mend, signal)));
+  verify(options: VerifyOptions = {}): Promise<Verification> {
+    return this.#use(() => this.#writes.run(() => this.#verify(options)));
   }
 
   close(): Promise<void> {
@@ -182,7 +182,15 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
     return this.#closed;
   }
 
-  async #verify(sample: number, mend: boolean, signal: AbortSignal | undefined): Promise<Verification> {
+  async #verify({
+    sample = 50,
+    repair: mend = false,
+    dropUnusedVectors,
+    signal,
+  }: VerifyOptions): Promise<Verification> {
+    if (dropUnusedVectors && !mend) {
+      throw new OptionsError("options", "verify: dropUnusedVectors changes the store: it goes with repair");
+    }
     if (!Number.isInteger(sample) || sample < 1 || sample > 10_000) {
       throw new OptionsError("options", `verify: sample: expected a whole number from 1 to 10000 (got ${sample})`);
     }
@@ -196,19 +204,21 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
       const before = await check();
       signal?.throwIfAborted();
       if (!before.all.every((problem) => problem.repairable)) return { before, after: before, repaired: false };
-      if (before.all.length > 0) repair(folder.path, folder.databasePath, before, before.derived);
-      return { before, after: before.all.length > 0 ? await check() : before, repaired: true };
+      if (before.all.length === 0 && !dropUnusedVectors) return { before, after: before, repaired: true };
+      const dropped = repair(folder.path, folder.databasePath, before, before.derived, dropUnusedVectors ?? false);
+      const droppedVectors = dropUnusedVectors ? { droppedVectors: dropped } : {};
+      return { before, after: await check(), repaired: true, ...droppedVectors };
     };
     const checkOnly = async () => {
       const before = await check();
       return { before, after: before, repaired: false };
     };
-    const { before, after, repaired } = mend ? await this.#withLock(checkAndRepair) : await checkOnly();
+    const { before, after, ...done } = mend ? await this.#withLock(checkAndRepair) : await checkOnly();
     const ok = after.all.length === 0;
     const sound = after.problems.length === 0;
     const search = (vector: Float32Array, count: number) => this.#dense.search(vector, count);
     const recall = sound ? await measureRecall(this.#changes, search, sample, signal) : undefined;
-    return { ok, problems: before.all, recall, repaired };
+    return { ok, problems: before.all, recall, ...done };
   }
 
   /** With the right to write in this thread's hands, which the writer's thread gives up for it. */

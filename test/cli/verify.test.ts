@@ -64,3 +64,16 @@ test("what cannot be made again is said to be lost, and stays as it is", async (
   expect(stdout).toMatch(/This cannot be repaired: restore a backup, or delete the store and index again\.\n$/);
   expect(await readFile(path, "utf8")).toBe("no database at all");
 });
+
+test("--drop-unused drops the vectors of removed documents, with --repair only, and says how many", async () => {
+  const cwd = await indexed();
+  await citewell(["remove", "docs/keys.md"], { cwd });
+  const refused = await citewell(["verify", "--drop-unused"], { cwd });
+  expect(refused).toMatchObject({ exitCode: 2, stdout: "" });
+  expect(refused.stderr).toBe("citewell: --drop-unused changes the store: it goes with --repair\n");
+  const { exitCode, stdout } = await citewell(["verify", "--repair", "--drop-unused"], { cwd });
+  expect(exitCode).toBe(0);
+  expect(stdout).toContain("Dropped 1 vector that no document needs.\nThe store is sound.\n");
+  const words = ["verify", "--repair", "--drop-unused"];
+  expect(await citewellJson(words, { cwd })).toEqual({ ok: true, problems: [], recall: 1, droppedVectors: 0 });
+});

@@ -185,6 +185,22 @@ test("a repair takes no vector that is sound: what it takes out comes back witho
   expect(await store.verify()).toMatchObject({ ok: true, problems: [] });
 });
 
+test("vectors that no chunk uses are dropped where that is asked for, sound store or not, and no others", async () => {
+  const path = closedStore();
+  const store = await opened(path);
+  await store.deleteDocuments(["d1"]);
+  await expect(store.verify({ dropUnusedVectors: true })).rejects.toThrow(OptionsError);
+  expect((await store.counts()).vectors).toBe(80);
+  const done = { ok: true, problems: [], recall: 1, repaired: true, droppedVectors: 2 };
+  expect(await store.verify({ repair: true, dropUnusedVectors: true })).toEqual(done);
+  expect(await store.counts()).toEqual({ documents: 39, chunks: 78, vectors: 78 });
+  await store.close();
+  changeRows(path, "DELETE FROM chunks WHERE label = 20");
+  const broken = await opened(path);
+  expect(await broken.verify({ repair: true, dropUnusedVectors: true })).toMatchObject({ ok: true, droppedVectors: 1 });
+  expect(await broken.counts()).toEqual({ documents: 39, chunks: 77, vectors: 77 });
+});
+
 test("a database that SQLite finds broken is refused when it is opened, or reported, and never repaired", async () => {
   const path = closedStore();
   const file = join(path, "store.sqlite");

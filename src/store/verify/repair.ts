@@ -8,14 +8,18 @@ import type { DatabaseCheck } from "./check-database.js";
  * Takes out what stands for nothing and makes again what is derived, in one transaction. What cannot be made again, a
  * vector or a chunk of a document, is left out, and its document is marked so that the next ingest writes it anew. Of
  * the saved indexes, those that are broken go: they are made from the store when it is next opened.
+ *
+ * @returns how many sound vectors were dropped because no chunk uses them.
  */
 export function repair(
   folder: string,
   databasePath: string,
   { damaged }: DatabaseCheck,
   derived: readonly StoreProblem[],
-): void {
+  dropUnusedVectors: boolean,
+): number {
   const database = openDatabase(databasePath);
+  let dropped = 0;
   try {
     database.pragma("foreign_keys = OFF");
     database
@@ -46,6 +50,9 @@ export function repair(
           EXCEPT SELECT label FROM removals`);
         // Only these: one that no chunk uses was paid for, and may be of a document that is not complete yet.
         run("DELETE FROM vectors WHERE id = ?", damaged.vectors);
+        if (dropUnusedVectors) {
+          dropped = database.prepare("DELETE FROM vectors WHERE id NOT IN (SELECT vector FROM chunks)").run().changes;
+        }
         // No document has this fingerprint, so that none counts as unchanged.
         run("UPDATE documents SET fingerprint = '' WHERE id = ?", documents);
         database.exec(`
@@ -60,4 +67,5 @@ export function repair(
     database.close();
   }
   for (const { what } of derived) rmSync(join(folder, `${what}.json`), { recursive: true, force: true });
+  return dropped;
 }

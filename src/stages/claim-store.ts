@@ -1,4 +1,5 @@
 import type { Embedder, Store } from "../ports.js";
+import { withEmbed } from "./with-embed.js";
 
 /**
  * Embedders that are asked only once the store could be written: two ingests into one store would both pay, and the one
@@ -10,11 +11,9 @@ export function claimingStore(
   let claimed: Promise<unknown> | undefined;
   // A change of nothing: the right to write comes with the first change, and stays until the store is closed.
   const claim = () => (claimed ??= store.deleteDocuments([]));
-  return (embedder) => ({
-    ...embedder,
-    embed: async (texts, call) => {
+  return (embedder) =>
+    withEmbed(embedder, async (texts, call) => {
       await claim();
       return embedder.embed(texts, call);
-    },
-  });
+    });
 }

@@ -6,6 +6,7 @@ import { vectorKey } from "../text/chunk-identity.js";
 import type { EmbedTexts } from "../text/semantic-cuts.js";
 import { RefusalIsolator } from "./refused-texts.js";
 import { remainingTime } from "./remaining-time.js";
+import { withEmbed } from "./with-embed.js";
 
 /** Vectors of the latest sentences that a run remembers: headers and phrases that document after document repeats. */
 const mostRemembered = 2048;
@@ -77,11 +78,8 @@ export function sentenceEmbedding(
 
 /** In place of an embedder where nothing is to be sent: every text has as many tokens as we count, and is like no other. */
 export function dryEmbedder<Space extends string>(embedder: Embedder<Space>): Embedder<Space> {
-  return {
-    ...embedder,
-    embed: async (texts, { countedTokens } = {}) => ({
-      vectors: texts.map(() => new Float32Array(1)),
-      tokens: countedTokens ?? texts.reduce((sum, text) => sum + embedder.tokens.count(text), 0),
-    }),
-  };
+  return withEmbed(embedder, async (texts, { countedTokens } = {}) => ({
+    vectors: texts.map(() => new Float32Array(1)),
+    tokens: countedTokens ?? texts.reduce((sum, text) => sum + embedder.tokens.count(text), 0),
+  }));
 }

@@ -1,5 +1,6 @@
 import type { Embedder, Store } from "../ports.js";
 import { keyOfText } from "../text/chunk-identity.js";
+import { withEmbed } from "./with-embed.js";
 
 /** Longest that a vector waits in memory for the reply before its own, in milliseconds. */
 const patienceMs = 1000;
@@ -19,7 +20,7 @@ export interface KeepingLanded<Space extends string> {
  * has waited for a second is written by itself; in a run without slow requests nothing is.
  */
 export function keepLanded<Space extends string>(
-  { space, dimension, ...limits }: Embedder<Space>,
+  embedder: Embedder<Space>,
   into: KeepingLanded<Space>["store"],
 ): KeepingLanded<Space> {
   const landed = new Map<string, { readonly vector: Float32Array; readonly at: number }>();
@@ -41,21 +42,16 @@ export function keepLanded<Space extends string>(
   };
 
   return {
-    embedder: {
-      ...limits,
-      space,
-      ...(dimension !== undefined && { dimension }),
-      embed: async (texts, call) => {
-        const reply = await limits.embed(texts, call);
-        const at = performance.now();
-        for (const [index, vector] of reply.vectors.entries()) {
-          const text = texts[index];
-          if (text !== undefined) landed.set(keyOfText(text), { vector, at });
-        }
-        watch();
-        return reply;
-      },
-    },
+    embedder: withEmbed(embedder, async (texts, call) => {
+      const reply = await embedder.embed(texts, call);
+      const at = performance.now();
+      for (const [index, vector] of reply.vectors.entries()) {
+        const text = texts[index];
+        if (text !== undefined) landed.set(keyOfText(text), { vector, at });
+      }
+      watch();
+      return reply;
+    }),
     store: {
       ...into,
       write: (write) => {

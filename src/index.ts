@@ -92,6 +92,7 @@ export type {
   ToolDescription,
   ToolMessages,
   Verification,
+  CloseOptions,
   VerifyOptions,
   WrittenDocument,
 } from "./ports.js";

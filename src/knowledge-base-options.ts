@@ -4,7 +4,7 @@ import type { Filter } from "./filter.js";
 import type { DocumentSource } from "./load/source.js";
 import type { ChatModelOptions } from "./models/chat-model.js";
 import type { RunOptions } from "./pipeline.js";
-import type { Store } from "./ports.js";
+import type { CloseOptions, Store } from "./ports.js";
 import type { AnswerOptions } from "./stages/answer-options.js";
 import type { ChunkOptions } from "./stages/chunk.js";
 import type { IngestReport } from "./stages/ingest-ledger.js";
@@ -167,7 +167,8 @@ export interface KnowledgeBase {
   readonly verify: Store["verify"];
   /** A conversation that is kept beside the documents, new or gone on with. */
   readonly conversation: (options: { readonly id: string }) => Conversation<AskOptions>;
-  readonly close: () => Promise<void>;
+  /** See `Store.close`. */
+  readonly close: (options?: CloseOptions) => Promise<void>;
 }
 
 /** What is seen of a knowledge base within a scope. */

@@ -259,10 +259,10 @@ export async function openKnowledgeBase(given: KnowledgeBaseOptions = {}): Promi
         return conversation(id, conversations, wholeStore.ask);
       },
 
-      async close() {
+      async close(closing) {
         try {
           conversations?.close();
-          await kb.close();
+          await kb.close(closing);
         } finally {
           await upstream.close();
         }

@@ -246,6 +246,11 @@ export interface StoreProblem {
   readonly repairable: boolean;
 }
 
+export interface CloseOptions {
+  /** Ends the wait for what was written to be in the indexes. It is no error. Default: it is waited for. */
+  readonly signal?: AbortSignal;
+}
+
 export interface VerifyOptions {
   /** Questions that recall is measured with, 1 to 10,000. Default: 50. */
   readonly sample?: number;
@@ -323,6 +328,9 @@ export interface Store<Space extends string = string, Fields extends object = Me
   readonly counts: () => Promise<StoreCounts>;
   /** Reads everything through and compares it with what it must be. Takes as long as that: minutes for gigabytes. */
   readonly verify: (options?: VerifyOptions) => Promise<Verification>;
-  /** Waits until all derived indexes hold what was written, saves them, and lets go of every file and thread. */
-  readonly close: () => Promise<void>;
+  /**
+   * Waits until all derived indexes hold what was written, saves them, and lets go of every file and thread. Where the
+   * signal aborts, they are saved as far as they have come: who opens the store next goes on from there.
+   */
+  readonly close: (options?: CloseOptions) => Promise<void>;
 }

@@ -85,7 +85,7 @@ export async function withKnowledgeBase<T>(
   try {
     return await use(kb, settings);
   } finally {
-    await sayWhenSlow(world, () => kb.close());
+    await sayWhenSlow(world, () => kb.close({ signal: world.signal }));
     await transport?.close();
   }
 }

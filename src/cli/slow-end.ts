@@ -13,8 +13,9 @@ export async function sayWhenSlow(
   afterMs = quietMs,
 ): Promise<void> {
   const timer = setTimeout(() => {
-    const again = signal.aborted ? "Ctrl-C again" : "Ctrl-C twice";
-    const sentence = `Saving the index that searches use. ${again} ends at once and loses nothing: the next command does it then.`;
+    const sentence = signal.aborted
+      ? "Saving the index that searches use. Ctrl-C again ends at once and loses nothing: the next command does it then."
+      : "Bringing the index that searches use up to date. Ctrl-C ends that and loses nothing: the next command goes on.";
     stderr.write(`${stderr.isTTY ? "\r\u001B[2K" : ""}${sentence}\n`);
   }, afterMs);
   try {

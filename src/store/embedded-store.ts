@@ -3,6 +3,7 @@ import type { z } from "zod";
 import { OptionsError, StoreError, asError } from "../errors.js";
 import type { Filter } from "../filter.js";
 import type {
+  CloseOptions,
   RetrievalQuery,
   Retriever,
   Searchable,
@@ -15,6 +16,7 @@ import type {
   VerifyOptions,
   WrittenDocument,
 } from "../ports.js";
+import { unlessAborted } from "../stream.js";
 import { checkMetadata } from "../text/check-metadata.js";
 import type { Metadata } from "../types.js";
 import type { AllowedChunks } from "./allowed-chunks.js";
@@ -177,8 +179,8 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
     return this.#use(() => this.#writes.run(() => this.#verify(options)));
   }
 
-  close(): Promise<void> {
-    this.#closed ??= this.#close();
+  close({ signal }: CloseOptions = {}): Promise<void> {
+    this.#closed ??= this.#close(signal);
     return this.#closed;
   }
 
@@ -331,7 +333,7 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
     }
   }
 
-  async #close(): Promise<void> {
+  async #close(signal: AbortSignal | undefined): Promise<void> {
     await Promise.allSettled(this.#underWay);
     await this.#writes.idle();
     const { database, folder } = this.#options;
@@ -342,7 +344,7 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
     try {
       used = !isUnused(database);
       // Whoever may write saves, so that two processes do not take turns in replacing each other's files.
-      if (used && (await this.#mayWrite(ownLock))) await this.#saveDerived(lexical);
+      if (used && (await this.#mayWrite(ownLock))) await this.#saveDerived(lexical, signal);
     } catch (error) {
       warn("What was derived from the store could not be saved and will be made again", error);
     }
@@ -363,8 +365,11 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
     return this.#writer && !this.#writer.ended ? this.#writer.tryLock() : ownLock.tryTake();
   }
 
-  async #saveDerived(lexical: LexicalIndex | undefined): Promise<void> {
-    await Promise.all([this.#dense.follow(), lexical?.follow()]);
+  async #saveDerived(lexical: LexicalIndex | undefined, signal: AbortSignal | undefined): Promise<void> {
+    const following = Promise.all([this.#dense.follow(), lexical?.follow()]);
+    await (signal ? unlessAborted(following, signal) : following).catch((error: unknown) => {
+      if (!signal?.aborted) throw error;
+    });
     await Promise.all([this.#dense.save(), lexical?.changed ? lexical.save() : undefined]);
   }
 }

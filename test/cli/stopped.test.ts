@@ -76,7 +76,7 @@ test("an end that takes long is told of, with what Ctrl-C would cost; a short on
   await sleep(20);
   expect(said).toEqual([]);
   await sayWhenSlow(world, () => sleep(60), 5);
-  expect(said).toEqual([expect.stringMatching(/^Saving the index .* Ctrl-C twice ends at once and loses nothing/)]);
+  expect(said).toEqual([expect.stringMatching(/^Bringing the index .* Ctrl-C ends that and loses nothing/)]);
 });
 
 test.each([

@@ -27,10 +27,19 @@ export async function show(
   events: AsyncIterable<AnswerEvent>,
   world: Pick<World, "stdout" | "stderr" | "directory">,
 ): Promise<Answer> {
+  // On a terminal a note stands below the text that it comes in the midst of, not behind it.
+  let open = false;
+  const note = (line: string) => {
+    world.stderr.write(`${open && world.stderr.isTTY ? "\n" : ""}${line}\n`);
+    open = false;
+  };
   const answer = await lastOf(events, (event) => {
-    if (event.type === "text-delta") world.stdout.write(safeForTerminal(event.text));
-    if (event.type === "tool-call") world.stderr.write(`[calls ${event.name}]\n`);
-    if (event.type === "warning") world.stderr.write(`citewell: ${safeForTerminal(event.message)}\n`);
+    if (event.type === "text-delta") {
+      world.stdout.write(safeForTerminal(event.text));
+      open ||= event.text !== "";
+    }
+    if (event.type === "tool-call") note(`[calls ${event.name}]`);
+    if (event.type === "warning") note(`citewell: ${safeForTerminal(event.message)}`);
   });
   world.stdout.write(`\n\n${describeSources(answer, world.directory)}`);
   return answer;

@@ -1,7 +1,7 @@
 /**
- * Embeddings, reranking and streamed chat in a process of its own, each answered after a fixed time: `node
- * ask-upstream.js <dimension>`. Tells by IPC when each request had come and when its reply began to go:
- * the clock is the machine's, the same in both processes.
+ * A separate process that answers embeddings, reranking and streamed chat after a fixed time: `node ask-upstream.js
+ * <dimension>`. It reports by IPC when each request had arrived and when its reply started, on the machine's clock, which
+ * both processes share.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
@@ -13,27 +13,27 @@ import { vectorOf } from "./fixed-latency-upstream.js";
 
 const program = fileURLToPath(import.meta.url);
 
-/** What became of one request. Times are of `nowMs`. */
+/** The course of one request. Times are those of `nowMs`. */
 export interface ServedCall {
   readonly operation: "embeddings" | "rerank" | "chat";
   readonly arrivedMs: number;
   readonly repliedMs: number;
-  /** When its connection or its reply was at an end. */
+  /** When its connection or its reply ended. */
   readonly closedMs: number;
 }
 
 export interface AskUpstream {
   readonly baseUrl: string;
-  /** The calls since the last time, once all of them are at an end. */
+  /** The calls since the last message, once all of them have ended. */
   readonly calls: () => Promise<readonly ServedCall[]>;
-  /** Milliseconds that requests wait for their reply from now on. */
+  /** From now on, requests wait this many milliseconds for their reply. */
   readonly answerAfter: (latencyMs: number) => Promise<void>;
-  /** Whether chat goes on for ever from now on. */
+  /** Whether chat streams without end from now on. */
   readonly chatForEver: () => Promise<void>;
   readonly close: () => void;
 }
 
-/** Milliseconds of the clock that all processes of the machine share. */
+/** Milliseconds on the clock that all processes of the machine share. */
 export function nowMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }

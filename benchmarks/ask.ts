@@ -1,7 +1,7 @@
 /**
- * What asking adds to the upstream's own time: from the question to the first text of the answer, on a store of made
- * chunks, with embeddings, reranking and chat answered after a fixed time by a process of its own. Then how soon the
- * upstream's socket is closed when the reader leaves the answer.
+ * Measures the time that asking adds to the upstream's own, from the question to the first text of the answer, on a store
+ * of generated chunks. A separate process answers embeddings, reranking and chat after a fixed time. Then measures how soon
+ * the upstream's socket is closed when the reader leaves the answer.
  *
  *     npm run build && npm run build:examples && node build/benchmarks/ask.js [chunks] [dimension] [latency in ms] [questions]
  */
@@ -20,7 +20,7 @@ const warmUpCount = 20;
 const leavings = 20;
 const steps = ["embed", "search", "pack and send", "read"] as const;
 
-// Words by Zipf's law, as in real text.
+// Words follow Zipf's law, as in real text.
 const next = seededRandom(1);
 const vocabulary = Array.from({ length: 50_000 }, (_, index) => `w${index.toString(36)}x`);
 const word = () => vocabulary[Math.floor(vocabulary.length ** next()) - 1]!;
@@ -51,7 +51,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** A paragraph is a chunk: two of them are longer than a chunk may be. */
+/** Each paragraph becomes one chunk, because two of them exceed the limit. */
 function* madeDocuments(): Generator<Document> {
   for (let done = 0, number = 0; done < chunkCount; number++) {
     const count = Math.min(chunksPerDocument, chunkCount - done);
@@ -61,7 +61,7 @@ function* madeDocuments(): Generator<Document> {
   }
 }
 
-/** One question after another: what lies between the upstream's replies and our next requests is our own time. */
+/** Asks one question after another. The time between the upstream's replies and our next requests is our own. */
 async function measureAsking(kb: KnowledgeBase, { calls }: AskUpstream, stored: string): Promise<void> {
   const added: number[] = [];
   const taken: Record<(typeof steps)[number], number[]> = { embed: [], search: [], "pack and send": [], read: [] };

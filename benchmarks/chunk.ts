@@ -1,7 +1,7 @@
 /**
- * Chunking real Markdown, ours beside the peers' with the same tokenizer, size and overlap, against one plain pass of that
- * tokenizer over the same text. CPU time of this process, best of the runs: on a busy machine the clock tells of others.
- * What is slow runs fewer times: a run of many seconds says by itself what several short ones say together.
+ * Compares chunking of real Markdown, ours and the peers' with the same tokenizer, size and overlap, with one plain pass of
+ * that tokenizer over the same text. Prints CPU time of this process, the best of the runs, because wall time on a busy
+ * machine includes other work. Slow splitters run fewer times.
  *
  *     npm run build:examples && node build/benchmarks/chunk.js [folder of .md files] [share of the files, 0 to 1]
  */
@@ -9,15 +9,15 @@ import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { cpus } from "node:os";
 import { join } from "node:path";
-import { split } from "../src/text/split.js";
-import { defaultTokens } from "../src/text/tokens.js";
-import type { Document } from "../src/types.js";
+import { split } from "../src/text/chunking/split.js";
+import { defaultTokens } from "../src/text/tokens/tokens.js";
+import type { Document } from "../src/core/types.js";
 import { peerSplitters, plainCount } from "./peer-splitters.js";
 
-/** Most runs of each way; none begins once the runs before it took as long as `enoughSeconds` together. */
+/** Maximum runs of each splitter. No run starts once the earlier ones took `enoughSeconds` in total. */
 const mostRuns = 6;
 const enoughSeconds = 4;
-/** Of the files: what each way is warmed up with. */
+/** Share of the files that each splitter is warmed up with. */
 const warmingShare = 1 / 16;
 const overlapTokens = 32;
 const folder = process.argv[2] ?? "../shared/data/docs-corpus";
@@ -33,7 +33,7 @@ const documents: readonly Document[] = spread(
 const characters = documents.reduce((total, { text }) => total + text.length, 0);
 
 const plainPass = "one plain pass of gpt-tokenizer";
-/** What one document comes to: tokens or chunks. */
+/** The number of tokens or chunks of one document. */
 type Count = (document: Document) => number | Promise<number>;
 const ways: ReadonlyMap<string, Count> = new Map<string, Count>([
   [plainPass, ({ text }) => plainCount(text)],
@@ -60,7 +60,7 @@ console.log(
 const taken = new Map<string, number[]>();
 const counts = new Map<string, number>();
 for (const count of ways.values()) await sum(spread(documents, warmingShare), count);
-// In turn, so that what else the machine does falls on all of them.
+// Splitters take turns, so that other load on the machine affects all of them.
 for (let round = 1; round <= mostRuns; round++) {
   for (const [name, count] of ways) {
     const runs = taken.get(name) ?? [];
@@ -91,7 +91,7 @@ async function sum(of: readonly Document[], count: Count): Promise<number> {
   return total;
 }
 
-/** So many of the items, evenly spread. */
+/** This many of the items, evenly spread. */
 function spread<Item>(items: readonly Item[], part: number): readonly Item[] {
   return items.filter((_, index) => Math.floor((index + 1) * part) > Math.floor(index * part));
 }

@@ -3,8 +3,8 @@ import { createHistogram } from "node:perf_hooks";
 const everyMs = 5;
 
 /**
- * How much later than due a timer fires while some work is under way. Node's own monitor, paused between two stretches
- * of work, would count the pause as a delay.
+ * Measures how late timers fire while work is in progress. Node's own monitor would count a pause between two stretches of
+ * work as a delay.
  */
 export class EventLoopDelay {
   readonly #histogram = createHistogram();

@@ -1,7 +1,7 @@
 /**
- * An embeddings service of its own process that answers after a fixed time: `node fixed-latency-upstream.js <latency in
- * ms> <dimension>`. Vectors are made of the text alone. Tells its port by IPC, and on any message how many requests and
- * texts came since the last one.
+ * An embeddings service in its own process that answers after a fixed time: `node fixed-latency-upstream.js <latency in ms>
+ * <dimension>`. Vectors depend on the text alone. It reports its port by IPC, and on any message the number of requests and
+ * texts since the last one.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
@@ -39,7 +39,7 @@ export async function startFixedLatencyUpstream(latencyMs: number, dimension: nu
   };
 }
 
-/** Spread evenly enough for a graph, and the same for the same text. */
+/** Vectors spread evenly enough for a graph, and equal for equal texts. */
 export function vectorOf(text: string, dimension: number): Float32Array<ArrayBuffer> {
   let seed = 7;
   for (let at = 0; at < text.length; at++) seed = (Math.imul(seed, 31) + text.charCodeAt(at)) | 0;

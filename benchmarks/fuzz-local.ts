@@ -1,4 +1,4 @@
-// Sends the local service thousands of bad and good requests, and watches its answers, its life and its memory.
+// Sends the local service thousands of good and bad requests, and checks its answers, that it survives, and its memory.
 //
 // Run: npm run build && npm run build:examples && node build/benchmarks/fuzz-local.js [requests] [seed]
 import { spawn } from "node:child_process";
@@ -11,21 +11,21 @@ import { fuzzRequests, type FuzzRequest } from "./fuzz-requests.js";
 
 const total = Number(process.argv[2] ?? 20_000);
 const seed = Number(process.argv[3] ?? 1);
-/** A service that kept what it is done with would need more than this and end. */
+/** Heap limit of the service: one that leaked would exceed it and end. */
 const heapMegabytes = 96;
 const looks = 8;
-/** Requests between two looks at the memory. */
+/** Requests between two measurements of memory. */
 const lookEvery = Math.max(1, Math.floor(total / looks));
 /**
- * How far what is in use may grow in the second half. What is remembered on purpose, within bounds, and code that is
- * compiled have come by then: 2 % were measured from 20,000 to 40,000 requests.
+ * How much memory in use may grow in the second half. Bounded caches are full and code is compiled by then: from 20,000 to
+ * 40,000 requests it grew by 2 %.
  */
-const mostGrowth = 0.05;
+const maxGrowth = 0.05;
 
 console.log(`${cpus()[0]?.model ?? "unknown processor"}, Node ${process.version}, ${process.platform} ${process.arch}`);
 console.log(`node ${process.argv.slice(1).join(" ")}`);
 
-// Time runs fast, so that video tasks are forgotten as they would be in a service that lives long.
+// Time runs fast, so that video tasks expire as they would in a service that runs for long.
 const command = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 const answerLooks = `process.on("message", () => { gc(); gc(); process.send(process.memoryUsage()); }); process.channel.unref();`;
 const service = spawn(
@@ -63,7 +63,7 @@ function answerTo({ method, path, body }: FuzzRequest): Promise<{ readonly statu
 }
 
 interface Memory {
-  /** In use after what is not needed was collected: heap and buffers, in megabytes. */
+  /** Heap and buffers in use after garbage collection, in megabytes. */
   readonly used: number;
   readonly resident: number;
 }
@@ -112,8 +112,8 @@ else {
   console.log(`Resident: ${row("resident")} MB, with a heap of at most ${heapMegabytes} MB`);
   const half = seen[Math.floor(seen.length / 2)]?.used ?? 0;
   const growth = (seen.at(-1)?.used ?? 0) / half - 1;
-  console.log(`Growth in the second half: ${(growth * 100).toFixed(1)} %, at most ${mostGrowth * 100} %`);
-  if (growth > mostGrowth) failures.push("The service keeps what it is done with");
+  console.log(`Growth in the second half: ${(growth * 100).toFixed(1)} %, at most ${maxGrowth * 100} %`);
+  if (growth > maxGrowth) failures.push("The service keeps what it is done with");
 }
 for (const failure of failures.slice(0, 10)) console.log(failure);
 process.exitCode = hasEnded() || failures.length > 0 ? 1 : 0;

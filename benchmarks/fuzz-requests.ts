@@ -1,6 +1,6 @@
 import { seededRandom } from "../test/support/seeded-random.js";
 
-/** One request, as it goes over the wire. */
+/** One request as it is sent. */
 export interface FuzzRequest {
   readonly method: string;
   readonly path: string;
@@ -15,7 +15,7 @@ const tool = {
 };
 const question = "Context: Keys expire after 90 days.\n\nQuestion: When do keys expire?";
 
-/** Requests that the service carries out, one or more of each operation. */
+/** Valid requests, one or more for each operation. */
 const good: readonly (readonly [method: string, path: string, body?: object])[] = [
   [
     "POST",
@@ -149,7 +149,7 @@ export function* fuzzRequests(seed: number): Generator<FuzzRequest, never> {
     return Object.fromEntries([...entries.filter(([other]) => other !== name), [name, mutated(inner)]]);
   };
 
-  /** Another byte, one fewer, or the end cut off. */
+  /** Changes a byte, removes one, or cuts the end off. */
   const damaged = (text: string): Uint8Array => {
     const whole = Buffer.from(text);
     const at = below(whole.length);

@@ -1,33 +1,21 @@
 /**
- * Does memory stay bounded? Ingests documents made of real paragraphs, each made unique, in a process of its own for each
- * size and index, and prints the peak of its resident memory with and without the vectors themselves. The smaller size is
- * what the larger one is compared with: at most 1.5 times as much is asked of 100,000 beside 10,000.
+ * Measures whether memory stays bounded. Ingests documents made of real paragraphs, each made unique, in a separate process
+ * for each size and index, and prints the peak of its resident memory with and without the vectors themselves. The aim is
+ * that 100,000 documents need at most 1.5 times the memory of 10,000.
  *
  *     npm run build && npm run build:examples && node build/benchmarks/ingest-memory.js [size...] [flat|hnsw...]
  */
-import {
-  chunk,
-  createTransport,
-  type Document,
-  embedChunks,
-  embedder,
-  openStore,
-  Pipeline,
-  skipKnown,
-  store,
-  storeBlank,
-} from "citewell";
+import { createTransport, type Document, embedder, ingest, openStore } from "citewell";
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type * as Ledger from "../src/stages/ingest-ledger.js";
 import { startFixedLatencyUpstream } from "./fixed-latency-upstream.js";
 
 const program = fileURLToPath(import.meta.url);
-// Small, so that what is measured is all the rest.
+// Vectors are small, so that the figure shows everything else.
 const dimension = 32;
 const corpora = ["squad/articles.jsonl", "scifact/corpus.jsonl"];
 
@@ -35,7 +23,7 @@ interface Measured {
   readonly chunks: number;
   readonly seconds: number;
   readonly peakMb: number;
-  /** Before the store is closed, which saves the indexes. */
+  /** Peak before the store is closed, which saves the indexes. */
   readonly peakBeforeClosingMb: number;
   readonly heapMb: number;
   readonly arrayBuffersMb: number;
@@ -77,23 +65,13 @@ async function compare(): Promise<void> {
 }
 
 async function measure(size: number, index: Index, baseUrl: string): Promise<Measured> {
-  const { IngestLedger } = (await import(built("stages/ingest-ledger.js"))) as typeof Ledger;
   const folder = mkdtempSync(join(tmpdir(), "citewell-benchmark-"));
   try {
     const began = performance.now();
     const transport = createTransport({ baseUrl, apiKey: "key", concurrency: 8 });
     const embed = embedder(transport, { model: "made-m3", dimension });
     const kb = await openStore(join(folder, "store"), embed, { index });
-    const flow = Pipeline.from<Document>()
-      .pipe(storeBlank(kb))
-      .pipe(chunk({ for: embed }))
-      .pipe(skipKnown(kb))
-      .pipe(embedChunks(embed))
-      .pipe(store(kb));
-    const ledger = new IngestLedger();
-    const documents = ledger.reading(madeDocuments(size));
-    for await (const _ of flow.stream(documents, { report: (event) => ledger.add(event) })) ledger.progress();
-    const { chunks } = ledger.report(new Map());
+    const { chunks } = await ingest(madeDocuments(size), { store: kb, embedder: embed, onProgress: () => {} });
     const { heapUsed, arrayBuffers } = process.memoryUsage();
     const peakBeforeClosing = process.resourceUsage().maxRSS;
     await kb.close();
@@ -112,10 +90,10 @@ async function measure(size: number, index: Index, baseUrl: string): Promise<Mea
 }
 
 /**
- * Paragraphs of the corpora, over and over, each with three words of the corpora behind it that no other has: numbers
- * would be words that no text ever had, and an index of words would grow as none does. The paragraphs lie outside the heap
- * and are decoded one by one, as from a file: V8 lets garbage lie in proportion to what is alive, and who ingests real
- * documents does not hold them all.
+ * Paragraphs of the corpora, repeated, each followed by a unique combination of three words of the corpora. Numbers would
+ * be new words, and an index of words would grow as it does for no real text. The paragraphs are kept outside the heap and
+ * decoded one by one, as from a file: V8 collects garbage less often the more is alive, and a real ingest does not hold all
+ * of its documents.
  */
 function* madeDocuments(size: number): Generator<Document> {
   const { bytes, ends, spoken } = heldParagraphs();
@@ -128,9 +106,9 @@ function* madeDocuments(size: number): Generator<Document> {
 }
 
 interface HeldParagraphs {
-  /** One behind the other. */
+  /** All paragraphs, concatenated. */
   readonly bytes: Buffer;
-  /** Where each ends. */
+  /** The end of each paragraph. */
   readonly ends: readonly number[];
   readonly spoken: readonly string[];
 }
@@ -146,12 +124,7 @@ function heldParagraphs(): HeldParagraphs {
   const found = paragraphs.slice(0, 500).flatMap((paragraph) => paragraph.match(/\b[a-z]{5,}\b/g) ?? []);
   let end = 0;
   const ends = paragraphs.map((paragraph) => (end += Buffer.byteLength(paragraph)));
-  // Strings of their own, not slices that keep the corpora alive.
+  // Copies, because slices would keep the corpora alive.
   const spoken = [...new Set(found)].slice(0, 100).map((word) => Buffer.from(word).toString());
   return { bytes: Buffer.from(paragraphs.join("")), ends, spoken };
-}
-
-// What is measured is the build, as it is shipped.
-function built(file: string): string {
-  return new URL(`../../dist/${file}`, import.meta.url).href;
 }

@@ -1,7 +1,7 @@
 /**
- * Split, embed and insert as users of the peers do, in a process of its own: forked by `ingest.ts` with the peer's name,
- * a folder of Markdown, the address of the upstream and a dimension; answers with seconds and chunks, or with nothing
- * where the peer is not installed. The same texts, chunk size, batch size and cap on calls in flight as ours.
+ * Splits, embeds and inserts as users of the peers do. `ingest.ts` forks it with the peer's name, a folder of Markdown, the
+ * address of the upstream and a dimension; it answers with seconds and chunks, or with nothing if the peer is not
+ * installed. Texts, chunk size, batch size and concurrency are the same as ours.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -44,7 +44,7 @@ if (process.argv[1] === program) {
   process.disconnect();
 }
 
-/** Vectors of one batch. */
+/** Embeds one batch. */
 async function embed(baseUrl: string, input: readonly string[]): Promise<number[][]> {
   const response = await fetch(`${baseUrl}/llm/v1/embeddings`, {
     method: "POST",
@@ -69,7 +69,7 @@ async function splitterOf(name: PeerName) {
   return found?.ofSize(maxTokens, overlapTokens);
 }
 
-/** All documents split, then all embedded with the cap that its embedding classes keep, then all inserted and saved. */
+/** Splits all documents, embeds them with the concurrency of its embedding classes, then inserts and saves all. */
 async function langChain(name: PeerName, folder: string, baseUrl: string): Promise<PeerRun | undefined> {
   const split = await splitterOf(name);
   const stores = await loadPeer<LangChainStores>("@langchain/community/vectorstores/hnswlib");
@@ -107,7 +107,7 @@ async function langChain(name: PeerName, folder: string, baseUrl: string): Promi
   }
 }
 
-/** Its splitter, and batches one after the other, as its ingestion embeds; vectors are kept in an array. */
+/** Uses its splitter, and embeds one batch after another, as its ingestion does; vectors are kept in an array. */
 async function llamaIndex(name: PeerName, folder: string, baseUrl: string): Promise<PeerRun | undefined> {
   const split = await splitterOf(name);
   if (!split) return undefined;

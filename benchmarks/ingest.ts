@@ -1,8 +1,8 @@
 /**
- * Ingest end to end, through the public stages, against the slowest thing that it cannot do without: waiting for the
- * upstream at the cap on calls in flight, one pass of the tokenizer over the texts, or inserting the vectors into an HNSW
- * graph and nothing else. Then the peers that are installed do the same: split, embed, insert, with the same texts, chunk
- * size, batch size and cap. The upstream is a child process that answers after a fixed time.
+ * Compares ingest end to end, through the public stages, with the slowest of its unavoidable parts: waiting for the upstream
+ * at full concurrency, one pass of the tokenizer over the texts, or inserting the vectors into an HNSW graph. Then the
+ * installed peers split, embed and insert the same texts with the same chunk size, batch size and concurrency. The upstream
+ * is a child process that answers after a fixed time.
  *
  *     npm run build && npm run build:examples && node build/benchmarks/ingest.js [folder] [latency in ms] [dimension]
  */
@@ -26,8 +26,8 @@ import { join } from "node:path";
 import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks";
 import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import type * as Hnsw from "../src/store/dense/hnsw.js";
-import type * as Tokens from "../src/text/tokens.js";
+import type * as Hnsw from "../src/store/dense/graph/hnsw.js";
+import type * as Tokens from "../src/text/tokens/tokens.js";
 import { startFixedLatencyUpstream } from "./fixed-latency-upstream.js";
 import { type PeerRun, peers } from "./ingest-peers.js";
 import { batchTexts, concurrency, markdownIn, maxTokens, overlapTokens } from "./ingest-setting.js";
@@ -59,7 +59,7 @@ async function measure(folder: string): Promise<void> {
   const { baseUrl } = upstream;
   const folderOfStores = mkdtempSync(join(tmpdir(), "citewell-benchmark-"));
   try {
-    // In a process of its own: the counter remembers words, and ingest begins without having seen any.
+    // In a separate process, because the token counter caches words, and ingest has to start with an empty cache.
     const [tokenizerSeconds] = (await once(fork(program, ["tokenize", folder]), "message")) as [number];
     let insertionSeconds: number | undefined;
     let hnswSeconds = 0;
@@ -106,7 +106,7 @@ interface Run {
   readonly documents: readonly Document[];
 }
 
-/** Seconds until everything is stored, in all indexes, and the store is closed. */
+/** Seconds until everything is stored and indexed, and the store is closed. */
 async function ingest({ baseUrl, path, index, asking, documents }: Run): Promise<{ seconds: number; chunks: number }> {
   const transport = createTransport({ baseUrl, apiKey: "key", concurrency });
   const embed = embedder(transport, { model: "made-m3", dimension, batchSize: batchTexts });
@@ -140,7 +140,7 @@ async function ingest({ baseUrl, path, index, asking, documents }: Run): Promise
   return { seconds, chunks };
 }
 
-/** Asks a question every 100 ms; `stop` gives the times of the answers in milliseconds, in rising order. */
+/** Asks a question every 100 ms; `stop` returns the times of the answers in milliseconds, in ascending order. */
 function askAllTheWhile(kb: Store): { readonly stop: () => Promise<number[]> } {
   const enough = new AbortController();
   const taken: number[] = [];
@@ -166,7 +166,7 @@ function askAllTheWhile(kb: Store): { readonly stop: () => Promise<number[]> } {
   };
 }
 
-/** What this machine makes of short turns just now: others who use it delay an event loop as well. */
+/** The event-loop delay of short turns on this machine now: other load on it delays timers too. */
 async function machineDelay(): Promise<string> {
   const delay = monitorEventLoopDelay({ resolution: 5 });
   delay.enable();
@@ -186,16 +186,16 @@ function described(delay: IntervalHistogram): string {
   return `event loop delay p50 ${p50} ms, p99 ${p99} ms, longest ${longest} ms`;
 }
 
-/** Seconds that counting the tokens of all texts takes. */
+/** Seconds needed to count the tokens of all texts. */
 async function tokenizerPass(documents: readonly Document[]): Promise<number> {
-  const { defaultTokens } = (await import(built("text/tokens.js"))) as typeof Tokens;
+  const { defaultTokens } = (await import(built("text/tokens/tokens.js"))) as typeof Tokens;
   const began = performance.now();
   for (const { text } of documents) defaultTokens.count(text);
   return (performance.now() - began) / 1000;
 }
 
 async function hnswInsertion(count: number): Promise<number> {
-  const { HnswGraph, loadHnswLibrary } = (await import(built("store/dense/hnsw.js"))) as typeof Hnsw;
+  const { HnswGraph, loadHnswLibrary } = (await import(built("store/dense/graph/hnsw.js"))) as typeof Hnsw;
   const graph = HnswGraph.create(await loadHnswLibrary(), dimension, { m: 16, efConstruction: 200, ef: 200 });
   let seconds = 0;
   for (let label = 1; label <= count; label++) {
@@ -207,7 +207,7 @@ async function hnswInsertion(count: number): Promise<number> {
   return seconds;
 }
 
-// What is measured is the build, as it is shipped.
+// Measures the build, as it is shipped.
 function built(file: string): string {
   return new URL(`../../dist/${file}`, import.meta.url).href;
 }

@@ -1,28 +1,28 @@
-// Rates of the local engines, and what they find on public collections laid out as BEIR lays them out.
+// Measures the speed of the local engines, and their search quality on public collections in BEIR layout.
 //
 // Run: npm run build && npm run build:examples && node build/benchmarks/local.js [folder of collections]
 import { existsSync, readFileSync } from "node:fs";
 import { cpus } from "node:os";
-import type { lexicalVector as LexicalVector } from "../src/local/embedding/lexical-embedding.js";
-import type { lexicalRerank as LexicalRerank } from "../src/local/rerank/lexical-rerank.js";
-import type { defaultTokens as DefaultTokens } from "../src/text/tokens.js";
+import type { lexicalVector as LexicalVector } from "../src/local/engines/embedding/lexical-embedding.js";
+import type { lexicalRerank as LexicalRerank } from "../src/local/engines/rerank/lexical-rerank.js";
+import type { defaultTokens as DefaultTokens } from "../src/text/tokens/tokens.js";
 
-// This file runs from build/benchmarks, and measures what is shipped.
+// Runs from build/benchmarks, and measures the build as it is shipped.
 const built = new URL("../../dist/", import.meta.url);
-const { lexicalVector } = (await import(new URL("local/embedding/lexical-embedding.js", built).href)) as {
+const { lexicalVector } = (await import(new URL("local/engines/embedding/lexical-embedding.js", built).href)) as {
   lexicalVector: typeof LexicalVector;
 };
-const { lexicalRerank } = (await import(new URL("local/rerank/lexical-rerank.js", built).href)) as {
+const { lexicalRerank } = (await import(new URL("local/engines/rerank/lexical-rerank.js", built).href)) as {
   lexicalRerank: typeof LexicalRerank;
 };
-const { defaultTokens } = (await import(new URL("text/tokens.js", built).href)) as {
+const { defaultTokens } = (await import(new URL("text/tokens/tokens.js", built).href)) as {
   defaultTokens: typeof DefaultTokens;
 };
 
 const root = process.argv[2] ?? "../shared/data";
 const passageTokens = 300;
 const candidates = 50;
-const mostQueries = 200;
+const maxQueries = 200;
 
 console.log(`${cpus()[0]?.model ?? "unknown processor"}, Node ${process.version}, ${process.platform} ${process.arch}`);
 console.log(`node ${process.argv.slice(1).join(" ")}`);
@@ -49,8 +49,8 @@ function collection(name: string): Collection {
     judgements.set(query, (judgements.get(query) ?? new Map<string, number>()).set(document, Number(gain)));
   }
   const asked = records("queries.jsonl").filter(({ _id }) => judgements.has(_id));
-  const step = Math.max(1, asked.length / mostQueries);
-  const queries = Array.from({ length: Math.min(mostQueries, asked.length) }, (_, at) => asked[Math.floor(at * step)]);
+  const step = Math.max(1, asked.length / maxQueries);
+  const queries = Array.from({ length: Math.min(maxQueries, asked.length) }, (_, at) => asked[Math.floor(at * step)]);
   return {
     name,
     documents: records("corpus.jsonl").map(({ _id: id, title = "", text }) => ({ id, text: `${title}\n${text}` })),
@@ -59,7 +59,7 @@ function collection(name: string): Collection {
   };
 }
 
-/** Gain as judged, discount log2(rank + 1), over the best order there could be. */
+/** Judged gain with a discount of log2(rank + 1), divided by that of the best possible order. */
 function ndcg10(ranked: readonly string[], judged: ReadonlyMap<string, number>): number {
   const gain = (gains: readonly number[]) =>
     gains.slice(0, 10).reduce((sum, value, rank) => sum + value / Math.log2(rank + 2), 0);
@@ -71,7 +71,7 @@ function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
-/** Texts of about as many tokens as a chunk has. */
+/** Texts with about as many tokens as a chunk. */
 function passages(documents: readonly { readonly text: string }[]): readonly string[] {
   const words = documents.map(({ text }) => text).join("\n");
   const { ends, tokens } = defaultTokens.measure?.(words) ?? { ends: new Uint32Array(), tokens: new Uint32Array() };

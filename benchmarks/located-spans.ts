@@ -1,8 +1,8 @@
-import type { Span } from "../src/types.js";
+import type { Span } from "../src/core/types.js";
 
 /**
- * Where the chunks of a text stand in it, in their order, found by their own words: white space is passed over, because
- * some splitters trim or change it. A chunk that is nowhere behind the start of the one before it is left out.
+ * Finds the places of chunks in their text by their words, in order. White space is ignored, because some splitters trim or
+ * change it. A chunk that is not found after the start of the one before it is left out.
  */
 export function locatedSpans(text: string, chunks: readonly string[]): Span[] {
   const places: number[] = [];

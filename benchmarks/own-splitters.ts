@@ -1,11 +1,10 @@
-import { embedder } from "../src/models/embedder.js";
-import { Pipeline } from "../src/pipeline.js";
-import { chunk } from "../src/stages/chunk.js";
-import { collect } from "../src/stream.js";
-import { split } from "../src/text/split.js";
-import { defaultTokens } from "../src/text/tokens.js";
-import type { Chunk, Document } from "../src/types.js";
-import { connectUpstream } from "../src/upstream.js";
+import { Pipeline } from "../src/core/pipeline.js";
+import { chunk } from "../src/stages/indexing/chunk.js";
+import { collect } from "../src/core/stream.js";
+import { split } from "../src/text/chunking/split.js";
+import { defaultTokens } from "../src/text/tokens/tokens.js";
+import type { Chunk, Document } from "../src/core/types.js";
+import { connectModels } from "../src/knowledge-base/connect-models.js";
 
 export const ownStrategies = ["structure", "fixed", "sentence-window", "semantic"] as const;
 export type OwnStrategy = (typeof ownStrategies)[number];
@@ -14,18 +13,18 @@ const parentTokens = 1024;
 
 export interface OwnSplitter {
   readonly name: string;
-  /** Whether the parents of chunks are read in their place. */
+  /** Whether the parents of chunks are read instead of the chunks. */
   readonly readsParents: boolean;
-  /** Sizes in tokens of cl100k_base. */
+  /** Sizes are in tokens of cl100k_base. */
   readonly ofSize: (maxTokens: number, overlapTokens: number) => (text: string) => Promise<readonly Chunk[]>;
 }
 
-/** Our strategies, those with small chunks also with their parents read; `semantic` compares by the local service. */
+/** Our strategies; those with small chunks also with their parents. `semantic` compares with the local service. */
 export async function ownSplitters(
   strategies: readonly OwnStrategy[],
 ): Promise<{ readonly splitters: readonly OwnSplitter[]; readonly close: () => Promise<void> }> {
-  const upstream = strategies.includes("semantic") ? await connectUpstream(undefined, {}) : undefined;
-  const comparing = upstream && embedder(upstream.transport, { model: upstream.model("embedding") });
+  const models = strategies.includes("semantic") ? await connectModels({}) : undefined;
+  const comparing = models?.embedder;
   const splitters = strategies.flatMap((strategy): OwnSplitter[] => {
     const ofSize: OwnSplitter["ofSize"] = (maxTokens, overlapTokens) => async (text) => {
       const document: Document = { uri: "memo:1", text };
@@ -39,5 +38,5 @@ export async function ownSplitters(
       ? [plain, { name: `${plain.name}, parents read`, readsParents: true, ofSize }]
       : [plain];
   });
-  return { splitters, close: async () => upstream?.close() };
+  return { splitters, close: async () => models?.close() };
 }

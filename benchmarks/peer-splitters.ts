@@ -6,9 +6,9 @@ export type SplitTexts = (text: string) => Promise<readonly string[]> | readonly
 
 export interface PeerSplitter {
   readonly name: string;
-  /** Media types that a user would take it for. */
+  /** Media types that a user would choose it for. */
   readonly mediaTypes: readonly string[];
-  /** Sizes in tokens of cl100k_base, as the plain tokenizer counts them. */
+  /** Sizes are in tokens of cl100k_base, as the plain tokenizer counts them. */
   readonly ofSize: (maxTokens: number, overlapTokens: number) => SplitTexts;
 }
 

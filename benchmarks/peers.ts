@@ -1,10 +1,10 @@
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 
-// Installed apart from the library (`npm ci --prefix benchmarks/peers`), so their own folder is where they are looked up.
+// Peers are installed separately (`npm ci --prefix benchmarks/peers`), so they are resolved from their own folder.
 const lookUp = createRequire(new URL("../../benchmarks/peers/package.json", import.meta.url));
 
-/** A peer to compare with. `Module` names what the benchmark uses of it; undefined when the peers are not installed. */
+/** A peer to compare with, typed as the part that the benchmark uses; `undefined` if the peers are not installed. */
 export async function loadPeer<Module>(name: string): Promise<Module | undefined> {
   let path: string;
   try {

@@ -1,7 +1,7 @@
-import type { TokenIndex } from "../src/text/token-index.js";
-import type { Span } from "../src/types.js";
+import type { TokenIndex } from "../src/text/chunking/token-index.js";
+import type { Span } from "../src/core/types.js";
 
-/** Spans of several texts that are read within a budget of tokens; what two of them share is read, and counts, once. */
+/** Spans of several texts, read within a token budget. Overlapping parts are read, and counted, once. */
 export class ReadSpans {
   readonly #indexes: ReadonlyMap<string, TokenIndex>;
   readonly #read = new Map<string, readonly Span[]>();
@@ -12,7 +12,7 @@ export class ReadSpans {
     this.#indexes = indexes;
   }
 
-  /** Reads a span, joined with those that it touches, where what it adds still fits. */
+  /** Reads a span if what it adds still fits, and joins it with those that it touches. */
   add(uri: string, span: Span): void {
     const index = this.#indexes.get(uri)!;
     const before = this.#read.get(uri) ?? [];

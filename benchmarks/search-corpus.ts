@@ -1,9 +1,9 @@
 import type { Chunk, Document, DocumentWrite, StoreWrite } from "citewell";
-import type { vectorKey as VectorKey } from "../src/text/chunk-identity.js";
+import type { vectorKey as VectorKey } from "../src/text/chunking/chunk-identity.js";
 import { seededRandom } from "../test/support/seeded-random.js";
 
-// What is measured is the build, as it is shipped.
-const built = new URL("../../dist/text/chunk-identity.js", import.meta.url).href;
+// Measures the build, as it is shipped.
+const built = new URL("../../dist/text/chunking/chunk-identity.js", import.meta.url).href;
 const { vectorKey } = (await import(built)) as { vectorKey: typeof VectorKey };
 
 export interface Asked {
@@ -14,9 +14,9 @@ export interface Asked {
 /** Texts and vectors that are the same in every process. */
 export interface Corpus {
   readonly queries: readonly Asked[];
-  /** Questions that lie midway between two topics, further out than any text: harder to find neighbours for. */
+  /** Questions midway between two topics, further out than any text, whose neighbours are harder to find. */
   readonly midway: readonly Asked[];
-  /** About a hundred chunks each. `kind` makes other documents, with uris of their own. */
+  /** Documents of about a hundred chunks. Another `kind` makes other documents, with their own uris. */
   readonly writes: (chunks: number, kind?: string) => Generator<Required<Pick<StoreWrite, "documents" | "vectors">>>;
 }
 
@@ -44,12 +44,12 @@ export function madeCorpus(chunkCount: number, dimension: number, queryCount: nu
     return made;
   };
 
-  // Words by Zipf's law, as in real text.
+  // Words follow Zipf's law, as in real text.
   const vocabulary = Array.from({ length: 50_000 }, (_, index) => `w${index.toString(36)}x`);
   const word = () => vocabulary[Math.floor(vocabulary.length ** next()) - 1]!;
   const words = (count: number) => Array.from({ length: count }, word).join(" ");
 
-  // So many documents that one is a ten-thousandth: chunks that a filter lets through come by whole documents.
+  // Enough documents that one of them is a ten-thousandth, because a filter admits whole documents.
   const chunksPerDocument = Math.max(1, Math.min(50, Math.floor(chunkCount / 10_000)));
   const document = (uri: string, number: number, count: number): DocumentWrite => {
     const texts = Array.from({ length: count }, () => `${words(wordsPerChunk)}\n\n`);

@@ -7,13 +7,13 @@ interface Passage {
   readonly vector: Float32Array;
 }
 
-/** A peer that holds the passages: finds the ids of the nearest. */
+/** A peer that holds the passages and finds the ids of the nearest ones. */
 export interface PeerIndex {
   readonly name: string;
   readonly kind: "dense" | "lexical";
   readonly add: (passages: readonly Passage[]) => Promise<void>;
   readonly find: (query: Asked, count: number) => Promise<readonly string[]>;
-  /** Candidates that its graph looks at: the wrapper leaves them at the library's 10. */
+  /** Candidates that its graph considers; the wrapper keeps the library's default of 10. */
   readonly setEf?: (ef: number) => void;
 }
 
@@ -41,7 +41,7 @@ interface MiniSearchModule {
   };
 }
 
-/** The peers that are installed, empty. Each is used as its documentation shows, with its defaults. */
+/** The installed peers, empty. Each is used as its documentation shows, with its defaults. */
 export async function peerIndexes(dimension: number): Promise<readonly PeerIndex[]> {
   const found: PeerIndex[] = [];
   const langChain = await loadPeer<LangChainStores>("@langchain/community/vectorstores/hnswlib");

@@ -1,12 +1,11 @@
 /**
- * How fast the embedded store builds, opens and searches, how well, and what it costs in memory and on disk; then the
- * peers that are installed with the same texts, vectors and questions. Each part runs in a process of its own, so that
- * its memory is its own.
+ * Measures how fast the embedded store builds, opens and searches, how well it finds, and how much memory and disk it needs;
+ * then the same for the installed peers with the same texts, vectors and questions. Each part runs in a separate process, so
+ * that memory is measured for it alone.
  *
  *     npm run build && npm run build:examples && node build/benchmarks/search.js [chunks] [dimension] [--parts hnsw,flat,…]
  *
- * `--store DIR` keeps the store there, and finds it again at the next run with the same numbers. `--no-peers` leaves the
- * peers out.
+ * `--store DIR` keeps the store there for the next run with the same numbers. `--no-peers` leaves the peers out.
  */
 import {
   type Embedder,
@@ -89,7 +88,7 @@ async function timed(ask: (at: number) => Promise<unknown>): Promise<number[]> {
 
 const besideRaw = (bytes: number) => `${megabytes(bytes)}, ${(bytes / raw).toFixed(2)} of the raw vectors`;
 
-/** What a process takes that only opens the store and answers all queries, first without a filter, then with each. */
+/** Memory of a process that only opens the store and answers all queries, without a filter and then with each. */
 async function weigh(index: "flat" | "hnsw", path: string): Promise<void> {
   const child = fork(fileURLToPath(new URL("./searching-process.js", import.meta.url)), { serialization: "advanced" });
   const weighed = async (message: Opening | Asking) => {
@@ -139,7 +138,7 @@ interface StageSettings {
   readonly asked?: readonly Asked[];
 }
 
-/** The search stage on its own: what it takes beyond the upstream's time for the question's vector. */
+/** The search stage alone: its time beyond that of the upstream for the question's vector. */
 function stageOf(
   store: Store,
   mode: "hybrid" | "dense" | "lexical",
@@ -158,7 +157,7 @@ function stageOf(
 const idsFound = async (retriever: Retriever, at: number) =>
   (await retriever.retrieve(queries[at]!, { count: k })).map(({ chunkId }) => chunkId);
 
-/** What exact search is measured by: the same work in JavaScript, without finding the best. */
+/** The yardstick for exact search: the same arithmetic in plain JavaScript, without selecting the best. */
 function plainDotProducts(): (at: number) => Promise<void> {
   const vectors = new Float32Array(chunkCount * dimension);
   for (let row = 0; row < chunkCount; row++) vectors.set(queries[row % queryCount]!.vector, row * dimension);
@@ -192,7 +191,7 @@ async function measure(index: "flat" | "hnsw", path: string): Promise<readonly s
   }
   for (const [share, metadata] of Object.entries(filters)) {
     const call = { count: k, filter: { metadata } };
-    // The first search with a filter looks up what it lets through; it is kept until something is written.
+    // The first search with a filter looks up the chunks it admits, which are cached until something is written.
     const began = performance.now();
     await store.dense.retrieve(queries[0]!, call);
     say(`filtered at ${share}: first ${(performance.now() - began).toFixed(2)} ms`);
@@ -207,7 +206,7 @@ async function measure(index: "flat" | "hnsw", path: string): Promise<readonly s
   return found;
 }
 
-/** What the graph finds of what comparing all finds, for questions that its tuning has not seen. */
+/** The recall of the graph against exact search, for questions that its tuning has not seen. */
 async function measureRecall(path: string): Promise<number> {
   const exact = await openStore(path, embedder, { index: "flat", create: false, onWarning: say });
   const graph = await openStore(path, embedder, { index: "hnsw", create: false, onWarning: say });
@@ -235,15 +234,15 @@ async function measureRecall(path: string): Promise<number> {
       (await stageOf(store, "hybrid", { count: k, asked })(at)).map(({ chunk }) => chunk.id),
     );
     const shares = { dense, "dense, filtered at 50 %": filtered, hybrid };
-    const told = Object.entries(shares).map(([side, share]) => `${side} ${share.toFixed(4)}`);
-    say(`recall@${k} of ${queryCount} questions ${name}: ${told.join("; ")}`);
+    const recalls = Object.entries(shares).map(([side, share]) => `${side} ${share.toFixed(4)}`);
+    say(`recall@${k} of ${queryCount} questions ${name}: ${recalls.join("; ")}`);
     measured.push(dense);
   }
   await Promise.all([exact.close(), graph.close()]);
   return measured[0]!;
 }
 
-/** Questions one after the other, every 20 ms, while documents are written as fast as they are taken. */
+/** Asks a question every 20 ms while documents are written as fast as the store accepts them. */
 async function searchWhileWriting(path: string): Promise<void> {
   const delay = new EventLoopDelay();
   const store = await openStore(path, embedder, { index: "hnsw", onWarning: say });
@@ -260,7 +259,7 @@ async function searchWhileWriting(path: string): Promise<void> {
     }
   })();
   const added = Math.min(8000, chunkCount);
-  // Made beforehand: what is measured is not the making of them.
+  // Generated beforehand, so that generating them is not measured.
   const writes = Array.from(corpus.writes(added, "added"));
   const began = performance.now();
   await delay.during(async () => {
@@ -271,7 +270,7 @@ async function searchWhileWriting(path: string): Promise<void> {
   say(`${added} chunks written in ${seconds(began)} s with ${taken.length} questions meanwhile`);
   say(`search stage, hybrid, 40 hits: ${described(taken)}`);
   say(String(delay));
-  // What was written is thrown away: nobody waits for its graph.
+  // The written documents are discarded, so their graph need not be finished.
   process.send!({}, () => process.exit());
 }
 
@@ -312,7 +311,7 @@ function recallOf(found: readonly (readonly string[])[], exact: readonly (readon
   return shared.reduce((sum, count) => sum + count, 0) / (k * queryCount);
 }
 
-/** Runs a part in a process of its own; resolves with what it answers. */
+/** Runs a part in a separate process and resolves with its answer. */
 async function apart<Answer>(part: string, argument: object): Promise<Answer> {
   const child = fork(fileURLToPath(import.meta.url), [String(chunkCount), String(dimension), "--part", part]);
   child.send(argument);
@@ -336,10 +335,10 @@ async function runPart(part: string): Promise<void> {
   process.disconnect();
 }
 
-/** Refuses to begin what will not fit, before hours are spent on it. */
+/** Refuses sizes that will not fit on the disk, before hours are spent. */
 function checkRoom(folder: string): void {
-  // A chunk's text stands in its document, in itself and in the lexical index; each vector in SQLite and in the graph,
-  // which is there twice while it is saved; and searching while writing has a copy of all.
+  // The text of a chunk is in its document, the chunk and the lexical index. Each vector is in SQLite and in the graph,
+  // which exists twice while it is saved. Searching while writing works on a copy of everything.
   const textBytes = chunkCount * 4000;
   const copies = wanted.includes("together") ? 2 : 1;
   const disk = copies * (2.1 * raw + textBytes) + 1.1 * raw;

@@ -1,6 +1,6 @@
 /**
- * A process that does nothing but open a store and answer questions, which come one by one: what `search.ts` weighs. It
- * loads nothing but the library, so that nothing else is in its memory.
+ * A process that only opens a store and answers questions one by one, whose memory `search.ts` measures. It loads nothing
+ * but the library.
  */
 import { type Filter, openStore, Pipeline, type Question, search } from "citewell";
 import { once } from "node:events";
@@ -19,9 +19,9 @@ export interface Asking {
 }
 
 export interface Weighed {
-  /** Found for the question before. */
+  /** Hits of the previous question. */
   readonly hits: number;
-  /** Now, and the most it has been. */
+  /** Resident memory now, and its peak. */
   readonly residentBytes: number;
   readonly peakBytes: number;
   /** The main thread's. */

@@ -1,9 +1,9 @@
 /**
- * Does everything come back? 20,000 calls of all kinds against a service that fails one request in five at random: 429
- * with and without a time to wait, 500, resets, silence, truncated replies and garbage. Every call has to end as right or
- * as an error of an expected kind, each request has to have arrived once or been given up, the cap has to hold, no
- * connection or timer may stay, and the heap has to come back to where it began. Exits with 1 if anything does not add up.
- * Takes six minutes: most of them are spent waiting for the requests that nobody answers.
+ * Makes 20,000 calls of all kinds against a service that fails one request in five at random: 429 with and without
+ * Retry-After, 500, resets, silence, truncated replies and garbage. Every call must end with the right result or an expected
+ * error, every request must have arrived once or been given up, concurrency must stay within its limit, no connection or
+ * timer may remain, and the heap must return to its initial size. Exits with 1 if anything does not add up. It takes six
+ * minutes, most of which pass waiting for requests that nobody answers.
  *
  *     npm run build:examples && node build/benchmarks/soak.js [calls] [concurrency] [seed] [readTimeoutMs]
  */
@@ -24,7 +24,7 @@ function heapMb(): number {
   return process.memoryUsage().heapUsed / 2 ** 20;
 }
 
-// The first calls compile code and fill caches, which stay.
+// The first calls compile code and fill caches, which remain.
 await soak({ ...soaking, calls: Math.ceil(calls / 10), seed: seed + 1 });
 const beforeMb = heapMb();
 const startedAt = performance.now();
@@ -39,7 +39,7 @@ const problems = [
 console.log(`${cpus()[0]?.model} (${cpus().length} cores), Node ${process.version}`);
 console.log(`node ${process.argv.slice(1).join(" ")}`);
 console.log(
-  `${calls} calls in ${seconds.toFixed(1)} s, ${report.sent} requests, at most ${report.mostWaiting} at once; ` +
+  `${calls} calls in ${seconds.toFixed(1)} s, ${report.sent} requests, at most ${report.maxWaiting} at once; ` +
     `${report.served.size} arrived, ${report.givenUp.size} were given up`,
 );
 console.log(`right ${report.right}, failed`, report.failed);

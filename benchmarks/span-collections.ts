@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Span } from "../src/types.js";
+import type { Span } from "../src/core/types.js";
 
 export interface SpanCollection {
   readonly name: string;
@@ -11,12 +11,12 @@ export interface SpanCollection {
 
 export interface SpanQuestion {
   readonly text: string;
-  /** The text that answers it, and the places that do. */
+  /** The text of the answer, and its places in the documents. */
   readonly uri: string;
   readonly answers: readonly Span[];
 }
 
-/** Long articles with the spans of their answers, as `squad` has them. */
+/** Long articles with the spans of their answers, in the format of `squad`. */
 export function articleCollection(folder: string): SpanCollection {
   const questions = textsById(join(folder, "queries.jsonl"));
   const spans = lines<{ _id: string; article: string; answers: [number, number][] }>(join(folder, "spans.jsonl"));
@@ -31,7 +31,7 @@ export function articleCollection(folder: string): SpanCollection {
   };
 }
 
-/** Paragraphs with answers that stand in them, joined by blank lines to long texts of `paragraphs` each. */
+/** Paragraphs that contain answers, joined by blank lines to long texts of `paragraphs` each. */
 export function joinedCollection(folder: string, paragraphs: number): SpanCollection {
   const corpus = lines<{ _id: string; text: string }>(join(folder, "corpus.jsonl"));
   const queries = textsById(join(folder, "queries.jsonl"));

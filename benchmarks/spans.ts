@@ -1,9 +1,8 @@
 /**
- * What a chunker does to retrieval: how often the whole answer stands in what is read of the texts within a budget of
- * tokens, ours beside the peers' at the same size and overlap. One and the same BM25 ranks the chunks' texts of each
- * splitter; from the best on, each chunk that still fits goes into the budget, or where parents are read, what of its
- * parent is not there yet. The embedder that `semantic` compares sentences with is the local service's: it sees words, not
- * what they mean.
+ * Measures the effect of chunking on retrieval: how often the whole answer is in the text that a token budget admits, for
+ * our splitters and the peers' at the same size and overlap. The same BM25 ranks the chunks of each splitter. From the best
+ * on, each chunk that still fits goes into the budget, or the missing part of its parent if parents are read. `semantic`
+ * compares sentences with the local service's embedder, which sees words, not meaning.
  *
  *     npm run build:examples && node build/benchmarks/spans.js [data folder] [--strategies structure,fixed,…|all]
  */
@@ -12,10 +11,10 @@ import { cpus } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Bm25Index } from "../src/store/lexical/bm25-index.js";
-import { NumberedTerms, terms } from "../src/text/terms.js";
-import { TokenIndex } from "../src/text/token-index.js";
-import { defaultTokens } from "../src/text/tokens.js";
-import type { Span } from "../src/types.js";
+import { NumberedTerms, terms } from "../src/text/words/terms.js";
+import { TokenIndex } from "../src/text/chunking/token-index.js";
+import { defaultTokens } from "../src/text/tokens/tokens.js";
+import type { Span } from "../src/core/types.js";
 import { locatedSpans } from "./located-spans.js";
 import { ownSplitters, type OwnStrategy, ownStrategies } from "./own-splitters.js";
 import { peerSplitters, plainCount } from "./peer-splitters.js";
@@ -28,7 +27,7 @@ const strategies = wantedStrategies(values.strategies ?? "structure");
 const sizes = [128, 256, 512] as const;
 const budgets = [512, 1024, 2048] as const;
 const overlapShare = 1 / 8;
-/** Of a ranking: chunks further down do not come into a budget. */
+/** Length of a ranking: chunks further down never get into a budget. */
 const deepest = 250;
 const bm25 = { k1: 1.2, b: 0.75 };
 
@@ -36,13 +35,13 @@ interface PlacedChunk extends Span {
   readonly uri: string;
   readonly text: string;
   readonly tokens: number;
-  /** What is read where this is found. */
+  /** The span that is read when this chunk is found. */
   readonly read: Span;
 }
 type CutSpan = Span & { readonly parent?: Span };
 type Split = (text: string) => Promise<readonly CutSpan[]>;
 
-/** Chunks whose place in the text could not be told. */
+/** Chunks whose place in the text could not be found. */
 let lost = 0;
 
 const peers = (await peerSplitters()).filter(({ mediaTypes }) => mediaTypes.includes("text/plain"));

@@ -1,10 +1,10 @@
 /**
- * CPU that a call costs: bare undici with JSON.parse, the transport of this library, and the openai client, for the same
- * calls in one run. The server is a child process that sends bytes it prepared before; what is measured is the client
- * process alone, user and system time, garbage collection included.
+ * Measures the CPU time of a call with bare undici and JSON.parse, with the transport of this library, and with the openai
+ * client, for the same calls in one run. The server is a child process that sends prepared bytes, so the figure is that of
+ * the client process alone: user and system time, including garbage collection.
  *
- * For base64 there are two that are bare: one that leaves the vectors as the text in which they came, and one that decodes
- * them, which is what whoever asked for them has to do. Both are printed; the ratios are to the first, the cheaper.
+ * For base64 there are two bare clients: one leaves the vectors as text, and one decodes them, as every user has to. Both are
+ * printed; ratios are to the first, which is cheaper.
  *
  *     npm run build:examples && node build/benchmarks/transport.js [rounds]
  */
@@ -57,7 +57,7 @@ function serve(): void {
       }
       response.setHeader("content-type", "text/event-stream");
       let next = 0;
-      // One write an event, as services flush them; what the machine melts together, it melts for all alike.
+      // One write per event, as services flush them. Any merging by the machine affects all clients alike.
       const write = () => {
         if (next < events.length) {
           response.write(events[next++]);
@@ -102,7 +102,7 @@ async function measure(rounds: number): Promise<void> {
         ? [{ name: "bare, decoded", run: async () => decoded(await (await post("embeddings", request)).text()) }]
         : []),
       { name: "transport", run: () => transport.embeddings(request) },
-      // Asks for base64 and decodes it when no format is named; base64 by name it hands on as text.
+      // The client asks for base64 and decodes it when no format is named; with base64 named, it returns text.
       {
         name: "openai",
         run: () => openai.embeddings.create({ ...request, encoding_format: format === "float" ? format : undefined }),
@@ -173,7 +173,7 @@ async function compare(
   rounds: number,
 ): Promise<void> {
   const spent = new Map(contestants.map(({ name }) => [name, [] as number[]]));
-  // The first round is for the compiler.
+  // The first round warms up the compiler.
   for (let round = -1; round < rounds; round++) {
     for (const { name, run } of contestants) {
       const before = process.cpuUsage();
@@ -190,7 +190,7 @@ async function compare(
   }
 }
 
-/** What anyone who asks for base64 has to do at least. */
+/** The minimum that any user of base64 has to do. */
 function decoded(text: string): readonly Float32Array[] {
   const { data } = JSON.parse(text) as { readonly data: readonly { readonly embedding: string }[] };
   return data.map(({ embedding }) => {

@@ -1,4 +1,4 @@
-// A conversation that is kept in the store: follow-ups are understood, and another process can go on with it.
+// A conversation that the store keeps: follow-up questions are understood, and another process can continue it.
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

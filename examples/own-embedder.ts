@@ -1,4 +1,4 @@
-// An embedder of your own: any object with these fields. This one hashes letter triples; yours would call a model.
+// Your own embedder: any object with these fields. This one hashes letter triples; yours would call a model.
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

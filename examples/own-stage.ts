@@ -1,22 +1,17 @@
-// A stage of your own between two of ours: passages marked as drafts are never embedded, stored or found.
-import {
-  Pipeline,
-  chunk,
-  collect,
-  embedChunks,
-  embedQuestion,
-  embedder,
-  createTransport,
-  openStore,
-  search,
-} from "citewell";
-import { skipKnown, stage, startLocalService, store, type Document, type DocumentChunk, type Question } from "citewell";
+// Your own stage between two of ours: passages marked as drafts are never embedded, stored or found.
+import { Pipeline, createTransport, embedQuestion, embedder, ingest, openStore, search, stage } from "citewell";
+import type { Document, DocumentChunk, Question } from "citewell";
+import { startLocalService } from "citewell/local";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const withoutDrafts = stage<DocumentChunk, DocumentChunk>("without-drafts", async function* (source) {
-  for await (const item of source) if (!item.text.includes("DRAFT")) yield item;
+const withoutDrafts = stage<DocumentChunk, DocumentChunk>("without-drafts", async function* (source, { report }) {
+  for await (const item of source) {
+    if (!item.text.includes("DRAFT")) yield item;
+    // A document that comes to nothing has to be accounted for; in silence it would be an error.
+    else report({ type: "skipped", uri: item.documentId, reason: "a draft" });
+  }
 });
 
 const documents: Document[] = [
@@ -29,13 +24,8 @@ const transport = createTransport({ baseUrl: service.url, apiKey: service.apiKey
 const embed = embedder(transport, { model: "citewell/local-lexical-m3" });
 const kb = await openStore(await mkdtemp(join(tmpdir(), "citewell-")), embed);
 
-const ingest = Pipeline.from<Document>()
-  .pipe(chunk({ for: embed }))
-  .pipe(withoutDrafts)
-  .pipe(skipKnown(kb))
-  .pipe(embedChunks(embed))
-  .pipe(store(kb));
-for (const { storedUri, outcome } of await collect(ingest.stream(documents))) console.log(`${storedUri} ${outcome}`);
+const report = await ingest(documents, { store: kb, embedder: embed, chunks: withoutDrafts });
+console.log(report.documents, report.skipped);
 
 const find = Pipeline.from<Question>()
   .pipe(embedQuestion(embed))

@@ -1,5 +1,5 @@
-// Indexes the documentation that the undici package ships, asks three questions, and shows what stands behind each
-// answer. Offline: with no transport configured, everything runs on the local service.
+// Indexes the documentation that comes with the undici package, asks three questions, and shows the sources of each
+// answer. It works offline: with no transport configured, everything runs on the local service.
 import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";

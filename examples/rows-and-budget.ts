@@ -1,4 +1,4 @@
-// Rows of a CSV file as documents: what they would cost first, then as many as the budget allows, then the rest.
+// Rows of a CSV file as documents: prints the cost first, then indexes as many as the budget allows, then the rest.
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// An answer as a value that a schema checked, and a model that may search again; both with what they cost.
+// An answer as a value checked by a schema, and a model that may search again, both with their cost.
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,10 +14,9 @@ await kb.ingest([
 const schema = z.string().min(1).describe("The answer in the document's own words");
 const { value, citations } = await collectAnswer(kb.ask("After how many days do keys expire?", { answer: { schema } }));
 console.log(`value: ${value}`);
-for (const { uri, quote, supported } of citations)
-  console.log(`${uri}: “${quote}” ${supported ? "stands there" : "?"}`);
+for (const { uri, quote, supported } of citations) console.log(`${uri}: “${quote}” ${supported ? "found there" : "?"}`);
 
-// What a search of the model finds is numbered, cited and checked like the first sources, and stays within their scope.
+// Passages that the model's own search finds are numbered, cited and checked like the first ones, within the same scope.
 const answer = await collectAnswer(kb.ask("Where are badges handed out?", { answer: { tools: [searchTool(kb)] } }));
 console.log(answer.text);
 const { paid, requests } = answer.account;

@@ -1,4 +1,4 @@
-// One store for two tenants: metadata has a type, and a knowledge base that needs a scope cannot be asked without one.
+// One store for two tenants: metadata has a schema, and a knowledge base that requires a scope refuses questions without one.
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

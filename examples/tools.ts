@@ -1,4 +1,4 @@
-// A tool that the model may call while it answers: its input is checked by the schema before it runs.
+// A tool that the model may call while it answers. Its input is checked by the schema before it runs.
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,35 +1,17 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 
 const src = fileURLToPath(new URL("../src/", import.meta.url));
 
-/** Files at the top of src that every room may import. They import nobody but one another, and `text` for types. */
-const core = [
-  "types",
-  "errors",
-  "options",
-  "stream",
-  "ports",
-  "pipeline",
-  "tool",
-  "filter",
-  "price",
-  "telemetry",
-  "tracing",
-];
-
-/** Which rooms a room may import, beside itself and the core. The assembly and the doors come last. */
+/** Rooms that a room may import, besides itself and the core. Below the line are the assembly and the doors. */
 const mayImport: Record<string, readonly string[]> = {
   core: [],
   contract: [],
   text: [],
-  // Work on other threads: how they are started, called and heard.
   thread: [],
-  // What both that talk to other machines must agree on: which addresses are nobody else's business.
   network: [],
-  // SQLite, for whoever keeps something in a file.
   sqlite: [],
   transport: ["contract", "text", "network"],
   models: ["contract", "transport", "text"],
@@ -38,56 +20,53 @@ const mayImport: Record<string, readonly string[]> = {
   load: ["text", "network"],
   local: ["contract", "text", "network", "sqlite"],
   evaluate: ["text", "stages"],
-  upstream: ["contract", "transport", "local"],
-  conversation: ["store"],
-  "knowledge-base-options": ["conversation", "transport", "models", "stages", "load"],
-  "knowledge-base": [
-    "knowledge-base-options",
-    "conversation",
-    "upstream",
-    "transport",
-    "models",
-    "stages",
-    "store",
-    "load",
-    "text",
-  ],
-  migrate: ["knowledge-base-options", "upstream", "models", "stages", "store"],
-  index: [
-    "conversation",
-    "contract",
-    "transport",
-    "models",
-    "stages",
-    "store",
-    "load",
-    "local",
-    "text",
-    "knowledge-base",
-    "knowledge-base-options",
-    "migrate",
-    "evaluate",
-  ],
-  cli: [
-    "conversation",
-    "contract",
-    "transport",
-    "models",
-    "stages",
-    "store",
-    "load",
-    "local",
-    "text",
-    "knowledge-base",
-    "knowledge-base-options",
-    "migrate",
-    "upstream",
-    "evaluate",
-  ],
-  web: ["index", "knowledge-base"],
+  // ------------------------------------------------------------------------------------------------------------------
+  "knowledge-base": ["contract", "transport", "models", "stages", "store", "load", "local", "text"],
+  "index.ts": ["transport", "models", "stages", "store", "load", "text", "knowledge-base"],
+  entries: ["contract", "transport", "models", "load", "local", "evaluate"],
+  cli: ["contract", "transport", "models", "stages", "store", "load", "local", "text", "evaluate", "knowledge-base"],
 };
 
-/** Packages that are heavy, native or a vendor's: each has one importing file, so that replacing it is one file's work. */
+/**
+ * Sub-rooms that other rooms may import; all others are private to their room. A folder inside a sub-room is private to
+ * that sub-room.
+ */
+const doors = [
+  "knowledge-base/ingest",
+  "load/formats",
+  "load/sources",
+  "load/web",
+  "stages/answering",
+  "stages/calls",
+  "stages/indexing",
+  "stages/questions",
+  "stages/retrieval",
+  "text/blocks",
+  "text/chunking",
+  "text/citations",
+  "text/prompt",
+  "text/tables",
+  "text/tokens",
+  "text/words",
+  "transport/calls",
+  "transport/cassette",
+  "transport/media",
+  "transport/operations",
+  "transport/video",
+];
+
+/** Exceptions for inner sub-rooms: who may import them besides the owner. */
+const guests: Record<string, readonly string[]> = {
+  // Sitemaps are XML and are read with the HTML parser.
+  "load/formats/html": ["load/web"],
+  // The column mapping is an option of everything that reads rows.
+  "load/formats/rows": ["load/sources", "cli/settings"],
+  // Files that the local service serves are inspected like pictures sent to it.
+  "local/engines/image": ["local/video"],
+  "local/engines/neural": ["local"],
+};
+
+/** Heavy, native and vendors' packages: each has one importing file, so that replacing it changes one file. */
 const oneImporter = [
   "better-sqlite3",
   "hnswlib-node",
@@ -97,6 +76,7 @@ const oneImporter = [
   "htmlparser2",
   "stemmer",
   "chardet",
+  "smol-toml",
   "yaml",
   "tinyglobby",
   "chokidar",
@@ -112,14 +92,18 @@ const oneImporter = [
   "sharp",
 ];
 
-interface Import {
-  readonly file: string;
-  readonly specifier: string;
-}
+const maxFilesInFolder = 20;
+const maxSubRooms = 12;
+const maxReadmeLines = 60;
 
-const files = readdirSync(src, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
+const everything = readdirSync(src, { recursive: true, encoding: "utf8", withFileTypes: true }).map((entry) => ({
+  path: relative(src, join(entry.parentPath, entry.name)),
+  isFolder: entry.isDirectory(),
+}));
+const files = everything.filter(({ path }) => path.endsWith(".ts")).map(({ path }) => path);
+const folders = everything.filter(({ isFolder }) => isFolder).map(({ path }) => path);
 
-const imports: readonly Import[] = files.flatMap((file) => {
+const imports = files.flatMap((file) => {
   const source = readFileSync(join(src, file), "utf8").replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
   const found = source.matchAll(
     /(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire(?:\.resolve)?\s*\(\s*|\bnew URL\(\s*)"([^"]+)"/g,
@@ -127,13 +111,7 @@ const imports: readonly Import[] = files.flatMap((file) => {
   return [...found].map(([, specifier]) => ({ file, specifier: specifier! }));
 });
 
-function room(file: string): string {
-  const [first, second] = file.split("/");
-  if (second !== undefined) return first!;
-  const name = first!.replace(/\.ts$/, "");
-  return core.includes(name) ? "core" : name;
-}
-
+/** Imports between our own files. */
 const between = imports
   .filter(({ specifier }) => specifier.startsWith(".") && specifier.endsWith(".js"))
   .map(({ file, specifier }) => {
@@ -141,18 +119,77 @@ const between = imports
     return { file, target, from: room(file), to: room(target) };
   });
 
+function room(file: string): string {
+  return file.split("/")[0]!;
+}
+
+/** The public surface, which may name what stands in any sub-room. */
+function isEntry(name: string): boolean {
+  return name === "index.ts" || name === "entries";
+}
+
+function inside(file: string, folder: string): boolean {
+  return file.startsWith(`${folder}/`);
+}
+
+/** Groups of nodes that reach each other, found by computing what each node reaches. */
+function circles(edges: readonly (readonly [string, string])[]): string[][] {
+  const next = new Map<string, string[]>();
+  for (const [from, to] of edges) next.set(from, [...(next.get(from) ?? []), to]);
+  const reached = new Map<string, Set<string>>();
+  for (const start of next.keys()) {
+    const seen = new Set<string>();
+    const waiting = [start];
+    while (waiting.length > 0) {
+      for (const to of next.get(waiting.pop()!) ?? []) {
+        if (seen.has(to)) continue;
+        seen.add(to);
+        waiting.push(to);
+      }
+    }
+    reached.set(start, seen);
+  }
+  const groups = new Set<string>();
+  for (const [node, others] of reached) {
+    if (!others.has(node)) continue;
+    groups.add(
+      [...others]
+        .filter((other) => reached.get(other)?.has(node))
+        .toSorted()
+        .join(" "),
+    );
+  }
+  return [...groups].map((names) => names.split(" "));
+}
+
 describe("who may import whom", () => {
-  test("the imports were found: every source file but the leaves imports something", () => {
-    expect(between.length).toBeGreaterThan(20);
-    expect(between).toContainEqual(expect.objectContaining({ file: "pipeline.ts", target: "errors.ts" }));
+  test("imports are found at all", () => {
+    expect(between.length).toBeGreaterThan(500);
+    expect(between).toContainEqual(expect.objectContaining({ file: "core/pipeline.ts", target: "core/errors.ts" }));
   });
 
   test("every room is in the table", () => {
-    const rooms = new Set(between.flatMap(({ from, to }) => [from, to]));
-    expect([...rooms].filter((name) => !(name in mayImport))).toEqual([]);
+    expect([...new Set(files.map(room))].filter((name) => !(name in mayImport))).toEqual([]);
   });
 
-  test("rooms import only those that the table names", () => {
+  test("CONTRIBUTING.md has the same tables", () => {
+    const contributing = readFileSync(new URL("../CONTRIBUTING.md", import.meta.url), "utf8");
+    const rows = [...contributing.matchAll(/^\| `([\w-]+)` +\|(?:([^|\n]*)\|)?([^|\n]*)\|$/gm)].map(
+      ([, name, is, last]) => {
+        const listed = [...last!.matchAll(/`([\w-]+)`/g)].map(([, each]) => each!);
+        return { name: name!, isRoom: is !== undefined, listed };
+      },
+    );
+    const { "index.ts": _, ...rooms } = mayImport;
+    expect(Object.fromEntries(rows.filter(({ isRoom }) => isRoom).map(({ name, listed }) => [name, listed]))).toEqual(
+      rooms,
+    );
+    expect(
+      rows.filter(({ isRoom }) => !isRoom).flatMap(({ name, listed }) => listed.map((each) => `${name}/${each}`)),
+    ).toEqual(doors);
+  });
+
+  test("rooms import only rooms that the table names", () => {
     const broken = between.filter(({ from, to }) => from !== to && to !== "core" && !mayImport[from]?.includes(to));
     expect(broken.map(({ file, target }) => `${file} imports ${target}`)).toEqual([]);
   });
@@ -166,6 +203,20 @@ describe("who may import whom", () => {
     expect(crossing).toEqual([]);
   });
 
+  test("private sub-rooms are imported only by their owner", () => {
+    const trespassers = between.filter(({ file, target, from, to }) => {
+      const folder = dirname(target);
+      const depth = folder.split("/").length;
+      if (depth < 2 || inside(file, folder)) return false;
+      if (guests[folder]?.some((guest) => dirname(file) === guest || (guest.includes("/") && inside(file, guest)))) {
+        return false;
+      }
+      if (depth === 2) return from !== to && !isEntry(from) && !doors.includes(folder);
+      return !inside(file, dirname(folder)) && !isEntry(from);
+    });
+    expect(trespassers.map(({ file, target }) => `${file} imports ${target}`)).toEqual([]);
+  });
+
   test.each(oneImporter)("%s has one importing file", (name) => {
     const importers = imports
       .filter(({ specifier }) => specifier === name || specifier.startsWith(`${name}/`))
@@ -173,27 +224,110 @@ describe("who may import whom", () => {
     expect([...new Set(importers)]).toHaveLength(1);
   });
 
-  test("nothing below the doors reads the environment", () => {
+  test("only the command reads the environment", () => {
     const reading = files.filter(
-      (file) => !/^(cli|web)\//.test(file) && /process\.env\b/.test(readFileSync(join(src, file), "utf8")),
+      (file) => !/^(cli|server)\//.test(file) && /process\.env\b/.test(readFileSync(join(src, file), "utf8")),
     );
     expect(reading).toEqual([]);
   });
+});
 
-  test("the public types name no package that a user would have to install types for", () => {
-    const dist = fileURLToPath(new URL("../dist/", import.meta.url));
-    const seen = new Set<string>();
-    const named = new Set<string>();
-    const visit = (file: string) => {
-      if (seen.has(file)) return;
-      seen.add(file);
-      for (const [, specifier] of readFileSync(join(dist, file), "utf8").matchAll(/(?:from|import\()\s*"([^"]+)"/g)) {
-        if (specifier!.startsWith(".")) visit(join(dirname(file), specifier!.replace(/\.js$/, ".d.ts")));
-        else named.add(specifier!.replace(/^(@[^/]+\/[^/]+|[^/]+)\/.*/, "$1"));
-      }
-    };
-    visit("index.d.ts");
-    expect(seen.size).toBeGreaterThan(20);
-    expect([...named].filter((name) => !name.startsWith("node:")).toSorted()).toEqual(["undici", "zod"]);
+describe("circles", () => {
+  test("are found if there are any", () => {
+    expect(
+      circles([
+        ["a", "b"],
+        ["b", "c"],
+        ["c", "a"],
+        ["c", "d"],
+      ]),
+    ).toEqual([["a", "b", "c"]]);
+    expect(
+      circles([
+        ["a", "b"],
+        ["b", "c"],
+      ]),
+    ).toEqual([]);
   });
+
+  test("there are none among files, including imports of types", () => {
+    expect(circles(between.map(({ file, target }) => [file, target]))).toEqual([]);
+  });
+
+  test("there are none among rooms, or among the sub-rooms of a room", () => {
+    const parts = (depth: number) =>
+      between
+        .map(({ file, target }) => [part(file, depth), part(target, depth)] as const)
+        // A folder and its subfolders are one idea and its parts.
+        .filter(([one, other]) => one !== other && (depth === 1 || !(inside(one, other) || inside(other, one))));
+    expect(circles(parts(1))).toEqual([]);
+    expect(circles(parts(2))).toEqual([]);
+  });
+
+  function part(file: string, depth: number): string {
+    const folder = dirname(file);
+    return folder === "." ? file : folder.split("/").slice(0, depth).join("/");
+  }
+});
+
+describe("size and READMEs of rooms", () => {
+  test("no folder holds too many files or sub-rooms", () => {
+    const counts = ["", ...folders].map((folder) => {
+      const here = everything.filter(({ path }) => dirname(path) === (folder || "."));
+      return {
+        folder,
+        files: here.filter(({ isFolder }) => !isFolder).length,
+        subRooms: here.filter(({ isFolder }) => isFolder).length,
+      };
+    });
+    expect(counts.filter(({ files: count }) => count > maxFilesInFolder)).toEqual([]);
+    expect(counts.filter(({ folder, subRooms }) => folder !== "" && subRooms > maxSubRooms)).toEqual([]);
+  });
+
+  const readmes = everything.map(({ path }) => path).filter((path) => basename(path) === "README.md");
+
+  test("every room has one", () => {
+    const rooms = folders.filter((folder) => !folder.includes("/"));
+    expect(rooms.filter((folder) => !readmes.includes(`${folder}/README.md`))).toEqual([]);
+  });
+
+  test.each(readmes)("%s is short, and names every file there and nothing else", (path) => {
+    const folder = dirname(path);
+    const text = readFileSync(join(src, path), "utf8");
+    expect(text.trimEnd().split("\n").length).toBeLessThanOrEqual(maxReadmeLines);
+    const named = [...text.matchAll(/`([a-z0-9/-]+(?:\.ts|\/))`/g)].map(([, name]) => name!);
+    expect(named.filter((name) => !existsSync(join(src, folder, name)) && !existsSync(join(src, name)))).toEqual([]);
+    const here = everything
+      .filter(({ path: each, isFolder }) => (isFolder ? dirname(each) === folder : nearestReadme(each) === path))
+      .filter(({ path: each }) => each.endsWith(".ts") || dirname(each) === folder)
+      .filter(({ path: each }) => !each.endsWith("README.md") && !each.endsWith(".json"))
+      .map(({ path: each, isFolder }) => `${relative(folder, each)}${isFolder ? "/" : ""}`);
+    const missing = here.filter((name) => (name.endsWith("/") ? !text.includes(`\`${name}`) : !named.includes(name)));
+    expect(missing).toEqual([]);
+  });
+
+  function nearestReadme(file: string): string | undefined {
+    for (let folder = dirname(file); folder !== "."; folder = dirname(folder)) {
+      const path = join(folder, "README.md");
+      if (readmes.includes(path)) return path;
+    }
+    return undefined;
+  }
+});
+
+test("the public types need no types from packages that a user would have to install", () => {
+  const dist = fileURLToPath(new URL("../dist/", import.meta.url));
+  const seen = new Set<string>();
+  const named = new Set<string>();
+  const visit = (file: string) => {
+    if (seen.has(file)) return;
+    seen.add(file);
+    for (const [, specifier] of readFileSync(join(dist, file), "utf8").matchAll(/(?:from|import\()\s*"([^"]+)"/g)) {
+      if (specifier!.startsWith(".")) visit(join(dirname(file), specifier!.replace(/\.js$/, ".d.ts")));
+      else named.add(specifier!.replace(/^(@[^/]+\/[^/]+|[^/]+)\/.*/, "$1"));
+    }
+  };
+  visit("index.d.ts");
+  expect(seen.size).toBeGreaterThan(20);
+  expect([...named].filter((name) => !name.startsWith("node:")).toSorted()).toEqual(["undici", "zod"]);
 });

@@ -22,7 +22,7 @@ const commands = blocks
   .filter((line) => line.startsWith("citewell "))
   .map((line) => line.replace(/\s+#.*$/, ""));
 
-/** A folder as the samples expect it: documents in `docs`. */
+/** A folder with documents in `docs`, as the samples expect. */
 async function userFolder(): Promise<string> {
   const folder = await temporaryFolder();
   await cp(join(root, "test/fixtures/handbook"), join(folder, "docs"), { recursive: true });

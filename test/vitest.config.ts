@@ -11,6 +11,7 @@ export default defineConfig({
     alias: [
       { find: /^(?:\.\.\/)+src\/(.*)$/, replacement: `${root}dist/$1` },
       { find: /^citewell$/, replacement: `${root}dist/index.js` },
+      { find: /^citewell\/(.+)$/, replacement: `${root}dist/entries/$1.js` },
     ],
   },
   test: {

@@ -1,24 +1,60 @@
-import { statSync } from "node:fs";
-import { dirname, resolve } from "node:path";
-import { OptionsError } from "../errors.js";
-import type { KnowledgeBase } from "../knowledge-base-options.js";
-import { openKnowledgeBase } from "../knowledge-base.js";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { OptionsError } from "../core/errors.js";
+import type { ChunkSettings } from "../knowledge-base/ingest/settings.js";
+import { openKnowledgeBase } from "../knowledge-base/open.js";
+import type { KnowledgeBase } from "../knowledge-base/options.js";
 import { createTransport, type Transport } from "../transport/transport.js";
-import { type ChunkFlags, chunkSettingsOf } from "./chunk-flags.js";
-import { proxySettings } from "./proxy-settings.js";
-import { sayWhenSlow } from "./slow-end.js";
-import { readConfiguration, type Configuration } from "./configuration.js";
+import { readConfiguration, type Configuration } from "./settings/configuration.js";
+import { clearLine, safeForTerminal } from "./output/terminal-text.js";
+import { given } from "./settings/given.js";
 
-/** What a command sees of the world. Given in, so that tests can run commands in their own. */
-export interface World {
+/** The streams, environment and folder that a command works with. Tests pass their own. */
+export interface CommandIo {
   readonly stdin: NodeJS.ReadStream;
   readonly stdout: NodeJS.WritableStream & Partial<Pick<NodeJS.WriteStream, "isTTY" | "columns">>;
   readonly stderr: Pick<NodeJS.WriteStream, "write" | "isTTY" | "columns">;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Current folder. */
   readonly directory: string;
+  /** The user's own folder, which paths are shown from where that is shorter. */
+  readonly home?: string;
   /** Aborted by the first Ctrl-C. */
   readonly signal: AbortSignal;
+}
+
+/** Prints a result: one JSON object with `--json`, text otherwise. */
+export function print(io: CommandIo, { json }: { json?: boolean }, value: object, text: string): void {
+  io.stdout.write(json ? `${JSON.stringify(value)}\n` : safeForTerminal(text));
+}
+
+/** Does the work, and prints a line if Ctrl-C stops it. */
+export async function explainStop<T>(io: CommandIo, line: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (io.signal.aborted) io.stderr.write(line);
+    throw error;
+  }
+}
+
+/** A folder that is deleted after `use`, whatever happens. */
+export async function withTemporaryFolder<T>(name: string, use: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), `citewell-${name}-`));
+  try {
+    return await use(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Flags that say how documents are cut. */
+export interface ChunkFlags {
+  readonly strategy?: NonNullable<ChunkSettings["strategy"]>;
+  readonly chunkTokens?: number;
+  readonly overlapTokens?: number;
+  readonly parentTokens?: number;
 }
 
 /** Flags that every command with a store takes. */
@@ -27,23 +63,25 @@ export interface StoreFlags extends Omit<Configuration, "chunk">, ChunkFlags {
   readonly json?: boolean;
 }
 
-/** What flags, variables and configuration file say. */
-export function settingsOf(world: World, flags: StoreFlags): Configuration {
+/** Settings from flags, environment variables and the configuration file. */
+export function readSettings({ environment, directory }: CommandIo, flags: StoreFlags): Configuration {
   const { config, baseUrl, apiKey, embeddingModel, rerankModel, chatModel, price, store, rows } = flags;
   const settings = readConfiguration({
     flags: { config, baseUrl, apiKey, embeddingModel, rerankModel, chatModel, price, store, rows },
-    environment: world.environment,
-    directory: world.directory,
+    environment,
+    directory,
   });
-  return { ...settings, chunk: { ...settings.chunk, ...chunkSettingsOf(flags) } };
+  const { strategy, chunkTokens: maxTokens, overlapTokens, parentTokens } = flags;
+  const chunk = { ...settings.chunk, ...given({ strategy, maxTokens, overlapTokens, parentTokens }) };
+  return { ...settings, chunk };
 }
 
 /**
- * Folder of the store that the settings mean.
+ * Folder of the store that the settings name.
  *
- * @throws OptionsError when there can be none, because a file is in its way.
+ * @throws OptionsError when a file is in its way.
  */
-export function storePath({ directory }: Pick<World, "directory">, { store = ".citewell" }: Configuration): string {
+export function storePath({ directory }: Pick<CommandIo, "directory">, { store = ".citewell" }: Configuration): string {
   const path = resolve(directory, store);
   for (let at = path; at !== dirname(at); at = dirname(at)) {
     if (statSync(at, { throwIfNoEntry: false })?.isFile()) {
@@ -56,36 +94,75 @@ export function storePath({ directory }: Pick<World, "directory">, { store = ".c
   return path;
 }
 
-/** To the service that the settings name, if they name one. To be closed by the caller. */
+/** A transport to the service that the settings name, or `undefined` if they name none. The caller closes it. */
 export function configuredTransport(
   { baseUrl, apiKey }: Configuration,
-  environment: World["environment"],
+  environment: CommandIo["environment"],
 ): Transport | undefined {
   if (baseUrl === undefined) return undefined;
-  return createTransport({ baseUrl, ...(apiKey !== undefined && { apiKey }), ...proxySettings(baseUrl, environment) });
+  return createTransport({ baseUrl, ...given({ apiKey }), ...proxySettings(baseUrl, environment) });
 }
 
-/** Opens the store and the upstream that flags, variables and configuration file name; closes both when `use` is done. */
+/** Opens the store and the service that the settings name, and closes both after `use`. */
 export async function withKnowledgeBase<T>(
-  world: World,
+  io: CommandIo,
   flags: StoreFlags,
   create: boolean,
   use: (kb: KnowledgeBase, settings: Configuration) => Promise<T>,
 ): Promise<T> {
-  const settings = settingsOf(world, flags);
-  const transport = configuredTransport(settings, world.environment);
+  const settings = readSettings(io, flags);
+  const transport = configuredTransport(settings, io.environment);
   const kb = await openKnowledgeBase({
-    path: storePath(world, settings),
+    path: storePath(io, settings),
     create,
     transport,
     chunk: settings.chunk,
     models: { embedding: settings.embeddingModel, rerank: settings.rerankModel, chat: settings.chatModel },
-    onWarning: (message) => world.stderr.write(`citewell: ${message}\n`),
+    onWarning: (message) => io.stderr.write(`citewell: ${message}\n`),
   });
   try {
     return await use(kb, settings);
   } finally {
-    await sayWhenSlow(world, () => kb.close({ signal: world.signal }));
+    await explainSlowClose(io, () => kb.close({ signal: io.signal }));
     await transport?.close();
   }
+}
+
+/**
+ * Waits for a store to close. A large one takes a while, because its search index is updated and saved: after `quietMs`
+ * a line says so, and that ending the command now loses nothing.
+ */
+export async function explainSlowClose(
+  { stderr, signal }: Pick<CommandIo, "stderr" | "signal">,
+  close: () => Promise<void>,
+  quietMs = 1500,
+): Promise<void> {
+  const timer = setTimeout(() => {
+    const sentence = signal.aborted
+      ? "Saving the search index. Press Ctrl-C again to end at once: nothing is lost, the next command saves it."
+      : "Updating the search index. Ctrl-C ends that and loses nothing: the next command goes on with it.";
+    stderr.write(`${stderr.isTTY ? clearLine : ""}${sentence}\n`);
+  }, quietMs);
+  try {
+    await close();
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * The proxy for an address, from the usual variables: `HTTPS_PROXY` or `HTTP_PROXY` by its scheme, `ALL_PROXY` for both,
+ * `NO_PROXY`. Lower case wins, as in curl (https://everything.curl.dev/usingcurl/proxies/env.html). Loopback addresses
+ * never go through a proxy, which would look for them on its own machine (https://pkg.go.dev/net/http#ProxyFromEnvironment).
+ */
+export function proxySettings(
+  baseUrl: string,
+  environment: CommandIo["environment"],
+): { readonly proxyUrl?: string; readonly noProxy?: string[] } {
+  if (/^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(baseUrl).hostname)) return {};
+  const read = (name: string) => environment[name.toLowerCase()] || environment[name] || undefined;
+  const proxyUrl = read(baseUrl.startsWith("https:") ? "HTTPS_PROXY" : "HTTP_PROXY") ?? read("ALL_PROXY");
+  if (proxyUrl === undefined) return {};
+  const noProxy = (read("NO_PROXY") ?? "").split(/[\s,]+/).filter((host) => host !== "");
+  return { proxyUrl: /^[a-z]+:\/\//i.test(proxyUrl) ? proxyUrl : `http://${proxyUrl}`, noProxy };
 }

@@ -1,19 +1,27 @@
 #!/usr/bin/env node
-import { run } from "./run.js";
+import { homedir } from "node:os";
+import { realPath } from "../load/sources/real-path.js";
+import { describeWarning } from "./output/failure.js";
+import { run } from "./program.js";
 
 const interrupted = new AbortController();
-// The first Ctrl-C asks the command to stop cleanly; the second, when that takes too long, ends the process.
+// The first Ctrl-C lets the command stop cleanly; a second one ends the process at once.
 process.on("SIGINT", () => {
   if (interrupted.signal.aborted) process.exit(130);
   interrupted.abort(new DOMException("Stopped by Ctrl-C", "AbortError"));
 });
 process.on("SIGTERM", () => interrupted.abort(new DOMException("Stopped by SIGTERM", "AbortError")));
-// A reader that has seen enough (`| head`) is no failure.
+// A reader that closes the pipe early, such as `| head`, is not a failure.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit(0);
-  process.stderr.write(`citewell: What was to be printed could not be written: ${error.message}\n`);
+  process.stderr.write(`citewell: Cannot write the output: ${error.message}\n`);
   process.exit(1);
 });
+// Node writes its warnings into the progress line. Whoever turned them off with --no-warnings gets none here either.
+if (process.listenerCount("warning") > 0) {
+  process.removeAllListeners("warning");
+  process.on("warning", (warning) => process.stderr.write(describeWarning(warning, process.stderr)));
+}
 
 process.exitCode = await run(
   {
@@ -22,7 +30,17 @@ process.exitCode = await run(
     stderr: process.stderr,
     environment: process.env,
     directory: process.cwd(),
+    home: homeFolder(),
     signal: interrupted.signal,
   },
   process.argv.slice(2),
 );
+
+/** The home folder, without links, as documents are stored. A user without an entry in the system's list may have none. */
+function homeFolder(): string {
+  try {
+    return realPath(homedir());
+  } catch {
+    return "";
+  }
+}

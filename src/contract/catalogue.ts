@@ -4,30 +4,30 @@ export type ModelType = "llm" | "vlm" | "embedding" | "rerank" | "video";
 export type ModelFamily = "Q3" | "D" | "S";
 
 /**
- * What a video model may take beyond the ordinary: reference media, the `flex` tier, 1080p, `frames`, `camera_fixed`,
- * pictures in the formats HEIC and HEIF.
+ * Features that only some video models have: reference media, the `flex` tier, 1080p, `frames`, `camera_fixed`, pictures
+ * in the formats HEIC and HEIF.
  */
 export const videoFeatures = ["references", "flex", "1080p", "frames", "camera-fixed", "heic"] as const;
 export type VideoFeature = (typeof videoFeatures)[number];
 
-/** What has to be known of a model to write a request that it takes. */
+/** The properties of a model that a request must respect. */
 export interface ModelInfo {
   readonly id: string;
   readonly type: ModelType;
   readonly family?: ModelFamily;
   /** Embedding: tokens in one text. Rerank: tokens of query and one piece of a document together. */
   readonly maxInputTokens?: number;
-  /** Embedding: length of its vectors, where it is fixed. */
+  /** Embedding: length of its vectors, if it is fixed. */
   readonly dimension?: number;
-  /** Embedding: lengths that may be asked for, where the model has several. The contract has no such model. */
+  /** Embedding: lengths that may be requested, if the model has several. The contract has no such model. */
   readonly dimensions?: readonly number[];
   /** LLM and VLM: tokens of request and reply together. */
   readonly contextTokens?: number;
-  /** Video: what it takes; what is not listed is refused. Left out: references and HEIC are refused, the rest the service decides. */
+  /** Video: its features; others are refused. Left out: references and HEIC are refused, the service decides the rest. */
   readonly videoFeatures?: readonly VideoFeature[];
 }
 
-/** Tokens per text that the service's embedding models take: 8192 for the one whose id ends in `m3`, 512 for all others. */
+/** Maximum tokens per text of the service's embedding models: 8192 for the one whose id ends in `m3`, 512 for all others. */
 export function embeddingTokenLimit(modelId: string): number {
   return modelId.toLowerCase().endsWith("m3") ? 8192 : 512;
 }
@@ -50,7 +50,7 @@ export const localModels: readonly ModelInfo[] = [
   { id: "citewell/local-look", type: "vlm", contextTokens: 32_768 },
 ];
 
-/** Of the local models, the ones to use when nobody chose. */
+/** The local models to use when nobody chose. */
 export const localDefaults = {
   embedding: "citewell/local-lexical-m3",
   rerank: "citewell/local-lexical-rerank",
@@ -58,8 +58,8 @@ export const localDefaults = {
 } as const;
 
 /**
- * What is known of a model id: the catalogue's entry, or for an id that it lacks, what the contract says of all models
- * of that type. The published list changes, so an unknown id is not an error here: the service decides.
+ * Describes a model by the catalogue's entry, or for an id that it lacks, by what holds for all models of that type. The
+ * published list changes, so an unknown id is not an error here: the service decides.
  */
 export function modelInfo(catalogue: readonly ModelInfo[], id: string, type: ModelType): ModelInfo {
   const known = catalogue.find((model) => model.id === id);

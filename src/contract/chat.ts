@@ -2,10 +2,10 @@ import { z } from "zod";
 import type { ModelFamily, ModelInfo } from "./catalogue.js";
 import type { Operation, Violation } from "./operation.js";
 
-/** Most messages in a request. */
+/** Maximum messages in a request. */
 export const maxMessages = 10;
 
-/** What the service does when a request leaves a field out. */
+/** The values that the service assumes for fields that a request leaves out. */
 export const chatDefaults = {
   stream: { llm: true, vlm: false },
   max_tokens: 512,
@@ -19,7 +19,7 @@ export const chatDefaults = {
   min_p: 0.05,
 } as const;
 
-/** Most tokens that one reply may have. */
+/** Maximum tokens of one reply. */
 export const maxOutputTokens = { llm: 16_384, vlm: 4096 } as const;
 
 const ContentPart = z.discriminatedUnion("type", [
@@ -39,7 +39,7 @@ export const Message = z.strictObject({
   content: z.union([z.string(), z.array(ContentPart).min(1)]),
 });
 
-/** Beyond the contract: an assistant's message with its calls, and the results, for services that take the role `tool`. */
+/** Beyond the contract: an assistant's message with its tool calls, and their results, for services with the role `tool`. */
 export const RoleToolMessage = z.union([
   Message,
   z.strictObject({
@@ -64,7 +64,7 @@ const ChatTool = z.strictObject({
   function: z.strictObject({
     name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "must be 1 to 64 letters, digits, underscores or hyphens"),
     description: z.string().optional(),
-    /** A JSON Schema of an object. Left out: the function takes nothing. */
+    /** A JSON Schema of an object. Left out: the function has no parameters. */
     parameters: z.record(z.string(), z.unknown()).optional(),
     strict: z.boolean().nullish(),
   }),
@@ -88,7 +88,7 @@ export const ChatRequest = z.strictObject({
   tools: z.array(ChatTool).max(128).optional(),
   /** Q3 family only. */
   enable_thinking: z.boolean().optional(),
-  /** Q3 family only: most tokens of thinking. */
+  /** Q3 family only: maximum tokens of thinking. */
   thinking_budget: z.int().min(1).max(32_768).optional(),
   /** Q3 family only. */
   min_p: z.number().min(0).max(1).optional(),
@@ -109,7 +109,7 @@ const ToolCall = z.object({
   function: z.object({ name: z.string().nullish(), arguments: z.unknown() }).nullish(),
 });
 
-/** Token counts; a stream may report them many times, and the last report counts. */
+/** Token counts; a stream may report them many times, and the last report is valid. */
 export const ChatUsage = z.object({
   prompt_tokens: z.number().nullish(),
   completion_tokens: z.number().nullish(),
@@ -117,46 +117,31 @@ export const ChatUsage = z.object({
   completion_tokens_details: z.object({ reasoning_tokens: z.number().nullish() }).nullish(),
 });
 
-export const ChatReply = z.object({
+const replyFields = {
   id: z.string().nullish(),
   model: z.string().nullish(),
   created: z.number().nullish(),
-  choices: z.array(
-    z.object({
-      index: z.int().nullish(),
-      message: z.object({
-        role: z.string().nullish(),
-        content: z.string().nullish(),
-        reasoning_content: z.string().nullish(),
-        tool_calls: z.array(ToolCall).nullish(),
-      }),
-      finish_reason: z.string().nullish(),
-    }),
-  ),
+};
+
+const MessagePart = z.object({
+  role: z.string().nullish(),
+  content: z.string().nullish(),
+  reasoning_content: z.string().nullish(),
+  tool_calls: z.array(ToolCall).nullish(),
+});
+
+const choiceFields = { index: z.int().nullish(), finish_reason: z.string().nullish() };
+
+export const ChatReply = z.object({
+  ...replyFields,
+  choices: z.array(z.object({ ...choiceFields, message: MessagePart })),
   usage: ChatUsage.nullish(),
 });
 
 /** One `data:` line of a streamed reply. `choices` may be empty and `delta` missing. */
 export const ChatChunk = z.object({
-  id: z.string().nullish(),
-  model: z.string().nullish(),
-  created: z.number().nullish(),
-  choices: z
-    .array(
-      z.object({
-        index: z.int().nullish(),
-        delta: z
-          .object({
-            role: z.string().nullish(),
-            content: z.string().nullish(),
-            reasoning_content: z.string().nullish(),
-            tool_calls: z.array(ToolCall).nullish(),
-          })
-          .nullish(),
-        finish_reason: z.string().nullish(),
-      }),
-    )
-    .nullish(),
+  ...replyFields,
+  choices: z.array(z.object({ ...choiceFields, delta: MessagePart.nullish() })).nullish(),
   usage: ChatUsage.nullish(),
 });
 
@@ -170,39 +155,35 @@ const familyFields: readonly { readonly field: keyof ChatRequest; readonly famil
 
 function chatRules(request: z.output<typeof RoleToolChatRequest>, model: ModelInfo): readonly Violation[] {
   const found: Violation[] = [];
-  const refuse = (field: string, message: string) => found.push({ field, message });
-  const refuseFamily = (field: string, message: string) => found.push({ field, message, rule: "family" });
+  const refuse = (field: string, message: string) => found.push({ field, message, rule: "model" });
+  const refuseFamily = (field: string, takers: string) =>
+    found.push({ field, message: `${takers}, ${model.id} is ${describe(model)}`, rule: "family" });
   const vision = model.type === "vlm";
-  for (const [index, message] of request.messages.entries()) {
-    if (vision === (typeof message.content === "string")) {
-      refuse(
-        `messages.${index}.content`,
-        vision ? `must be an array of parts for the vision model ${model.id}` : `must be a string for ${model.id}`,
-      );
-    }
+  for (const [index, { content }] of request.messages.entries()) {
+    if (vision !== (typeof content === "string")) continue;
+    const wanted = vision ? "an array of parts for the vision model" : "a string for";
+    refuse(`messages.${index}.content`, `must be ${wanted} ${model.id}`);
   }
   if (vision && request.max_tokens !== undefined && request.max_tokens > maxOutputTokens.vlm) {
     refuse("max_tokens", `is ${request.max_tokens}, at most ${maxOutputTokens.vlm} for the vision model ${model.id}`);
   }
   for (const { field, family } of familyFields) {
     if (request[field] !== undefined && (vision || model.family !== family)) {
-      refuseFamily(field, `only models of the ${family} family take it, ${model.id} is ${describe(model)}`);
+      refuseFamily(field, `only models of the ${family} family take it`);
     }
   }
   if (request.reasoning_effort !== undefined && (vision || model.family !== undefined)) {
-    refuseFamily(
-      "reasoning_effort",
-      `models of the Q3, D and S families do not take it, ${model.id} is ${describe(model)}`,
-    );
+    refuseFamily("reasoning_effort", "models of the Q3, D and S families do not take it");
   }
-  if (vision && request.tools !== undefined)
+  if (vision && request.tools !== undefined) {
     refuse("tools", `only text models take tools, ${model.id} is a vision model`);
+  }
   return found;
 }
 
-function describe(model: ModelInfo): string {
-  if (model.type === "vlm") return "a vision model";
-  return model.family === undefined ? "of no such family" : `of the ${model.family} family`;
+function describe({ type, family }: ModelInfo): string {
+  if (type === "vlm") return "a vision model";
+  return family === undefined ? "of no such family" : `of the ${family} family`;
 }
 
 export const chat = {
@@ -217,7 +198,7 @@ export const chat = {
   readTimeoutMs: 600_000,
 } as const satisfies Operation<typeof ChatRequest, typeof ChatReply>;
 
-/** The same with messages of the role `tool`, which the contract does not have. */
+/** The same operation with messages of the role `tool`, which the contract does not have. */
 export const roleToolChat = { ...chat, request: RoleToolChatRequest } as const satisfies Operation<
   typeof RoleToolChatRequest,
   typeof ChatReply

@@ -3,7 +3,7 @@ import type { Operation } from "./operation.js";
 
 const Text = z.string().min(1, "must not be empty");
 
-/** Texts the public services of this shape take in one request. The contract states no number. */
+/** Maximum texts in one request at the public services of this shape. The contract states no number. */
 export const defaultMaxBatchTexts = 32;
 
 export const EmbeddingsRequest = z.strictObject({
@@ -18,8 +18,8 @@ export const EmbeddingsRequest = z.strictObject({
 export type EmbeddingsRequest = z.input<typeof EmbeddingsRequest>;
 
 /**
- * Vectors are left as they came, numbers or base64: thousands of numbers are checked by one loop over the decoded
- * array, about eight times as fast as by a schema.
+ * Vectors are left as they came, numbers or base64: one loop over the decoded array checks thousands of numbers about
+ * eight times as fast as a schema.
  */
 export const EmbeddingsReply = z.object({
   model: z.string().optional(),
@@ -36,7 +36,7 @@ export const embeddings = {
   rules: ({ dimensions }, { id, dimensions: known = [] }) => {
     if (dimensions === undefined || known.includes(dimensions)) return [];
     const message = known.length > 0 ? `must be one of ${known.join(", ")} for ${id}` : `${id} is not known to take it`;
-    return [{ field: "dimensions", message }];
+    return [{ field: "dimensions", message, rule: "model" }];
   },
   repeat: "always",
   readTimeoutMs: 120_000,

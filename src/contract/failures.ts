@@ -1,7 +1,7 @@
-/** What the service says of a model that it does not publish. */
+/** The service's message about a model that it does not publish. */
 export const unsupportedModelMessage = "暂不支持此种模型";
 
-/** The service's own numbers for what went wrong, those that callers act on. */
+/** The service's own error codes, as far as callers act on them. */
 export const serviceCodes = {
   unsupportedModel: 20012,
   invalidParameter: 20015,

@@ -2,7 +2,7 @@ import type { Violation } from "./operation.js";
 
 const megabyte = 1024 * 1024;
 
-/** Images: every bound of size and shape is strict. Ratios are width to height, as fractions so that they are exact. */
+/** Images: every bound of size and shape is exclusive. Ratios are width to height, as fractions so that they are exact. */
 export const imageLimits = {
   formats: ["jpeg", "png", "webp", "bmp", "tiff", "gif"],
   /** Beyond the contract: only for models with the feature `heic`. */
@@ -44,16 +44,16 @@ export const audioLimits = {
 } as const;
 
 /**
- * Seconds by which a duration may pass its bounds: encoders pad, so that a tone of 3.500 s reads 3.527 s as MP3 at
+ * Seconds by which a duration may exceed its bounds: encoders pad, so that a tone of 3.500 s reads 3.527 s as MP3 at
  * 44.1 kHz and 3.553 s at 22.05 kHz.
  */
 const durationToleranceSeconds = 0.1;
 
-/** What is known of a medium from its header; what could not be read is left out, and not judged. */
+/** The facts that a medium's header states; those that could not be read are left out, and not judged. */
 export interface MediaFacts {
   /** In the words of the limits above, such as `jpeg`; `unknown` for anything else. */
   readonly format: string;
-  /** Of the whole file. */
+  /** Size of the whole file. */
   readonly sizeBytes?: number;
   /** In pixels, as stored or as displayed: the bounds of the two ratios are each other's inverse, so turning changes nothing. */
   readonly width?: number;
@@ -64,12 +64,12 @@ export interface MediaFacts {
 
 export type MediaKind = "image" | "video" | "audio";
 
-/** Every bound that a medium breaks. `field` is where it stands in the request. Pure. */
+/** Lists every bound that a medium breaks. `field` is its place in the request. Pure. */
 export function mediaViolations(
   kind: MediaKind,
   facts: MediaFacts,
   field: string,
-  /** Of pictures, beyond the contract's. */
+  /** Formats of pictures beyond the contract's. */
   extraFormats: readonly string[] = [],
 ): readonly Violation[] {
   const problems =
@@ -81,7 +81,7 @@ export function mediaViolations(
   return problems.map((message) => ({ field, message }));
 }
 
-/** Whether the durations of all reference videos, or of all reference clips, are together within the limit. */
+/** Checks the durations of all reference videos, or of all reference clips, together. */
 export function totalDurationViolations(
   kind: "video" | "audio",
   durationsSeconds: readonly number[],
@@ -119,10 +119,11 @@ function videoProblems(facts: MediaFacts): string[] {
     framesPerSecond !== undefined &&
     (rounded(framesPerSecond) < limits.minFramesPerSecond || rounded(framesPerSecond) > limits.maxFramesPerSecond)
   ) {
-    const { minFramesPerSecond: least, maxFramesPerSecond: most } = limits;
     const film =
       Math.abs(framesPerSecond - 23.976) < 0.01 ? " (23.976, the rate of films on television, is too slow)" : "";
-    found.push(`the video has ${rounded(framesPerSecond)} frames a second, ${least} to ${most} are allowed${film}`);
+    found.push(
+      `the video has ${rounded(framesPerSecond)} frames a second, ${limits.minFramesPerSecond} to ${limits.maxFramesPerSecond} are allowed${film}`,
+    );
   }
   if (width === undefined || height === undefined) return found;
   for (const [name, pixels] of [["width", width] as const, ["height", height] as const]) {
@@ -168,7 +169,7 @@ function durationProblems(kind: "video" | "audio", { durationSeconds }: MediaFac
     : [`the ${kind} lasts ${rounded(durationSeconds)} s, ${minSeconds} to ${maxSeconds} s are allowed`];
 }
 
-/** Below, at or above 0, as width to height is below, at or above the fraction. Exact, where a quotient would round. */
+/** Negative, zero or positive when the ratio is below, at or above the fraction. Exact, while a quotient would round. */
 function compareRatio(width: number, height: number, [over, under]: readonly [number, number]): number {
   return width * under - height * over;
 }

@@ -3,7 +3,7 @@ import type { Operation } from "./operation.js";
 
 const Nothing = z.strictObject({});
 
-/** What the service publishes. Beside the id, services say different things: what is not understood counts as missing. */
+/** The published models. Apart from the id, services differ: a field that is not understood counts as missing. */
 export const ModelListReply = z.object({
   data: z.array(
     z.object({
@@ -20,7 +20,6 @@ export const listModels = {
   path: "/llm/v1/models",
   request: Nothing,
   reply: ModelListReply,
-  rules: () => [],
   repeat: "always",
   readTimeoutMs: 60_000,
   extension: true,

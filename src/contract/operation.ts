@@ -1,13 +1,16 @@
 import { z } from "zod";
 import type { ModelInfo } from "./catalogue.js";
 
-/** One rule that a request breaks: where, what it holds, what it may hold. */
+/** One rule that a request breaks: the field, what it holds, and what it may hold. */
 export interface Violation {
   /** `messages.3.content`; empty for the request as a whole. */
   readonly field: string;
   readonly message: string;
-  /** `family`: a field of another model family, which a service may take all the same. */
-  readonly rule?: "family";
+  /**
+   * `family`: a field of another model family, which a service may take all the same. `model`: the model is not known to
+   * take it. `unknown-field`: the contract has no such field.
+   */
+  readonly rule?: "family" | "model" | "unknown-field";
 }
 
 /**
@@ -21,14 +24,14 @@ export interface Operation<Request extends z.ZodType = z.ZodType, Reply extends 
   readonly path: string;
   /** Fields, types and bounds. Strict: a field the contract does not know is a violation. */
   readonly request: Request;
-  /** What the client reads of a reply; other fields pass. */
+  /** The fields of a reply that the client reads; others pass. */
   readonly reply: Reply;
-  /** Rules between fields, and those that depend on the model. Called with requests that satisfy `request`. */
-  readonly rules: (request: z.output<Request>, model: ModelInfo) => readonly Violation[];
-  /** Fields whose bounds the contract does not show: ours are those of public services of its shape. */
+  /** Rules between fields and about the model, for requests that satisfy `request`. Default: none. */
+  readonly rules?: (request: z.output<Request>, model: ModelInfo) => readonly Violation[];
+  /** Fields whose bounds the contract does not state: ours are those of public services of its shape. */
   readonly guessedBounds?: readonly string[];
   /**
-   * `always`: carrying it out twice does no harm. `undelivered`: sent again only when it surely never arrived, since
+   * `always`: carrying it out twice does no harm. `undelivered`: sent again only when it surely never arrived, because
    * it creates something that costs.
    */
   readonly repeat: "always" | "undelivered";
@@ -38,10 +41,10 @@ export interface Operation<Request extends z.ZodType = z.ZodType, Reply extends 
   readonly extension?: boolean;
 }
 
-/** Largest request body that the service takes. */
+/** Maximum size of a request body. */
 export const maxBodyBytes = 64 * 1024 * 1024;
 
-/** What a request holds that the operation does not allow; empty when all is well. */
+/** Lists the rules of the operation that a request breaks; empty when it breaks none. */
 export function violations<Request extends z.ZodType>(
   operation: Operation<Request>,
   request: unknown,
@@ -55,7 +58,7 @@ export function violations<Request extends z.ZodType>(
       return issue.keys.map((key) => unknownField(operation, place, key));
     });
   }
-  return operation.rules(parsed.data, model);
+  return operation.rules?.(parsed.data, model) ?? [];
 }
 
 function unknownField({ request }: Operation, place: string, key: string): Violation {
@@ -65,5 +68,32 @@ function unknownField({ request }: Operation, place: string, key: string): Viola
   return {
     field: place === "" ? key : `${place}.${key}`,
     message: `the contract has no field ${JSON.stringify(key)}${hint}`,
+    rule: "unknown-field",
   };
+}
+
+/** Values of an operation's parameters; a list is written once for each of its items. */
+export type Parameters = Readonly<Record<string, string | number | readonly (string | number)[] | undefined>>;
+
+/**
+ * Fills in the `{names}` of a path, URL-encoded; parameters that the path does not name become the query. Pure.
+ *
+ * @throws RangeError when a name in the path has no value, or one that would change the path (`.`, `..`, nothing).
+ */
+export function fillPath(template: string, parameters?: Parameters): string {
+  if (parameters === undefined && !template.includes("{")) return template;
+  const rest = new Map(Object.entries(parameters ?? {}));
+  const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = rest.get(name);
+    rest.delete(name);
+    if ((typeof value !== "string" && typeof value !== "number") || /^\.{0,2}$/.test(String(value))) {
+      throw new RangeError(`${template} needs ${name}, which is ${JSON.stringify(value)}`);
+    }
+    return encodeURIComponent(value);
+  });
+  const query = new URLSearchParams();
+  for (const [name, value] of rest) {
+    for (const item of [value].flat()) if (item !== undefined) query.append(name, String(item));
+  }
+  return query.size === 0 ? path : `${path}?${query.toString()}`;
 }

@@ -5,7 +5,7 @@ import { rerank } from "./rerank.js";
 import { createVideoTask } from "./video.js";
 import { cancelVideoTask, listVideoTasks, videoTask } from "./video-tasks.js";
 
-/** The service, one row an operation. Client methods and server routes are made from these rows. */
+/** All operations by name. Client methods and server routes are made from these rows. */
 export const operations = {
   embeddings,
   rerank,

@@ -11,7 +11,7 @@ export const RerankRequest = z.strictObject({
   return_documents: z.boolean().optional(),
   /** Pieces a long document may be cut into; its best piece scores for it. The service's default is 1024. */
   max_chunks_per_doc: z.int().min(1).optional(),
-  /** Tokens that neighbouring pieces share. The service's default is 80, which is also the most. */
+  /** Tokens that neighbouring pieces share. The service's default is 80, which is also the maximum. */
   overlap_tokens: z.int().min(0).max(80).optional(),
 });
 export type RerankRequest = z.input<typeof RerankRequest>;
@@ -21,7 +21,7 @@ const Tokens = z
   .object({ input_tokens: count, output_tokens: count, prompt_tokens: count, total_tokens: count })
   .nullish();
 
-/** Both namings that the contract shows, and the places where services of this shape put their token counts. */
+/** Covers both namings of the contract, and all places where services of this shape put their token counts. */
 export const RerankReply = z.object({
   id: z.string().nullish(),
   results: z.array(
@@ -43,7 +43,6 @@ export const rerank = {
   path: "/llm/v1/rerank",
   request: RerankRequest,
   reply: RerankReply,
-  rules: () => [],
   repeat: "always",
   readTimeoutMs: 120_000,
 } as const satisfies Operation<typeof RerankRequest, typeof RerankReply>;

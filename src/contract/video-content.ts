@@ -6,7 +6,7 @@ import type { Violation } from "./operation.js";
 const assetPattern = "asset://[^\\s/]+";
 const webPattern = "https?://\\S+";
 
-/** A public address, an asset id, or Base64 data of these formats; or of further ones, which not every model takes. */
+/** A public address, an asset id, or Base64 data of these formats, or of further ones that not every model takes. */
 function source(kind: "image" | "audio", formats: readonly string[], furtherFormats: readonly string[] = []) {
   const data = `data:${kind}/(${[...formats, ...furtherFormats].join("|")});base64,.`;
   return z
@@ -28,7 +28,7 @@ const AudioRole = z.literal("reference_audio").optional();
 
 /**
  * One element of `content`. The contract writes the role inside (`image_url.role`), services of the same shape beside
- * (`role`): both are taken, and must agree where both stand.
+ * (`role`): both are accepted, and must agree when both are given.
  */
 export const VideoContentItem = z.discriminatedUnion("type", [
   z.strictObject({
@@ -61,7 +61,7 @@ export type VideoContentItem = z.input<typeof VideoContentItem>;
 
 export type VideoContentRole = ImageRole | "reference_video" | "reference_audio";
 
-/** What a video is made from; the four exclude each other. */
+/** The kinds of content that a video is made from; they exclude each other. */
 export type VideoMode = "text" | "first-frame" | "first-and-last-frame" | "reference";
 
 type MediaItem = Exclude<VideoContentItem, { type: "text" }>;
@@ -72,8 +72,8 @@ function insideRole(item: MediaItem): VideoContentRole | undefined {
 }
 
 /**
- * Every item's role, in order: a video or clip can only be a reference, and a lone image without a role is the first
- * frame. `undefined` for text, and for an image whose role has to be written.
+ * Determines every item's role, in order: a video or clip can only be a reference, and a lone image without a role is the
+ * first frame. `undefined` for text, and for an image whose role has to be written.
  */
 export function contentRoles(content: readonly VideoContentItem[]): readonly (VideoContentRole | undefined)[] {
   const media = content.filter(({ type }) => type !== "text").length;
@@ -87,7 +87,7 @@ export function contentRoles(content: readonly VideoContentItem[]): readonly (Vi
   });
 }
 
-/** What content that keeps the rules makes a video from. */
+/** Determines the kind of content; for content that breaks no rule. */
 export function videoMode(content: readonly VideoContentItem[]): VideoMode {
   const roles = contentRoles(content);
   if (roles.includes("last_frame")) return "first-and-last-frame";
@@ -95,7 +95,7 @@ export function videoMode(content: readonly VideoContentItem[]): VideoMode {
   return roles.some((role) => role !== undefined) ? "reference" : "text";
 }
 
-/** Rules between the items of `content`, and what the model takes of them. Pure. */
+/** Lists the rules between items, and about the model, that the content breaks. Pure. */
 export function contentViolations(content: readonly VideoContentItem[], model: ModelInfo): readonly Violation[] {
   const roles = contentRoles(content);
   const count = (wanted: VideoContentRole) => roles.filter((role) => role === wanted).length;
@@ -117,23 +117,24 @@ export function contentViolations(content: readonly VideoContentItem[], model: M
   if (firstFrames + lastFrames > 0 && images + videos + clips > 0) {
     refuse("mixes first_frame or last_frame with references: choose frames or references");
   }
-  for (const [role, number, most] of [
+  for (const [role, number, max] of [
     ["reference_image", images, imageLimits.maxCount],
     ["reference_video", videos, videoLimits.maxCount],
     ["reference_audio", clips, audioLimits.maxCount],
   ] as const) {
-    if (number > most) refuse(`has ${number} items with role ${role}, at most ${most}`);
+    if (number > max) refuse(`has ${number} items with role ${role}, at most ${max}`);
   }
   if (clips > 0 && images + videos === 0) {
     refuse("has reference_audio alone: at least one reference_image or reference_video must accompany it");
   }
   if (images + videos + clips > 0 && !model.videoFeatures?.includes("references")) {
-    refuse(`has reference images, videos or audio, which ${model.id} is not known to take`);
+    const message = `has reference images, videos or audio, which ${model.id} is not known to take`;
+    found.push({ field: "content", message, rule: "model" });
   }
   return found;
 }
 
-/** Formats of pictures that the model takes beyond the contract's. */
+/** Formats of pictures that the model accepts beyond the contract's. */
 export function extraImageFormats({ videoFeatures }: ModelInfo): readonly string[] {
   return videoFeatures?.includes("heic") ? imageLimits.extraFormats : [];
 }
@@ -143,7 +144,7 @@ function formatViolations(content: readonly VideoContentItem[], model: ModelInfo
   return content.flatMap((item, index) => {
     if (item.type !== "image_url" || !extraImage.test(item.image_url.url)) return [];
     const message = `is a format that ${model.id} is not known to take: convert it to one of ${imageLimits.formats.join(", ")}`;
-    return [{ field: `content.${index}.image_url.url`, message }];
+    return [{ field: `content.${index}.image_url.url`, message, rule: "model" }];
   });
 }
 

@@ -6,7 +6,7 @@ import { createVideoTask, serviceTiers } from "./video.js";
 export const videoStatuses = ["queued", "running", "succeeded", "failed", "expired", "cancelled"] as const;
 export type VideoStatus = (typeof videoStatuses)[number];
 
-/** From these a task never changes again. */
+/** The statuses in which a task never changes again. */
 export const terminalVideoStatuses: ReadonlySet<string> = new Set<VideoStatus>([
   "succeeded",
   "failed",
@@ -16,13 +16,13 @@ export const terminalVideoStatuses: ReadonlySet<string> = new Set<VideoStatus>([
 
 /** Days after which the service removes a task's record. */
 export const taskRetentionDays = 7;
-/** Hours after success for which links to the results work. The contract is silent; services of the same shape say 24. */
+/** Hours after success for which links to results work. The contract does not say; services of the same shape say 24. */
 export const mediaLinkHours = 24;
 
-// A field that is not what it should be must not cost the caller the rest of a task: it counts as missing.
+// A field of the wrong type counts as missing, so that it does not cost the caller the rest of the task.
 const text = z.string().nullish().catch(undefined);
 const flag = z.boolean().nullish().catch(undefined);
-/** Documents of services of this shape show some numbers as strings. */
+/** The documentation of services of this shape shows some numbers as strings. */
 const amount = z
   .union([
     z.number(),
@@ -34,7 +34,7 @@ const amount = z
   .nullish()
   .catch(undefined);
 
-/** The result of the query, and the body of a callback. */
+/** The reply to a query, and the body of a callback. */
 export const VideoTaskReply = z.object({
   id: z.string().min(1),
   status: z.string().min(1),
@@ -45,7 +45,7 @@ export const VideoTaskReply = z.object({
     .catch(undefined),
   /** Seconds since 1970. */
   created_at: amount,
-  /** Of the last change of status. */
+  /** Time of the last change of status. */
   updated_at: amount,
   content: z.object({ video_url: text, last_frame_url: text }).nullish().catch(undefined),
   seed: amount,
@@ -70,27 +70,26 @@ export const VideoTaskReply = z.object({
 
 const TaskId = z.strictObject({ id: z.string().min(1) });
 
-/** The published contract speaks of the query without its method and path: these are those of services of its shape. */
+/** The published contract mentions the query without method and path: these are those of services of its shape. */
 export const videoTask = {
   name: "videoTask",
   method: "GET",
   path: `${createVideoTask.path}/{id}`,
   request: TaskId,
   reply: VideoTaskReply,
-  rules: () => [],
   repeat: "always",
   readTimeoutMs: 60_000,
 } as const satisfies Operation<typeof TaskId, typeof VideoTaskReply>;
 
 const page = z.int().min(1).max(500).optional();
 
-/** Of the last seven days. Without `filter.service_tier: "flex"`, tasks of that tier may stay invisible. */
+/** Lists the last seven days. Without `filter.service_tier: "flex"`, tasks of that tier may stay invisible. */
 export const VideoTaskListRequest = z.strictObject({
   /** From 1. */
   page_num: page,
   page_size: page,
   "filter.status": z.enum(videoStatuses).optional(),
-  /** Sent once for each id. */
+  /** Sent as one parameter for each id. */
   "filter.task_ids": z.array(z.string().min(1)).min(1).optional(),
   "filter.model": z.string().min(1).optional(),
   "filter.service_tier": z.enum(serviceTiers).optional(),
@@ -105,7 +104,6 @@ export const listVideoTasks = {
   path: createVideoTask.path,
   request: VideoTaskListRequest,
   reply: VideoTaskListReply,
-  rules: () => [],
   repeat: "always",
   readTimeoutMs: 60_000,
   extension: true,
@@ -118,7 +116,6 @@ export const cancelVideoTask = {
   path: videoTask.path,
   request: TaskId,
   reply: z.unknown(),
-  rules: () => [],
   repeat: "always",
   readTimeoutMs: 60_000,
   extension: true,

@@ -3,7 +3,7 @@ import type { ModelInfo, VideoFeature } from "./catalogue.js";
 import type { Operation, Violation } from "./operation.js";
 import { VideoContentItem, contentViolations } from "./video-content.js";
 
-/** What the service does when a request leaves a field out. */
+/** The values that the service assumes for fields that a request leaves out. */
 export const videoDefaults = {
   return_last_frame: false,
   service_tier: "default",
@@ -20,7 +20,7 @@ export const videoDefaults = {
 const videoRatios = ["16:9", "4:3", "1:1", "3:4", "9:16", "21:9", "adaptive"] as const;
 export const serviceTiers = ["default", "flex"] as const;
 
-/** Capital letters are taken and written small. */
+/** Capital letters are accepted and sent in lower case. */
 const Resolution = z
   .enum(["480p", "720p", "1080p", "480P", "720P", "1080P"], { error: "must be 480p, 720p or 1080p" })
   .transform((resolution) => resolution.toLowerCase());
@@ -36,14 +36,14 @@ export const VideoRequest = z.strictObject({
     .optional(),
   /** Whether the result has a PNG of the last frame, to begin a following video with. */
   return_last_frame: z.boolean().optional(),
-  /** `flex` runs when there is room. */
+  /** `flex` runs when there is capacity. */
   service_tier: z.enum(serviceTiers).optional(),
   /** Seconds from creation until an unfinished task ends as `expired`. */
   execution_expires_after: z.int().min(3600).max(259_200).optional(),
   generate_audio: z.boolean().optional(),
   /** The model decides whether to search. */
   tools: z.array(z.strictObject({ type: z.literal("web_search") })).optional(),
-  /** Names the end user without telling who it is: a hash. */
+  /** Identifies the end user without naming them: a hash. */
   safety_identifier: z.string().min(1).max(64).optional(),
   resolution: Resolution.optional(),
   /** `adaptive`: chosen from the prompt or the first frame; the result says which. */
@@ -70,7 +70,7 @@ export type VideoRequest = z.input<typeof VideoRequest>;
 
 export const VideoCreated = z.object({ id: z.string().min(1) });
 
-/** Values that only models with a feature take. Of a model that nobody described, the service decides. */
+/** Values that need a feature of the model. For a model that nobody described, the service decides. */
 const featureValues: readonly {
   readonly feature: VideoFeature;
   readonly field: keyof VideoRequest;

@@ -1,34 +1,33 @@
-import { OptionsError } from "../errors.js";
-import { mean } from "./bootstrap.js";
-import { byMetric, metricNames, type MetricName, type Scores } from "./evaluate.js";
-import { randomisationTest } from "./randomisation-test.js";
+import { OptionsError } from "../core/errors.js";
+import { metricNames, type MetricName, type Scores } from "./evaluate.js";
+import { byName, mean, randomisationTest } from "./statistics.js";
 
 export interface MetricChange {
-  /** Mean of the baseline over the queries that both asked. */
+  /** Mean of the baseline over the common queries. */
   readonly baseline: number;
-  /** Mean difference to it; negative is worse. */
+  /** Mean difference to the baseline; negative is worse. */
   readonly difference: number;
-  /** How likely so large a difference is by chance. */
+  /** Probability of so large a difference by chance. */
   readonly p: number;
   readonly verdict: "better" | "worse" | "same";
 }
 
 export interface Comparison {
-  /** Queries that both asked. */
+  /** Number of queries that both evaluations asked. */
   readonly queries: number;
   readonly metrics: Readonly<Record<MetricName, MetricChange>>;
   /** True when any metric is significantly worse. */
   readonly worse: boolean;
 }
 
-/** Chance of calling two alike systems different on any metric. */
+/** Probability of calling two alike systems different on any metric. */
 const significance = 0.05;
 
 /**
- * Two evaluations, query by query. A metric is called better or worse at a level of 0.05 shared out among the metrics
- * (Bonferroni), so that looking at several does not find by chance what none would.
+ * Compares two evaluations query by query. A metric is called better or worse at a level of 0.05 divided by the number of
+ * metrics (Bonferroni), since several metrics find a difference by chance more often than one.
  *
- * @param scores Of the new evaluation, by query id; of the baseline likewise.
+ * @param scores of the new evaluation, by query id.
  * @throws OptionsError when they have no query in common.
  */
 export function compare(scores: ReadonlyMap<string, Scores>, baseline: ReadonlyMap<string, Scores>): Comparison {
@@ -37,9 +36,12 @@ export function compare(scores: ReadonlyMap<string, Scores>, baseline: ReadonlyM
     return before ? [{ now, before }] : [];
   });
   if (pairs.length === 0) {
-    throw new OptionsError("options", "The baseline has no query in common with this evaluation: nothing to compare");
+    throw new OptionsError(
+      "options",
+      "The baseline has no query in common with this evaluation. Compare evaluations of the same collection",
+    );
   }
-  const metrics = byMetric((metric): MetricChange => {
+  const metrics = byName(metricNames, (metric): MetricChange => {
     const differences = pairs.map(({ now, before }) => now[metric] - before[metric]);
     const difference = mean(differences);
     const p = randomisationTest(differences);

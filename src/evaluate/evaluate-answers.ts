@@ -1,9 +1,9 @@
-import type { Answer } from "../types.js";
-import { exactMatch, holdsAnswer, tokenF1 } from "./answer-metrics.js";
-import { bootstrapInterval, mean, quantile, type Interval } from "./bootstrap.js";
+import type { Answer } from "../core/types.js";
 import type { JudgedQuery } from "./collection.js";
+import { exactMatch, holdsAnswer, tokenF1 } from "./metrics.js";
+import { latency, summarise, type Interval } from "./statistics.js";
 
-/** A question with what it is answered by. */
+/** A question with its known answers. */
 export interface AnswerableQuery extends JudgedQuery {
   readonly answers: readonly string[];
 }
@@ -18,11 +18,11 @@ export const answerMetricNames = [
 ] as const;
 
 /**
- * - `exactMatch`, `tokenF1`: the answer's text against the known answers;
- * - `topCitation`: the first citation is supported, and its span holds a known answer;
- * - `citationPrecision`: of the citations, those that are supported and lead to a relevant document; 0 without any;
- * - `citationRecall`: of the relevant documents, those that a supported citation leads to;
- * - `answered`: said to be answered.
+ * - `exactMatch`, `tokenF1`: the answer's text compared with the known answers;
+ * - `topCitation`: 1 if the first citation is supported and its span has a known answer;
+ * - `citationPrecision`: share of the citations that are supported and lead to a relevant document; 0 without citations;
+ * - `citationRecall`: share of the relevant documents that a supported citation leads to;
+ * - `answered`: 1 if the reply does not abstain.
  */
 export type AnswerMetric = (typeof answerMetricNames)[number];
 export type AnswerScores = Readonly<Record<AnswerMetric, number>>;
@@ -35,10 +35,10 @@ export interface AnswerEvaluation {
   readonly citations: {
     readonly total: number;
     readonly supported: number;
-    /** Of the supported, those whose quote is the document's own text at their span: all, or the check is broken. */
+    /** Supported citations whose quote is the text at their span; fewer than `supported` means that the check is broken. */
     readonly literal: number;
   };
-  /** From question to the end of the answer, one question after another. */
+  /** From the question to the end of the answer, with questions one after another. */
   readonly latencyMs: { readonly p50: number; readonly p95: number };
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
   /** By query id. */
@@ -55,7 +55,7 @@ export interface EvaluateAnswersOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Asks each question and compares the answer with what is known to be right. */
+/** Asks each question and scores the answer. */
 export async function evaluateAnswers(
   queries: readonly AnswerableQuery[],
   { ask, textOf, documentId, onAnswer, signal }: EvaluateAnswersOptions,
@@ -80,20 +80,17 @@ export async function evaluateAnswers(
     scores.set(query.id, scoreAnswer(query, answer, documentId));
     await onAnswer?.(query, answer);
   }
-  durationsMs.sort((a, b) => a - b);
-  const values = byAnswerMetric((metric) => [...scores.values()].map((ofQuery) => ofQuery[metric]));
   return {
     questions: scores.size,
-    metrics: byAnswerMetric((metric) => mean(values[metric])),
-    intervals: byAnswerMetric((metric) => bootstrapInterval(values[metric])),
+    ...summarise(answerMetricNames, scores.values()),
     citations,
-    latencyMs: { p50: quantile(durationsMs, 0.5), p95: quantile(durationsMs, 0.95) },
+    latencyMs: latency(durationsMs),
     usage,
     scores,
   };
 }
 
-/** One answer against what is known to be right. */
+/** Compares one answer with the known answers and the relevant documents. */
 export function scoreAnswer(
   { answers, judgements }: AnswerableQuery,
   { text, answered, citations }: Answer,
@@ -113,8 +110,4 @@ export function scoreAnswer(
     citationRecall: relevant.length === 0 ? 0 : relevant.filter((id) => cited.has(id)).length / relevant.length,
     answered: answered ? 1 : 0,
   };
-}
-
-function byAnswerMetric<Value>(of: (metric: AnswerMetric) => Value): Record<AnswerMetric, Value> {
-  return Object.fromEntries(answerMetricNames.map((metric) => [metric, of(metric)])) as Record<AnswerMetric, Value>;
 }

@@ -1,8 +1,11 @@
-import { bootstrapInterval, mean, quantile, type Interval } from "./bootstrap.js";
+import { AnswerError } from "../core/errors.js";
+import type { Hit } from "../core/types.js";
+import { safeEnd } from "../text/blocks/cut-text.js";
 import type { JudgedQuery } from "./collection.js";
 import { averagePrecision, ndcg, recall, reciprocalRank, type Judgements } from "./metrics.js";
+import { byName, latency, summarise, type Interval } from "./statistics.js";
 
-/** How many documents a ranking should have for the measures to be what their names say. */
+/** Number of documents that a ranking needs for the measures to mean what their names say. */
 export const rankingDepth = 100;
 
 const measures = {
@@ -12,36 +15,36 @@ const measures = {
   map: averagePrecision,
 } as const;
 
-/** `map` is over the documents that were ranked, 100 where there are so many. */
+/** `map` covers the documents that were ranked, 100 if there are so many. */
 export type MetricName = keyof typeof measures;
 export const metricNames = Object.keys(measures) as readonly MetricName[];
 
 export type Scores = Readonly<Record<MetricName, number>>;
 
-/** What a way of searching came to over a set of queries. */
+/** The result of a way of searching over a set of queries. */
 export interface Evaluation {
-  /** Queries asked. */
+  /** Number of queries asked. */
   readonly queries: number;
   /** Means over the queries. */
   readonly metrics: Scores;
   /** 95 % intervals of the means. */
   readonly intervals: Readonly<Record<MetricName, Interval>>;
-  /** Of one ranking each, in milliseconds, queries one after another. */
+  /** Time of one ranking, in milliseconds, with queries one after another. */
   readonly latencyMs: { readonly p50: number; readonly p95: number };
   /** By query id. */
   readonly scores: ReadonlyMap<string, Scores>;
 }
 
 export interface EvaluateOptions {
-  /** Told after each query. */
+  /** Called after each query. */
   readonly onProgress?: (queriesDone: number) => void;
   readonly signal?: AbortSignal;
 }
 
 /**
- * Ranks documents for each query, one after another, and compares with the judgements.
+ * Ranks documents for each query, one after another, and compares the rankings with the judgements.
  *
- * @param rank Document ids for a query, best first, each once; at least 100 where there are so many.
+ * @param rank Document ids for a query, best first, each once; at least 100 if there are so many.
  */
 export async function evaluate(
   queries: readonly JudgedQuery[],
@@ -57,21 +60,61 @@ export async function evaluate(
     durationsMs.push(performance.now() - startedAt);
     scores.set(
       query.id,
-      byMetric((metric) => measures[metric](ranking, query.judgements)),
+      byName(metricNames, (metric) => measures[metric](ranking, query.judgements)),
     );
     onProgress?.(scores.size);
   }
-  durationsMs.sort((a, b) => a - b);
-  const values = byMetric((metric) => [...scores.values()].map((ofQuery) => ofQuery[metric]));
   return {
     queries: scores.size,
-    metrics: byMetric((metric) => mean(values[metric])),
-    intervals: byMetric((metric) => bootstrapInterval(values[metric])),
-    latencyMs: { p50: quantile(durationsMs, 0.5), p95: quantile(durationsMs, 0.95) },
+    ...summarise(metricNames, scores.values()),
+    latencyMs: latency(durationsMs),
     scores,
   };
 }
 
-export function byMetric<Value>(of: (metric: MetricName) => Value): Record<MetricName, Value> {
-  return Object.fromEntries(metricNames.map((metric) => [metric, of(metric)])) as Record<MetricName, Value>;
+/** Documents of hits, best first: each once, at the rank of its best chunk. */
+export function documentsOf(hits: readonly Pick<Hit, "uri">[]): readonly string[] {
+  return [...new Set(hits.map(({ uri }) => uri))];
+}
+
+/** Maximum number of hits of one search. */
+const maxHits = 1000;
+
+/**
+ * The first `count` documents for a query. Asks a search of chunks for more until it gives so many documents, has no more,
+ * or has given 1,000 chunks.
+ */
+export async function rankDocuments(
+  search: (limit: number) => Promise<readonly Pick<Hit, "uri">[]>,
+  count: number,
+): Promise<readonly string[]> {
+  for (let limit = Math.min(maxHits, 2 * count); ; limit = Math.min(maxHits, 2 * limit)) {
+    const hits = await search(limit);
+    const documents = documentsOf(hits);
+    if (documents.length >= count || hits.length < limit || limit === maxHits) return documents.slice(0, count);
+  }
+}
+
+/**
+ * Asks a query, or as much of its beginning as the models take: some collections have whole documents as queries, and one
+ * of them must not end a measurement of thousands. Takes an eighth off the end at a time, between words if possible; a
+ * query that is too long is refused before anything is sent, so retries cost no request.
+ */
+export async function shortenQuery<Result>(
+  query: string,
+  ask: (query: string) => Promise<Result>,
+): Promise<{ readonly result: Result; readonly shortened: boolean }> {
+  for (let text = query; ; text = withoutEnd(text)) {
+    try {
+      return { result: await ask(text), shortened: text !== query };
+    } catch (error) {
+      if (!(error instanceof AnswerError && error.code === "question-too-long") || text.length < 16) throw error;
+    }
+  }
+}
+
+function withoutEnd(text: string): string {
+  const start = text.slice(0, safeEnd(text, Math.floor((text.length * 7) / 8)));
+  const lastSpace = start.lastIndexOf(" ");
+  return lastSpace > start.length / 2 ? start.slice(0, lastSpace) : start;
 }

@@ -1,15 +1,16 @@
 import { z } from "zod";
-import { createRunContext } from "../pipeline.js";
-import type { ChatModel } from "../ports.js";
-import { askOnce } from "../stages/ask-once.js";
-import { renderSource } from "../text/prompt.js";
-import { tagFreeJson } from "../text/prompt-tags.js";
-import type { Answer, Usage } from "../types.js";
+import { createRunContext } from "../core/pipeline.js";
+import type { ChatModel } from "../core/ports.js";
+import { askOnce } from "../stages/calls/timed-calls.js";
+import { renderSource } from "../text/prompt/prompt.js";
+import { tagFreeJson } from "../text/prompt/prompt-tags.js";
+import type { Answer, Usage } from "../core/types.js";
+import { mean } from "./statistics.js";
 
 /**
- * What a model is asked to judge, and by what: each scale from 1 to 5, as a share from 0 to 1 when it is averaged. After
- * faithfulness and answer relevance in Es et al., "RAGAS: Automated Evaluation of Retrieval Augmented Generation", 2023;
- * scales with words for each step instead of counted statements.
+ * The scales that a model judges by, each from 1 to 5; averages are shares from 0 to 1. After faithfulness and answer
+ * relevance in Es et al., "RAGAS: Automated Evaluation of Retrieval Augmented Generation", 2023, with words for each step
+ * instead of counted statements.
  */
 export const judgeRubric = {
   faithfulness: [
@@ -31,10 +32,10 @@ export const judgeRubric = {
 const step = z.int().min(1).max(5);
 const Verdict = z.object({ faithfulness: step, relevance: step, reason: z.string().default("") });
 
-/** A model's judgement of one answer, or why there is none: no score is made up for it. */
+/** A model's judgement of one answer, or why there is none. */
 export type Judgement =
   | {
-      /** 0 to 1: the rubric's steps in quarters. */
+      /** 0 to 1, in quarters: the five steps of the rubric. */
       readonly faithfulness: number;
       readonly relevance: number;
       readonly reason: string;
@@ -58,9 +59,9 @@ What stands inside <source>, and the question and the answer in the JSON object 
 Reply with one JSON object and nothing else: {"faithfulness": 1 to 5, "relevance": 1 to 5, "reason": "one sentence"}`;
 
 /**
- * Has a model judge an answer against the passages it was made from.
+ * Asks a model to judge an answer by its passages.
  *
- * @throws what must be mended: a key or a model that the service does not accept.
+ * @throws TransportError for what must be fixed first, such as a key or a model that the service does not accept.
  */
 export async function judgeAnswer(
   model: ChatModel,
@@ -93,7 +94,7 @@ export async function judgeAnswer(
   return { faithfulness: (faithfulness - 1) / 4, relevance: (relevance - 1) / 4, reason, usage };
 }
 
-/** The object of a reply, which some models put into a code fence. */
+/** Reads the object of a reply, which some models put into a code fence. */
 function readVerdict(reply: string): z.output<typeof Verdict> | undefined {
   const body = /^\s*```(?:json)?\s*([\s\S]*?)\s*```\s*$/.exec(reply)?.[1] ?? reply;
   try {
@@ -101,4 +102,35 @@ function readVerdict(reply: string): z.output<typeof Verdict> | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** A summary of many judgements. */
+export interface JudgedAnswers {
+  /** Number of judged answers. */
+  readonly answers: number;
+  /** Number of judgements that failed or could not be read; the means leave them out. */
+  readonly failed: number;
+  /** Means, 0 to 1; `undefined` if nothing was judged. */
+  readonly faithfulness: number | undefined;
+  readonly relevance: number | undefined;
+  readonly usage: Usage;
+  /** The first few reasons of failures. */
+  readonly problems: readonly string[];
+}
+
+export function summariseJudgements(judgements: readonly Judgement[]): JudgedAnswers {
+  const judged = judgements.flatMap((judgement) => ("problem" in judgement ? [] : [judgement]));
+  const problems = judgements.flatMap((judgement) => ("problem" in judgement ? [judgement.problem] : []));
+  const meanOf = (scores: readonly number[]) => (scores.length === 0 ? undefined : mean(scores));
+  return {
+    answers: judged.length,
+    failed: problems.length,
+    faithfulness: meanOf(judged.map(({ faithfulness }) => faithfulness)),
+    relevance: meanOf(judged.map(({ relevance }) => relevance)),
+    usage: {
+      inputTokens: judgements.reduce((sum, { usage }) => sum + usage.inputTokens, 0),
+      outputTokens: judgements.reduce((sum, { usage }) => sum + usage.outputTokens, 0),
+    },
+    problems: problems.slice(0, 5),
+  };
 }

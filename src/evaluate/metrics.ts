@@ -1,8 +1,8 @@
-/** How relevant documents are to one query, by document id: 0 or less is not relevant, more is more relevant. */
+/** Relevance of documents to one query, by document id: 0 or less is not relevant, more is more relevant. */
 export type Judgements = ReadonlyMap<string, number>;
 
-// Every measure takes document ids best first, each at most once; what is not judged is not relevant. All are 0 to 1,
-// and 0 where nothing is relevant.
+// Every measure of a ranking takes document ids best first, each at most once; a document without a judgement is not
+// relevant. All measures are 0 to 1, and those of rankings are 0 if nothing is relevant.
 
 /**
  * Normalised discounted cumulative gain of the first `k`: the gain of a document is its judged score, discounted by
@@ -54,4 +54,54 @@ export function countRelevant(judgements: Judgements): number {
 
 function isRelevant(judgements: Judgements, id: string): boolean {
   return (judgements.get(id) ?? 0) > 0;
+}
+
+const articles = new Set(["a", "an", "the"]);
+
+/**
+ * The words by which answers are compared: lower case, without punctuation and English articles; characters of scripts
+ * without spaces count as words. After Rajpurkar et al., "SQuAD: 100,000+ Questions for Machine Comprehension of Text",
+ * EMNLP 2016.
+ */
+export function answerWords(text: string): readonly string[] {
+  const words = text
+    .normalize("NFKC")
+    .toLowerCase()
+    .match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[\p{L}\p{M}\p{N}]+/gu);
+  return (words ?? []).filter((word) => !articles.has(word));
+}
+
+/** 1 if the text is one of the answers, 0 otherwise. */
+export function exactMatch(text: string, answers: readonly string[]): number {
+  const words = answerWords(text).join(" ");
+  return answers.some((answer) => answerWords(answer).join(" ") === words) ? 1 : 0;
+}
+
+/** F1 of the words that text and answer share, repetitions counted; the best over several answers. */
+export function tokenF1(text: string, answers: readonly string[]): number {
+  const said = answerWords(text);
+  return Math.max(0, ...answers.map((answer) => sharedF1(said, answerWords(answer))));
+}
+
+function sharedF1(said: readonly string[], wanted: readonly string[]): number {
+  if (said.length === 0 || wanted.length === 0) return said.length === wanted.length ? 1 : 0;
+  const left = new Map<string, number>();
+  for (const word of wanted) left.set(word, (left.get(word) ?? 0) + 1);
+  let shared = 0;
+  for (const word of said) {
+    const count = left.get(word) ?? 0;
+    if (count === 0) continue;
+    left.set(word, count - 1);
+    shared++;
+  }
+  return (2 * shared) / (said.length + wanted.length);
+}
+
+/** Whether a text contains one of the answers, word for word. */
+export function holdsAnswer(text: string, answers: readonly string[]): boolean {
+  const words = ` ${answerWords(text).join(" ")} `;
+  return answers.some((answer) => {
+    const wanted = answerWords(answer).join(" ");
+    return wanted !== "" && words.includes(` ${wanted} `);
+  });
 }

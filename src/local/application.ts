@@ -3,25 +3,19 @@ import type { IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Context, Hono } from "hono";
 import { maxBodyBytes } from "../contract/operation.js";
-import type { OperationName } from "../contract/operations.js";
-import { authorizedKey } from "./authorization.js";
-import { eventStream } from "./event-stream.js";
-import { failureKinds } from "./failure/failure-kinds.js";
+import { operations, type OperationName } from "../contract/operations.js";
 import { failureResponse, type FailureShape } from "./failure/failure-shapes.js";
-import { Refusal } from "./failure/refusal.js";
-import { streamFrames, type StreamConnection } from "./faults/disturbed-stream.js";
+import { RequestFailure, failureKinds } from "./failure/request-failure.js";
 import type { Faults } from "./faults/faults.js";
-import { halved } from "./faults/halved-response.js";
-import { scriptedResponse } from "./faults/scripted-response.js";
-import type { Admission, RateLimits } from "./limits/rate-limits.js";
-import { queryFields } from "./query-fields.js";
-import { readJsonObject } from "./request-body.js";
-import type { Fields, Route, RouteReply } from "./route.js";
-import { routes } from "./routes.js";
+import { halved, scriptedResponse, streamFrames, type StreamConnection } from "./faults/faulty-responses.js";
+import { eventStream } from "./http/event-stream.js";
+import type { Admission, RateLimits } from "./http/rate-limits.js";
+import { authorizedKey, queryFields, readJsonObject } from "./http/request.js";
+import { route, type Fields, type Route, type RouteContext, type RouteReply } from "./http/route.js";
 import type { ServiceParts } from "./service-parts.js";
 
 export interface ApplicationParts extends ServiceParts {
-  /** What callers may send as their key. */
+  /** Keys that callers may use. */
   readonly apiKeys: readonly string[];
   readonly limits: RateLimits;
   readonly maxConcurrentRequests: number;
@@ -32,7 +26,7 @@ export interface ApplicationParts extends ServiceParts {
   readonly faultControl: boolean;
 }
 
-/** What the adaptor hands on of the connection. */
+/** The part of the connection that the adaptor passes on. */
 interface Bindings {
   readonly incoming: IncomingMessage;
 }
@@ -46,7 +40,7 @@ const faultsPath = "/local/faults";
 export function mount(application: Application, parts: ApplicationParts): void {
   application.use(async (_, next) => {
     if (parts.activeRequests() > parts.maxConcurrentRequests) {
-      throw new Refusal("busy", `More than ${parts.maxConcurrentRequests} requests at the same time`);
+      throw new RequestFailure("busy", `More than ${parts.maxConcurrentRequests} requests at the same time`);
     }
     await next();
   });
@@ -66,18 +60,20 @@ export function mount(application: Application, parts: ApplicationParts): void {
   });
   for (const [path, rows] of byPath(routes)) {
     const pattern = path.replaceAll(/\{(\w+)\}/g, ":$1");
-    for (const route of rows) application.on(route.method, pattern, (c) => answer(c, route, parts));
+    for (const row of rows) application.on(row.method, pattern, (c) => answer(c, row, parts));
     // The contract says that all operations are POST, and leaves the query's method open: both are answered.
     const query = rows.find(({ name }) => name === "videoTask");
     if (query !== undefined) application.post(pattern, (c) => answer(c, query, parts));
     const allowed = [...rows.map(({ method }) => method), ...(query === undefined ? [] : ["POST"])].join(", ");
     application.all(pattern, () => {
-      throw new Refusal("method", `${path} takes ${allowed} only`, { headers: { allow: allowed } });
+      throw new RequestFailure("method", `${path} takes ${allowed} only`, { headers: { allow: allowed } });
     });
   }
   if (parts.faultControl) mountFaultControl(application, parts.faults);
-  application.notFound((c) => refuse(new Refusal("no-path", "404 page not found"), shapeOf(c.req.path, parts.faults)));
-  application.onError((error, c) => refuse(asRefusal(error), shapeOf(c.req.path, parts.faults)));
+  application.notFound((c) =>
+    refuse(new RequestFailure("no-path", "404 page not found"), shapeOf(c.req.path, parts.faults)),
+  );
+  application.onError((error, c) => refuse(asRequestFailure(error), shapeOf(c.req.path, parts.faults)));
 }
 
 function mountFaultControl(application: Application, faults: Faults): void {
@@ -87,7 +83,7 @@ function mountFaultControl(application: Application, faults: Faults): void {
     try {
       faults.replace(given);
     } catch (error) {
-      throw new Refusal("invalid", error instanceof Error ? error.message : String(error));
+      throw new RequestFailure("invalid", error instanceof Error ? error.message : String(error));
     }
     return c.json(faults.remaining());
   });
@@ -103,15 +99,15 @@ function byPath(rows: readonly Route[]): ReadonlyMap<string, readonly Route[]> {
   return paths;
 }
 
-async function answer(c: Request, route: Route, parts: ApplicationParts): Promise<Response> {
+async function answer(c: Request, { name, serve }: Route, parts: ApplicationParts): Promise<Response> {
   const { signal } = c.req.raw;
   const { faults, limits } = parts;
   const key = authorizedKey(c.req.header("authorization"), parts.apiKeys);
-  const scripted = faults.take(route.name);
-  const waitMs = (scripted?.delayMs ?? 0) + (faults.settings.latencyMs[route.name] ?? 0);
+  const scripted = faults.take(name);
+  const waitMs = (scripted?.delayMs ?? 0) + (faults.settings.latencyMs[name] ?? 0);
   if (waitMs > 0) await sleep(waitMs, undefined, { signal, ref: false });
   if (scripted !== undefined && scripted.disconnect === undefined) {
-    return scriptedResponse(scripted, ownShape(route.name, faults), randomUUID());
+    return scriptedResponse(scripted, ownShape(name, faults), randomUUID());
   }
   if (scripted?.disconnect === "before") return disconnect(c);
   let admission: Admission | undefined;
@@ -120,7 +116,7 @@ async function answer(c: Request, route: Route, parts: ApplicationParts): Promis
   };
   const release = (): void => admission?.release();
   try {
-    const reply = await route.serve(await readFields(c), { ...parts, signal, admit });
+    const reply = await serve(await readFields(c), { ...parts, signal, admit });
     if (scripted?.disconnect === "after") {
       release();
       return disconnect(c);
@@ -128,7 +124,7 @@ async function answer(c: Request, route: Route, parts: ApplicationParts): Promis
     const cut = () => c.env.incoming.socket.destroy();
     const whole = respond(reply, parts, { signal, cut }, release);
     const response = scripted?.disconnect === "within" ? await halved(whole, cut) : whole;
-    for (const [name, value] of Object.entries(admission?.headers ?? {})) response.headers.set(name, value);
+    for (const [header, value] of Object.entries(admission?.headers ?? {})) response.headers.set(header, value);
     return response;
   } catch (error) {
     release();
@@ -140,7 +136,7 @@ async function readFields(c: Request): Promise<Fields> {
   const fields = { ...queryFields(c.req.queries()), ...c.req.param() };
   if (c.req.method !== "POST") return fields;
   const inPath = Object.keys(c.req.param()).length > 0;
-  // What the path says is a whole request; only then may the body be empty.
+  // A path with parameters is a whole request by itself; only then may the body be empty.
   return { ...(await readJsonObject(c.req.raw, maxBodyBytes, inPath ? {} : undefined)), ...fields };
 }
 
@@ -191,13 +187,13 @@ function disconnect(c: Request): Response {
   return new Response(null);
 }
 
-function asRefusal(error: Error): Refusal {
-  return error instanceof Refusal
+function asRequestFailure(error: Error): RequestFailure {
+  return error instanceof RequestFailure
     ? error
-    : new Refusal("internal", `Internal error of the local service: ${error.message}`);
+    : new RequestFailure("internal", `Internal error of the local service: ${error.message}`);
 }
 
-function refuse({ kind, status, message, field, headers }: Refusal, shape: FailureShape): Response {
+function refuse({ kind, status, message, field, headers }: RequestFailure, shape: FailureShape): Response {
   const requestId = randomUUID();
   const described = failureKinds[kind];
   const failure = { ...described, status: status ?? described.status, message, field, requestId };
@@ -205,18 +201,31 @@ function refuse({ kind, status, message, field, headers }: Refusal, shape: Failu
 }
 
 function shapeOf(path: string, faults: Faults): FailureShape {
-  const found = routes.find((route) => route.path === path || path.startsWith(route.path.replace(/\{.*/, "")));
+  const found = routes.find((row) => row.path === path || path.startsWith(row.path.replace(/\{.*/, "")));
   return ownShape(found?.name, faults);
 }
 
-const nestedByDefault: ReadonlySet<string> = new Set<OperationName>([
-  "createVideoTask",
-  "videoTask",
-  "listVideoTasks",
-  "cancelVideoTask",
-]);
-
 function ownShape(operation: OperationName | undefined, faults: Faults): FailureShape {
   if (operation === undefined) return "flat";
-  return faults.settings.errorShapes[operation] ?? (nestedByDefault.has(operation) ? "nested" : "flat");
+  const isVideo = operations[operation].path.startsWith(operations.createVideoTask.path);
+  return faults.settings.errorShapes[operation] ?? (isVideo ? "nested" : "flat");
+}
+
+const videoRoutes = () => import("./video/task-routes.js");
+
+/** Every operation of the contract, with what carries it out here. */
+export const routes: readonly Route[] = [
+  route(operations.embeddings, async () => (await import("./http/embeddings-route.js")).serveEmbeddings, ["embedding"]),
+  route(operations.rerank, async () => (await import("./http/rerank-route.js")).serveRerank, ["rerank"]),
+  route(operations.chat, async () => (await import("./http/chat-route.js")).serveChat, ["llm", "vlm"]),
+  route(operations.createVideoTask, async () => (await videoRoutes()).serveCreateVideoTask, ["video"]),
+  route(operations.videoTask, async () => (await videoRoutes()).serveVideoTask),
+  route(operations.listVideoTasks, async () => (await videoRoutes()).serveVideoTaskList),
+  route(operations.cancelVideoTask, async () => (await videoRoutes()).serveCancelVideoTask),
+  route(operations.listModels, () => Promise.resolve(serveModelList)),
+];
+
+function serveModelList(_: object, { models }: RouteContext): Promise<RouteReply> {
+  const data = models.map(({ id, type, family }) => ({ id, object: "model", type, ...(family && { family }) }));
+  return Promise.resolve({ json: { object: "list", data } });
 }

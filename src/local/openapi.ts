@@ -3,7 +3,7 @@ import { chatDefaults } from "../contract/chat.js";
 import type { Operation } from "../contract/operation.js";
 import { operations, type OperationName } from "../contract/operations.js";
 import { videoDefaults } from "../contract/video.js";
-import { failureKinds } from "./failure/failure-kinds.js";
+import { failureKinds } from "./failure/request-failure.js";
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -18,13 +18,28 @@ const summaries: Readonly<Record<OperationName, string>> = {
   listModels: "Models that the service publishes",
 };
 
-/** What the service does when a field is left out, where that does not depend on the model. */
+/** Defaults of fields, when they do not depend on the model. */
 const defaults: Partial<Record<OperationName, JsonObject>> = {
   embeddings: { encoding_format: "float" },
   rerank: { return_documents: false, max_chunks_per_doc: 1024, overlap_tokens: 80 },
   chat: Object.fromEntries(Object.entries(chatDefaults).filter(([, value]) => typeof value !== "object")),
   createVideoTask: videoDefaults,
 };
+
+const Failure = z
+  .union([
+    z.object({ code: z.int().optional(), message: z.string(), data: z.null().optional() }),
+    z.object({
+      error: z.object({
+        code: z.string(),
+        message: z.string(),
+        param: z.string().optional(),
+        type: z.string().optional(),
+      }),
+    }),
+    z.string(),
+  ])
+  .describe("Video operations nest it under `error`; 401 and 404 are a JSON string in the flat shape.");
 
 /** Statuses of refusals that any operation may answer with. */
 const refusals = [400, 401, 413, 429] as const;
@@ -48,39 +63,13 @@ export function openApiDocument(): JsonObject {
     components: {
       securitySchemes: { key: { type: "http", scheme: "bearer" } },
       schemas: {
-        Failure: {
-          description: "Video operations nest it under `error`; 401 and 404 are a JSON string in the flat shape.",
-          anyOf: [
-            {
-              type: "object",
-              properties: { code: { type: "integer" }, message: { type: "string" }, data: { type: "null" } },
-              required: ["message"],
-            },
-            {
-              type: "object",
-              properties: {
-                error: {
-                  type: "object",
-                  properties: {
-                    code: { type: "string" },
-                    message: { type: "string" },
-                    param: { type: "string" },
-                    type: { type: "string" },
-                  },
-                  required: ["code", "message"],
-                },
-              },
-              required: ["error"],
-            },
-            { type: "string" },
-          ],
-        },
+        Failure: schemaOf(Failure),
       },
     },
   };
 }
 
-/** Of an operation, what the document tells. */
+/** The part of an operation that the document describes. */
 type Described = Pick<Operation, "method" | "path" | "request" | "reply" | "extension"> & {
   readonly name: OperationName;
 };

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { localModels, videoModels, type ModelInfo } from "../contract/catalogue.js";
 import { defaultMaxBatchTexts } from "../contract/embeddings.js";
-import type { Engines } from "./engines.js";
-import { FaultOptions } from "./faults/fault-options.js";
-import { Forwarding } from "./forward.js";
-import { RateLimitOptions } from "./limits/rate-limits.js";
-import type { RequestLog } from "./request-log.js";
-import { VideoOptions } from "./video/video-options.js";
+import type { Engines } from "./engines/engines.js";
+import { FaultOptions } from "./faults/faults.js";
+import { Forwarding } from "./http/forward.js";
+import { RateLimitOptions } from "./http/rate-limits.js";
+import type { RequestLog } from "./http/connections.js";
+import { VideoOptions } from "./video/video-tasks.js";
 
 const ApiKey = z.string().regex(/^\S+$/, "must be one word");
 
@@ -15,7 +15,7 @@ export const LocalServiceOptions = z.strictObject({
   port: z.int().min(0).max(65_535).default(0),
   /** Address to listen on. Default: 127.0.0.1, which other machines cannot reach. */
   host: z.string().min(1).default("127.0.0.1"),
-  /** What callers must send as `Authorization: Bearer …`. Default: a random key, found in `LocalService.apiKey`. */
+  /** The key that callers must send as `Authorization: Bearer …`. Default: a random key, found in `LocalService.apiKey`. */
   apiKey: ApiKey.optional(),
   /** More keys that are taken. Rate limits count for each key apart. Default: none. */
   moreApiKeys: z.array(ApiKey).default([]),
@@ -35,7 +35,7 @@ export const LocalServiceOptions = z.strictObject({
   timeScale: z.number().gt(0).max(10_000_000).default(1),
   /** Limits for every key and model. Default: none. */
   rateLimits: RateLimitOptions.prefault({}),
-  /** What goes wrong, and when. Given, also as `{}`, faults can be changed at `/local/faults`. Default: nothing does. */
+  /** Faults to inject. Given, also as `{}`, they can be changed at `/local/faults`. Default: none. */
   faults: FaultOptions.optional(),
   /** Life of video tasks. */
   video: VideoOptions.prefault({}),

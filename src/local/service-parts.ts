@@ -1,11 +1,11 @@
 import type { ModelInfo } from "../contract/catalogue.js";
-import type { Engines } from "./engines.js";
+import type { Engines } from "./engines/engines.js";
 import type { Faults } from "./faults/faults.js";
-import type { Forwarding } from "./forward.js";
+import type { Forwarding } from "./http/forward.js";
 import type { ServiceClock } from "./service-clock.js";
 import type { VideoTasks } from "./video/video-tasks.js";
 
-/** What all requests of one service share. */
+/** The parts that all requests of one service share. */
 export interface ServiceParts {
   readonly models: readonly ModelInfo[];
   readonly engines: Engines;

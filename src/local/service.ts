@@ -1,20 +1,21 @@
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { ModelInfo } from "../contract/catalogue.js";
-import { resolve } from "../options.js";
+import { resolve } from "../core/options.js";
 import { mount } from "./application.js";
-import { builtInEngines } from "./built-in-engines.js";
-import { Connections } from "./connections.js";
+import { builtInEngines } from "./engines/built-in-engines.js";
+import { Connections } from "./http/connections.js";
 import { Faults } from "./faults/faults.js";
-import { RateLimits } from "./limits/rate-limits.js";
+import { RateLimits } from "./http/rate-limits.js";
 import { LocalServiceOptions } from "./options.js";
 import { serviceClock } from "./service-clock.js";
-import { callbackReach } from "./video/callback-reach.js";
+import { callbackReach } from "./video/callbacks.js";
 import { VideoTasks } from "./video/video-tasks.js";
 
 export { LocalServiceOptions } from "./options.js";
-export type { RequestLog } from "./request-log.js";
+export type { RequestLog } from "./http/connections.js";
 
 /** A running service. */
 export interface LocalService {
@@ -36,12 +37,14 @@ export async function startLocalService(options: LocalServiceOptions = {}): Prom
   const settings = resolve("startLocalService", LocalServiceOptions, options);
   const { port, host, faults: faultOptions, modelsFolder, timeScale } = settings;
   const apiKey = settings.apiKey ?? `local-${randomBytes(18).toString("base64url")}`;
-  const [{ Hono }, { createAdaptorServer }, neural] = await Promise.all([
-    import("hono"),
-    import("@hono/node-server"),
-    modelsFolder === undefined ? undefined : loadNeuralModels(modelsFolder),
-  ]);
-  const database = settings.video.file === undefined ? undefined : await openTasks(settings.video.file, timeScale);
+  const [{ Hono }, { createAdaptorServer }] = await Promise.all([import("hono"), import("@hono/node-server")]);
+  const neural =
+    modelsFolder === undefined
+      ? undefined
+      : await (await import("./engines/neural/neural-models.js")).neuralModels(modelsFolder);
+  const { file } = settings.video;
+  const database =
+    file === undefined ? undefined : (await import("./video/task-database.js")).openTaskDatabase(file, timeScale);
   const models = [...settings.models, ...(neural?.models ?? [])];
   const builtIn = builtInEngines();
   const clock = serviceClock(timeScale, database?.startSeconds);
@@ -81,7 +84,7 @@ export async function startLocalService(options: LocalServiceOptions = {}): Prom
   }) as Server;
   const connections = new Connections(server, settings.log);
   try {
-    await listen(server, port, host);
+    await once(server.listen(port, host), "listening");
   } catch (error) {
     database?.close();
     throw error;
@@ -101,24 +104,4 @@ export async function startLocalService(options: LocalServiceOptions = {}): Prom
       database?.close();
     },
   };
-}
-
-async function loadNeuralModels(folder: string) {
-  const { neuralModels } = await import("./neural/neural-models.js");
-  return neuralModels(folder);
-}
-
-async function openTasks(file: string, timeScale: number) {
-  const { openTaskDatabase } = await import("./video/task-database.js");
-  return openTaskDatabase(file, timeScale);
-}
-
-function listen(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((listening, failed) => {
-    server.once("error", failed);
-    server.listen(port, host, () => {
-      server.off("error", failed);
-      listening();
-    });
-  });
 }

@@ -10,7 +10,7 @@ import type { LocalService, LocalServiceOptions } from "./service.js";
  * @throws {StoreError} when the file of video tasks is in use by another service, is damaged, or is of a newer version.
  */
 export async function startLocalService(options: LocalServiceOptions = {}): Promise<LocalService> {
-  // Whoever has a service of their own need not load one.
+  // Loaded here, so that users of a remote service do not load the local one.
   const service = await import("./service.js");
   return service.startLocalService(options);
 }

@@ -1,28 +1,33 @@
 import { z } from "zod";
 import { type ModelInfo, modelInfo } from "../contract/catalogue.js";
-import { type ChatRequest as WireRequest, maxMessages, maxOutputTokens as mostOutputTokens } from "../contract/chat.js";
-import { OptionsError } from "../errors.js";
-import { resolve } from "../options.js";
-import type { ChatEvent, ChatMessage, ChatModel, ChatRequest, ToolDescription } from "../ports.js";
-import { defaultTokens } from "../text/tokens.js";
-import { type ChatCallOptions, type TransportChatRequest, defaultMaxTokens } from "../transport/chat.js";
+import { type ChatRequest as WireRequest, maxMessages, maxOutputTokens as maxServiceTokens } from "../contract/chat.js";
+import { OptionsError } from "../core/errors.js";
+import { resolve } from "../core/options.js";
+import type { ChatEvent, ChatMessage, ChatModel, ChatRequest, ToolDescription } from "../core/ports.js";
+import { defaultTokens } from "../text/tokens/tokens.js";
+import { type ChatCallOptions, type TransportChatRequest, defaultMaxTokens } from "../transport/operations/chat.js";
 import type { Transport } from "../transport/transport.js";
 import { Counter } from "./counter.js";
-import { Thinking, thinkingFields } from "./thinking.js";
+
+const Thinking = z.union([
+  z.boolean(),
+  z.strictObject({ budgetTokens: z.int().min(1).max(32_768) }),
+  z.strictObject({ effort: z.enum(["low", "medium", "high"]) }),
+]);
 
 export const ChatModelOptions = z.strictObject({
   model: z.string().min(1),
   /** Tokens of request and reply together. At least 1024; default: the catalogue's, 32,768 for models it lacks. */
   contextTokens: z.int().min(1024).optional(),
-  /** Most tokens of a reply. Default: 4096, for a vision model 2048, never more than half the context. */
-  maxOutputTokens: z.int().min(1).max(mostOutputTokens.llm).optional(),
+  /** Maximum tokens of a reply. Default: 4096, for a vision model 2048, never more than half the context. */
+  maxOutputTokens: z.int().min(1).max(maxServiceTokens.llm).optional(),
   /**
    * Whether the model thinks before it answers: `false` or `true` by the family's own switch, `{ budgetTokens }` for
-   * the Q3 family, `{ effort }` for models of no family. Default: the model's own way.
+   * the Q3 family, `{ effort }` for models of no family. Default: the model decides.
    */
   thinking: Thinking.optional(),
   /**
-   * How calls of tools and their results are sent back: as text in the contract's three roles, or in messages of the role
+   * How tool calls and their results are sent back: as text in the contract's three roles, or in messages of the role
    * `tool`, for services that take it. Default: `user-xml`.
    */
   toolMessages: z.enum(["user-xml", "role-tool"]).default("user-xml"),
@@ -38,30 +43,39 @@ const defaultContextTokens = 32_768;
 /**
  * A model that answers messages, over the transport.
  *
- * @throws OptionsError when an option is out of range, or asks of the model what its family cannot do.
+ * @throws OptionsError when an option is out of range, or the model's family cannot do what it asks for.
  */
 export function chatModel(transport: Transport, options: ChatModelOptions): ChatModel {
   const settings = resolve("chatModel", ChatModelOptions, options);
-  const { model, temperature, toolMessages } = settings;
+  const { model, toolMessages } = settings;
   const info = modelInfo(transport.models, model, "llm");
   const type = info.type === "vlm" ? "vlm" : "llm";
   const contextTokens = settings.contextTokens ?? info.contextTokens ?? defaultContextTokens;
   const maxOutputTokens = settings.maxOutputTokens ?? Math.min(defaultMaxTokens[type], Math.floor(contextTokens / 2));
-  checkOutput(maxOutputTokens, contextTokens, info);
+  const limit = Math.min(contextTokens - 1, maxServiceTokens[type]);
+  if (maxOutputTokens > limit) {
+    throw new OptionsError(
+      "options",
+      `chatModel: maxOutputTokens is ${maxOutputTokens}, at most ${limit} for ${model}`,
+    );
+  }
   const thinking = thinkingFields(settings.thinking, info);
-  // Models of this family refuse calls that come back without what was thought before them.
+  // Models of this family refuse tool calls that come back without the thinking before them.
   const replaysReasoning = toolMessages === "role-tool" && info.family === "D";
 
-  const wireRequest = (request: ChatRequest): TransportChatRequest => ({
-    model,
-    messages: request.messages.map((message) => wireMessage(message, { vision: type === "vlm", replaysReasoning })),
-    max_tokens: Math.min(request.maxTokens ?? maxOutputTokens, mostOutputTokens[type]),
-    ...(request.stop !== undefined && request.stop.length > 0 && { stop: [...request.stop] }),
-    ...samplingFields(request.temperature ?? temperature),
-    ...(request.format === "json" && { response_format: { type: "json_object" as const } }),
-    ...(request.tools !== undefined && request.tools.length > 0 && { tools: request.tools.map(wireTool) }),
-    ...thinking,
-  });
+  const wireRequest = (request: ChatRequest): TransportChatRequest => {
+    const temperature = request.temperature ?? settings.temperature;
+    return {
+      model,
+      messages: request.messages.map((message) => wireMessage(message, { vision: type === "vlm", replaysReasoning })),
+      max_tokens: Math.min(request.maxTokens ?? maxOutputTokens, maxServiceTokens[type]),
+      ...(request.stop !== undefined && request.stop.length > 0 && { stop: [...request.stop] }),
+      ...(temperature !== undefined && { temperature }),
+      ...(request.format === "json" && { response_format: { type: "json_object" as const } }),
+      ...(request.tools !== undefined && request.tools.length > 0 && { tools: request.tools.map(wireTool) }),
+      ...thinking,
+    };
+  };
 
   return {
     model,
@@ -76,7 +90,7 @@ export function chatModel(transport: Transport, options: ChatModelOptions): Chat
   };
 }
 
-/** The port's events. Pieces of tool calls are left out: a call comes whole. */
+/** Translates the transport's events. Pieces of tool calls are left out: a call comes whole. */
 async function* chatEvents(
   transport: Transport,
   request: TransportChatRequest,
@@ -110,12 +124,29 @@ function wireTool({ name, description, parameters }: ToolDescription): NonNullab
   return { type: "function", function: { name, ...(description !== undefined && { description }), parameters } };
 }
 
-function samplingFields(temperature: number | undefined): Partial<WireRequest> {
-  return temperature === undefined ? {} : { temperature };
-}
-
-function checkOutput(maxOutputTokens: number, contextTokens: number, { id, type }: ModelInfo): void {
-  const most = Math.min(contextTokens - 1, type === "vlm" ? mostOutputTokens.vlm : mostOutputTokens.llm);
-  if (maxOutputTokens <= most) return;
-  throw new OptionsError("options", `chatModel: maxOutputTokens is ${maxOutputTokens}, at most ${most} for ${id}`);
+/**
+ * The fields that switch thinking for a model: each family has its own, and refuses those of the others.
+ *
+ * @throws OptionsError when the model's family has no field for what is asked.
+ */
+function thinkingFields(
+  thinking: z.output<typeof Thinking> | undefined,
+  { id, type, family }: ModelInfo,
+): Partial<WireRequest> {
+  if (thinking === undefined || type === "vlm") return {};
+  if (typeof thinking === "boolean") {
+    if (family === "Q3") return { enable_thinking: thinking };
+    if (family === "D") return { thinking: { type: thinking ? "enabled" : "disabled" } };
+    return family === "S" ? {} : { reasoning_effort: thinking ? "medium" : "none" };
+  }
+  const refuse = (field: string, takers: string): never => {
+    const problem = `thinking.${field} is for ${takers}, which ${id} is not by the catalogue; use true or false`;
+    throw new OptionsError("options", `chatModel: ${problem}`);
+  };
+  if ("budgetTokens" in thinking) {
+    if (family !== "Q3") refuse("budgetTokens", "models of the Q3 family");
+    return { enable_thinking: true, thinking_budget: thinking.budgetTokens };
+  }
+  if (family !== undefined) refuse("effort", "models outside the Q3, D and S families");
+  return { reasoning_effort: thinking.effort };
 }

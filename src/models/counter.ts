@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { TokenCounter } from "../ports.js";
+import type { TokenCounter } from "../core/ports.js";
 
 /** A token counter as an option. */
 export const Counter = z.custom<TokenCounter>(

@@ -1,24 +1,24 @@
 import { z } from "zod";
 import { embeddingTokenLimit, modelInfo } from "../contract/catalogue.js";
 import { defaultMaxBatchTexts } from "../contract/embeddings.js";
-import { OptionsError, TransportError } from "../errors.js";
-import { resolve } from "../options.js";
-import type { EmbedCall, Embedder, Embeddings, TokenCounter } from "../ports.js";
-import { defaultTokens } from "../text/tokens.js";
+import { OptionsError, TransportError } from "../core/errors.js";
+import { resolve } from "../core/options.js";
+import type { EmbedCall, Embedder, Embeddings, TokenCounter } from "../core/ports.js";
+import { defaultTokens } from "../text/tokens/tokens.js";
 import type { Transport } from "../transport/transport.js";
 import { Counter } from "./counter.js";
-import { raisedMargin } from "../text/token-margin.js";
+import { raisedMargin } from "../text/tokens/token-margin.js";
 
 export const EmbedderOptions = z.strictObject({
   /** Id of the model; names the vector space. */
   model: z.string().min(1),
-  /** Most texts in one request. 1 to 2048, default 32, what the services of this shape take. */
+  /** Maximum texts in one request. 1 to 2048, default 32, which services of this shape accept. */
   batchSize: z.int().min(1).max(2048).default(defaultMaxBatchTexts),
-  /** `base64` falls back to `float` where the service refuses it. Default: `base64`. */
+  /** `base64` falls back to `float` when the service refuses it. Default: `base64`. */
   encoding: z.enum(["base64", "float"]).default("base64"),
   /**
-   * Length of the vectors; others are refused. Asked for where the catalogue says that the model has several. Default: the
-   * catalogue's, else whatever comes.
+   * Length of the vectors; others are refused. Requested when the catalogue says that the model has several. Default: the
+   * catalogue's, else any.
    */
   dimension: z.int().min(1).optional(),
   /** Tokens in one text. Default: the catalogue's; for unknown models 8192 if the id ends in `m3`, else 512. */
@@ -27,11 +27,11 @@ export const EmbedderOptions = z.strictObject({
   queryPrefix: z.string().default(""),
   /** Put before passages. Changing it makes vectors that do not compare with the old ones. Default: nothing. */
   documentPrefix: z.string().default(""),
-  /** Default: the exact counter of the library's own vocabulary, which is watched: see `tokenMargin`. */
+  /** Default: the exact counter of the library's own vocabulary, checked against the service's: see `tokenMargin`. */
   tokens: Counter.optional(),
   /**
-   * Tokens that the service counts for one of ours, 1 to 4: what an earlier run learned. Raised to the next twentieth when
-   * a reply says more, unless `tokens` is given. Default: 1.
+   * Tokens that the service counts for one of ours, 1 to 4, as an earlier run learned. Raised to the next twentieth when
+   * a reply reports more, unless `tokens` is given. Default: 1.
    */
   tokenMargin: z.number().min(1).max(4).default(1),
   /** Called with each new margin, so that the next run can begin with it. */
@@ -42,7 +42,7 @@ export type EmbedderOptions<Model extends string = string> = Omit<z.input<typeof
 };
 
 /**
- * Texts to vectors over the transport. The space is the model's id, so vectors of two models never meet.
+ * Turns texts into vectors, over the transport. The space is the model's id, so vectors of two models never meet.
  *
  * @throws OptionsError when an option is out of range, or the prefixes leave no room for a text.
  */
@@ -59,8 +59,8 @@ export function embedder<const Model extends string>(
 
   let tokenMargin = settings.tokenMargin;
 
-  /** Questions are short and would load the vocabulary for nothing. */
-  function watch(input: readonly string[], used: number, { purpose, countedTokens }: EmbedCall): void {
+  /** Raises the margin when the service counts more. Questions are short, and would load the vocabulary for nothing. */
+  function raiseMargin(input: readonly string[], used: number, { purpose, countedTokens }: EmbedCall): void {
     if (settings.tokens || purpose === "query" || used === 0) return;
     const counted = countedTokens ?? input.reduce((sum, text) => sum + tokens.count(text), 0);
     const raised = raisedMargin(tokenMargin, { texts: input.length, counted, used });
@@ -70,6 +70,7 @@ export function embedder<const Model extends string>(
   }
 
   async function request(input: readonly string[], call: EmbedCall): Promise<Embeddings> {
+    const { purpose: _, countedTokens: __, ...callOptions } = call;
     const { vectors, usage } = await transport.embeddings(
       {
         model,
@@ -77,21 +78,21 @@ export function embedder<const Model extends string>(
         encoding_format: encoding,
         ...(settings.dimension !== undefined && info.dimensions && { dimensions: settings.dimension }),
       },
-      call,
+      callOptions,
     );
     const length = vectors[0]?.length;
     if (dimension !== undefined && length !== dimension) {
       const message = `${model} answered with vectors of ${length} dimensions, ${dimension} were expected: set dimension of embedder() to ${length}`;
       throw new TransportError("reply", message, { operation: "embeddings" });
     }
-    watch(input, usage.inputTokens, call);
+    raiseMargin(input, usage.inputTokens, call);
     return { vectors, tokens: usage.inputTokens };
   }
 
   return {
     space: model,
     ...(dimension !== undefined && { dimension }),
-    maxInputTokens: roomFor(
+    maxInputTokens: tokensLeft(
       settings.maxInputTokens ?? info.maxInputTokens ?? embeddingTokenLimit(model),
       [queryPrefix, documentPrefix],
       tokens,
@@ -107,7 +108,7 @@ export function embedder<const Model extends string>(
       const inputs = prefix === "" ? texts : texts.map((text) => prefix + text);
       if (inputs.length === 0) return { vectors: [], tokens: 0 };
       if (inputs.length <= batchSize && prefix === "") return request(inputs, call);
-      // What was counted was counted of other texts than one request has.
+      // The caller counted all texts together, not those of one request.
       const uncounted = { ...call, countedTokens: undefined };
       const groups = Array.from({ length: Math.ceil(inputs.length / batchSize) }, (_, at) =>
         inputs.slice(at * batchSize, (at + 1) * batchSize),
@@ -121,8 +122,8 @@ export function embedder<const Model extends string>(
   };
 }
 
-/** Tokens left for the text behind the longer prefix. Without prefixes nothing is counted, and no vocabulary loaded. */
-function roomFor(maxInputTokens: number, prefixes: readonly string[], tokens: TokenCounter): number {
+/** Tokens left for the text after the longer prefix. Without prefixes nothing is counted, and no vocabulary loaded. */
+function tokensLeft(maxInputTokens: number, prefixes: readonly string[], tokens: TokenCounter): number {
   const taken = Math.max(...prefixes.map((prefix) => (prefix === "" ? 0 : tokens.count(prefix))));
   if (taken < maxInputTokens) return maxInputTokens - taken;
   throw new OptionsError(

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { resolve } from "../options.js";
-import type { Reranker } from "../ports.js";
+import { resolve } from "../core/options.js";
+import type { Reranker } from "../core/ports.js";
 import type { Transport } from "../transport/transport.js";
 
 export const RerankerOptions = z.strictObject({
@@ -12,7 +12,7 @@ export const RerankerOptions = z.strictObject({
 });
 export type RerankerOptions = z.input<typeof RerankerOptions>;
 
-/** Documents by what they say about a query, over the transport. */
+/** Ranks documents by their relevance to a query, over the transport. */
 export function reranker(transport: Transport, options: RerankerOptions): Reranker {
   const { model, overlapTokens, maxChunksPerDoc } = resolve("reranker", RerankerOptions, options);
   return {

@@ -1,29 +1,30 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { asError, OptionsError } from "../errors.js";
-import type { TokenCounter, TokenMeasure } from "../ports.js";
+import { asError, OptionsError } from "../core/errors.js";
+import type { TokenCounter, TokenMeasure } from "../core/ports.js";
 
 type Tokenizers = typeof import("@huggingface/tokenizers");
 type Tokenizer = InstanceType<Tokenizers["Tokenizer"]>;
 
-/** Merging and matching within a word takes time squared: runs without a break are counted in parts of so many units. */
-const longestRun = 1_000;
-const longRun = new RegExp(`\\S{${longestRun + 1}}`, "u");
-const runParts = new RegExp(`\\s+|\\S{1,${longestRun}}`, "gu");
+/** Merging within a word takes quadratic time, so runs without white space are counted in parts of this many units. */
+const maxRun = 1_000;
+const longRun = new RegExp(`\\S{${maxRun + 1}}`, "u");
+const runParts = new RegExp(`\\s+|\\S{1,${maxRun}}`, "gu");
 const words = /\s{0,40}\S{1,40}|\s{1,40}/gu;
-/** Words whose counts are remembered. */
-const mostWords = 65_536;
+/** Maximum number of words whose counts are cached. */
+const maxWords = 65_536;
 
-// In a variable, so that the package is looked for only when a tokenizer is wanted.
+// In a variable, so that the package is loaded only when a tokenizer is wanted.
 const packageName = "@huggingface/tokenizers";
 
 /**
- * Counts as a model's own `tokenizer.json` does, with the special tokens that it puts around a text; `tokenizer_config.json`
- * is read along where it lies beside it. Needs the optional package `@huggingface/tokenizers`. Exact but in runs of more
- * than 1,000 characters without white space, which are counted in parts. Much slower than `defaultTokens`.
+ * Counts tokens as a model's own `tokenizer.json` does, with the special tokens that it puts around a text; reads
+ * `tokenizer_config.json` as well when it lies beside it. Needs the optional package `@huggingface/tokenizers`. Exact
+ * except in runs of more than 1,000 characters without white space, which are counted in parts. Much slower than
+ * `defaultTokens`.
  *
- * @param path of the file, as models are published with it.
+ * @param path Path of the file that is published with a model.
  * @throws OptionsError `missing-package` without the package, `options` for a file that cannot be read or is no tokenizer.
  */
 export async function tokenizerFile(path: string): Promise<TokenCounter> {
@@ -72,7 +73,7 @@ function counterOf(tokenizer: Tokenizer, name: string): TokenCounter {
     const known = remembered.get(word);
     if (known !== undefined) return known;
     const count = plainCount(word);
-    if (remembered.size >= mostWords) remembered.clear();
+    if (remembered.size >= maxWords) remembered.clear();
     remembered.set(word, count);
     return count;
   };

@@ -3,11 +3,11 @@ import { fileURLToPath } from "node:url";
 import { audioLimits, imageLimits } from "../contract/media.js";
 import { maxBodyBytes } from "../contract/operation.js";
 import type { ImageRole, VideoContentItem } from "../contract/video-content.js";
-import { LoadError, OptionsError } from "../errors.js";
-import { VideoError } from "../transport/video-error.js";
-import type { VideoTask } from "../transport/video-task.js";
+import { LoadError, OptionsError } from "../core/errors.js";
+import { VideoError } from "../transport/video/video-error.js";
+import type { VideoTask } from "../transport/video/task.js";
 
-/** Where a medium is: at a public address, an approved asset of the service, a local file, or in memory. */
+/** Where a medium is: at a public address, among the service's approved assets, in a local file, or in memory. */
 export type MediaSource =
   | { readonly url: string }
   /** With or without `asset://`. */
@@ -15,14 +15,14 @@ export type MediaSource =
   | { readonly file: string | URL }
   | { readonly bytes: Uint8Array };
 
-/** Items of a video's `content`. Files and bytes are sent inline, in the format that their own header tells. */
+/** Makes items of a video's `content`. Files and bytes are sent inline, in the format that their own header states. */
 export const videoContent = {
   text: (text: string): VideoContentItem => ({ type: "text", text }),
   firstFrame: (source: MediaSource) => image(source, "first_frame"),
   lastFrame: (source: MediaSource) => image(source, "last_frame"),
-  /** A prompt may speak of several as `[image 1]`, `[image 2]` and so on. */
+  /** A prompt may refer to several as `[image 1]`, `[image 2]` and so on. */
   referenceImage: (source: MediaSource) => image(source, "reference_image"),
-  /** At a public address or an asset: the service takes no videos inline. */
+  /** Only from a public address or an asset: the service takes no videos inline. */
   referenceVideo: (source: { readonly url: string } | { readonly asset: string }): VideoContentItem => {
     const url = addressOf(source);
     if (url === undefined) {
@@ -41,10 +41,10 @@ export const videoContent = {
 };
 
 /**
- * The last frame of a finished task as the first of the next, so that one video goes on where the other ends. The task
+ * Turns the last frame of a finished task into the first of the next, so that one video continues the other. The task
  * must have been created with `return_last_frame`.
  *
- * @throws VideoError `no-media` when there is none, `link-expired` when its link works no more.
+ * @throws VideoError `no-media` when there is none, `link-expired` when its link no longer works.
  */
 export function lastFrameAsFirstFrame(task: VideoTask, now = new Date()): VideoContentItem {
   const { id, status, lastFrameUrl, linksExpireAt } = task;
@@ -79,7 +79,7 @@ function addressOf(source: MediaSource): string | undefined {
 async function dataUrl(kind: "image" | "audio", bytes: Uint8Array): Promise<string> {
   const format = kind === "image" ? await imageFormat(bytes) : audioFormat(bytes);
   const { formats } = kind === "image" ? imageLimits : audioLimits;
-  // Which model takes the further ones is known where the request is checked.
+  // The check of the request knows which models take the extra formats.
   const taken: readonly string[] = kind === "image" ? [...formats, ...imageLimits.extraFormats] : formats;
   if (!taken.includes(format)) {
     throw new OptionsError(
@@ -91,11 +91,11 @@ async function dataUrl(kind: "image" | "audio", bytes: Uint8Array): Promise<stri
 }
 
 async function imageFormat(bytes: Uint8Array): Promise<string> {
-  const { readImageHeader } = await import("../transport/media/image-header.js");
+  const { readImageHeader } = await import("../contract/image-header.js");
   return readImageHeader(bytes).format;
 }
 
-/** Enough to name the format; the transport looks closer, where the reader for it is installed. */
+/** Reads just enough to name the format; the transport looks closer, when the reader for it is installed. */
 function audioFormat(bytes: Uint8Array): string {
   const start = Buffer.from(bytes.subarray(0, 12)).toString("latin1");
   if (/^(RIFF|RF64)....WAVE/s.test(start)) return "wav";
@@ -109,7 +109,7 @@ async function bytesOf(source: InlineSource, maxBytes: number): Promise<Uint8Arr
   try {
     file = await open(path);
     const { size } = await file.stat();
-    // Far too large to be sent: not worth reading. What is a little too large, the check of the media names.
+    // A file far too large is not worth reading. The check of the media reports one that is a little too large.
     if (size > Math.min(maxBytes * 2, maxBodyBytes)) {
       throw new LoadError("too-large", path, `${path} has ${size} bytes, the service takes ${maxBytes}`);
     }

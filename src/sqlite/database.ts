@@ -1,61 +1,51 @@
 import SQLite from "better-sqlite3";
-import { StoreError } from "../errors.js";
+import { StoreError } from "../core/errors.js";
 
 export type Database = SQLite.Database;
 export type Statement<Parameters extends unknown[], Row> = SQLite.Statement<Parameters, Row>;
 
 /**
- * A connection to the SQLite file at `path`, in WAL mode: readers see the last commit while a writer works. A commit is
- * on disk when it returns (`synchronous = FULL`): what was paid for survives a power cut, and no derived file is ever
- * newer than the truth it was made from.
+ * Opens the SQLite file at `path` in WAL mode: readers see the last commit while a writer works. A commit is on disk when
+ * it returns (`synchronous = FULL`), so paid-for vectors survive a power cut and no derived file is ever newer than the
+ * data it was made from.
  *
- * @param cacheBytes most memory for pages read. Who only reads needs little: the operating system has them too.
+ * @param cacheBytes page cache. A connection that only reads needs little, since the operating system caches the file too.
  */
 export function openDatabase(path: string, cacheBytes = 16_000_000): Database {
-  const database = guarded(path, () => new SQLite(path, { timeout: 5000 }));
-  try {
-    guarded(path, () => {
-      database.pragma("journal_mode = WAL");
-      database.pragma("synchronous = FULL");
-      database.pragma("foreign_keys = ON");
-      database.pragma(`cache_size = ${-Math.floor(cacheBytes / 1024)}`);
-    });
-  } catch (error) {
-    database.close();
-    throw error;
-  }
-  return database;
+  return open(path, 5000, (database) => {
+    database.pragma("journal_mode = WAL");
+    database.pragma("synchronous = FULL");
+    database.pragma("foreign_keys = ON");
+    database.pragma(`cache_size = ${-Math.floor(cacheBytes / 1024)}`);
+  });
 }
 
-/** A connection to a small database beside the store, without WAL files of its own. */
+/** Opens a small database beside the store, without WAL files. */
 export function openPlainDatabase(path: string, timeoutMs: number): Database {
-  const database = guarded(path, () => new SQLite(path, { timeout: timeoutMs }));
-  try {
-    guarded(path, () => database.pragma("journal_mode = MEMORY"));
-  } catch (error) {
-    database.close();
-    throw error;
-  }
-  return database;
+  return open(path, timeoutMs, (database) => database.pragma("journal_mode = MEMORY"));
 }
 
 /**
- * A connection that nobody else has while it is open: whoever comes second is refused with `locked`, also within this
- * process. Opening it changes nothing in the file.
+ * Opens a database for this connection alone: every other one is refused with `locked`, also within this process.
+ * Opening changes nothing in the file.
  */
 export function openExclusiveDatabase(path: string, timeoutMs: number): Database {
+  return open(path, timeoutMs, (database) => {
+    database.pragma("locking_mode = EXCLUSIVE");
+    // The lock is taken with the first transaction.
+    database.exec("BEGIN IMMEDIATE; COMMIT");
+  });
+}
+
+function open(path: string, timeoutMs: number, prepare: (database: Database) => unknown): Database {
   const database = guarded(path, () => new SQLite(path, { timeout: timeoutMs }));
   try {
-    guarded(path, () => {
-      database.pragma("locking_mode = EXCLUSIVE");
-      // The lock is taken with the first transaction.
-      database.exec("BEGIN IMMEDIATE; COMMIT");
-    });
+    guarded(path, () => prepare(database));
+    return database;
   } catch (error) {
     database.close();
     throw error;
   }
-  return database;
 }
 
 /** Whether SQLite refused because another connection holds the lock. */
@@ -63,7 +53,7 @@ export function isBusy(error: unknown): boolean {
   return error instanceof SQLite.SqliteError && error.code.startsWith("SQLITE_BUSY");
 }
 
-/** Runs `work`; what SQLite and the file system say about the files becomes a `StoreError`. */
+/** Runs `work` and turns errors of SQLite and the file system into a `StoreError`. */
 export function guarded<Result>(path: string, work: () => Result): Result {
   try {
     return work();
@@ -72,62 +62,56 @@ export function guarded<Result>(path: string, work: () => Result): Result {
   }
 }
 
-/** An error of SQLite or of the file system as the `StoreError` it amounts to; any other, and one of wrong use, as it is. */
+/** Turns an error of SQLite or the file system into a `StoreError`. Other errors, misuse of SQLite among them, stay as they are. */
 export function asStoreError(path: string, error: unknown): unknown {
+  const storeError = (code: "damaged" | "locked" | "disk", message: string) =>
+    new StoreError(code, message, { cause: error, path });
   if (isSystemError(error)) {
-    const wayOut = "See that there is room on the disk, and the right to write there, then try again";
-    return new StoreError("disk", `${error.message}. ${wayOut}; what was acknowledged is kept`, { cause: error, path });
+    const wayOut = "Check that the disk has room and that this process may write there, then try again";
+    return storeError("disk", `${error.message}. ${wayOut}; everything acknowledged is kept`);
   }
   if (!(error instanceof SQLite.SqliteError)) return error;
-  if (error.code.startsWith("SQLITE_NOTADB") || error.code.startsWith("SQLITE_CORRUPT")) {
-    return new StoreError(
-      "damaged",
-      `${path} is not a sound SQLite file (${error.message}). Restore it from a backup, or delete it and index again`,
-      { cause: error, path },
-    );
+  const { code, message } = error;
+  if (code.startsWith("SQLITE_NOTADB") || code.startsWith("SQLITE_CORRUPT")) {
+    const wayOut = "Restore it from a backup, or delete it and index again";
+    return storeError("damaged", `${path} is not a valid SQLite file (${message}). ${wayOut}`);
   }
   if (isBusy(error)) {
-    return new StoreError("locked", `${path} is in use by another process. Try again when it is done`, {
-      cause: error,
-      path,
-    });
+    return storeError("locked", `${path} is in use by another process. Try again when that process is done`);
   }
-  if (error.message.startsWith("no such table")) {
-    return new StoreError(
+  if (message.startsWith("no such table")) {
+    return storeError(
       "damaged",
-      `${path} has lost its tables (${error.message}): it was replaced or taken away while it was open. Close it and open it again, or restore it from a backup`,
-      { cause: error, path },
+      `${path} has lost its tables (${message}): it was replaced or removed while it was open. Close it and open it again, or restore it from a backup`,
     );
   }
-  const refusal = refusals.find(({ codes }) => codes.test(error.code));
+  const refusal = refusals.find(({ codes }) => codes.test(code));
   if (!refusal) return error;
-  return new StoreError(
-    "disk",
-    `${path} ${refusal.said} (${error.message}, ${error.code}). ${refusal.wayOut}; what was acknowledged is kept`,
-    { cause: error, path },
-  );
+  const { problem, wayOut } = refusal;
+  return storeError("disk", `${path} ${problem} (${message}, ${code}). ${wayOut}; everything acknowledged is kept`);
 }
 
 function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && "syscall" in error && "errno" in error;
 }
 
-/** What the system may say to SQLite, and what can be done about it. */
+/** SQLite's codes for errors of the operating system, and the way out of each. */
 const refusals = [
-  { codes: /^SQLITE_FULL$/, said: "cannot grow: the disk is full", wayOut: "Make room and try again" },
+  { codes: /^SQLITE_FULL$/, problem: "cannot grow: the disk is full", wayOut: "Free some space and try again" },
   {
     codes: /^SQLITE_READONLY/,
-    said: "may not be written",
-    wayOut: "Give whoever runs this the right to write to the file and its folder",
+    problem: "cannot be written",
+    wayOut: "Give this user write permission on the file and its folder",
   },
   {
     codes: /^SQLITE_(CANTOPEN|PERM|AUTH)/,
-    said: "cannot be opened",
-    wayOut: "See that its folder is there and may be read and written, and that the process may open more files",
+    problem: "cannot be opened",
+    wayOut:
+      "Check that its folder exists, that this user may read and write it, and that the process may open more files",
   },
   {
     codes: /^SQLITE_(IOERR|PROTOCOL|NOLFS)/,
-    said: "could not be read or written",
-    wayOut: "See that the disk is sound, has room, and lets files grow so large, then try again",
+    problem: "could not be read or written",
+    wayOut: "Check that the disk is healthy, has room, and allows files of this size, then try again",
   },
 ] as const;

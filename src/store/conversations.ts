@@ -1,43 +1,43 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { OptionsError, StoreError } from "../errors.js";
-import type { Turn } from "../types.js";
+import { OptionsError, StoreError } from "../core/errors.js";
+import type { Turn } from "../core/types.js";
 import { guarded, openDatabase, type Database } from "../sqlite/database.js";
 
-/** A question of a conversation with its answer, if there is one. */
+/** A question of a conversation, with its answer if there is one. */
 export interface StoredExchange {
   /** 1 is the first. */
   readonly position: number;
   readonly question: string;
-  /** What was answered and done. Absent when the answer failed, was stopped, or is still being made. */
+  /** Absent when the answer failed, was stopped, or is still being generated. */
   readonly answer?: Extract<Turn, { readonly role: "assistant" }>;
-  /** When it was asked, in milliseconds since 1970. */
+  /** Time of the question, in milliseconds since 1970. */
   readonly askedAtMs: number;
 }
 
 export interface ConversationInfo {
   readonly id: string;
-  /** Its first question; empty while nothing was asked. */
+  /** The first question; empty while there is none. */
   readonly title: string;
   readonly exchanges: number;
 }
 
-/** Conversations of a store, in a file of their own: writing them never waits for an ingest, nor an ingest for them. */
+/** The conversations of a store, in a file of their own, so that neither they nor an ingest wait for each other. */
 export interface Conversations {
   readonly list: () => readonly ConversationInfo[];
   readonly exchanges: (id: string) => readonly StoredExchange[];
-  /** Keeps a question at the end of a conversation, which begins with it if it is new; returns its position. */
+  /** Appends a question to a conversation, which is created if it is new. Returns the question's position. */
   readonly ask: (id: string, question: string) => number;
-  /** Keeps the answer of a question; one that was deleted meanwhile stays deleted. */
+  /** Saves the answer to a question, unless the conversation was deleted in the meantime. */
   readonly answer: (id: string, position: number, answer: Extract<Turn, { readonly role: "assistant" }>) => void;
   /**
-   * Begins a conversation with the first `count` exchanges of another.
+   * Starts a conversation with the first `count` exchanges of another.
    *
-   * @throws OptionsError when there is one of that id.
+   * @throws OptionsError when a conversation with that id exists.
    */
   readonly branch: (from: string, id: string, count: number) => void;
-  /** Whether there was one. */
+  /** Returns whether it existed. */
   readonly delete: (id: string) => boolean;
   readonly close: () => void;
 }
@@ -120,20 +120,24 @@ export function openConversations(folder: string): Conversations {
   });
   const copy = database.transaction((from: string, id: string, count: number) => {
     if (typeof last.get(id)?.position === "number") {
-      throw new OptionsError("options", `There is a conversation ${JSON.stringify(id)} already; name another`);
+      throw new OptionsError("options", `Conversation ${JSON.stringify(id)} already exists. Choose another id`);
     }
     copying.run(id, from, count);
   });
+  const use = <Result>(work: () => Result): Result => {
+    if (database.open) return guarded(path, work);
+    throw new StoreError("closed", `The conversations at ${path} were closed. Open the knowledge base again`, { path });
+  };
   return {
-    list: () => guarded(path, () => listing.all()),
-    exchanges: (id) => guarded(path, () => reading.all(id).map((row) => exchangeOf(row, path))),
-    ask: (id, question) => guarded(path, () => append.immediate(id, question)),
+    list: () => use(() => listing.all()),
+    exchanges: (id) => use(() => reading.all(id).map((row) => exchangeOf(row, path))),
+    ask: (id, question) => use(() => append.immediate(id, question)),
     answer: (id, position, turn) =>
-      guarded(path, () => {
+      use(() => {
         answering.run(JSON.stringify(turn), id, position);
       }),
-    branch: (from, id, count) => guarded(path, () => copy.immediate(from, id, count)),
-    delete: (id) => guarded(path, () => deleting.run(id).changes > 0),
+    branch: (from, id, count) => use(() => copy.immediate(from, id, count)),
+    delete: (id) => use(() => deleting.run(id).changes > 0),
     close: () => {
       database.close();
     },
@@ -145,7 +149,7 @@ function prepare(database: Database, path: string): void {
   if (version > schemaVersion) {
     throw new StoreError(
       "version",
-      `${path} has version ${version}, this release writes ${schemaVersion}: use the release that wrote it, or a newer one`,
+      `${path} has version ${version}, this release writes ${schemaVersion}. Update citewell`,
       { path },
     );
   }
@@ -157,7 +161,7 @@ function exchangeOf({ position, asked_at: askedAtMs, question, answer }: Row, pa
   if (answer === null) return { position, question, askedAtMs };
   const parsed = StoredAnswer.safeParse(JSON.parse(answer));
   if (!parsed.success) {
-    throw new StoreError("damaged", `${path} holds an answer that is none: ${parsed.error.message}`, {
+    throw new StoreError("damaged", `${path} holds an invalid answer: ${parsed.error.message}`, {
       path,
       cause: parsed.error,
     });

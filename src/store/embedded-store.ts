@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import type { z } from "zod";
-import { OptionsError, StoreError, asError } from "../errors.js";
-import type { Filter } from "../filter.js";
+import { asError, OptionsError, StoreError } from "../core/errors.js";
+import type { Filter } from "../core/filter.js";
+import { checkMetadata } from "../core/metadata.js";
 import type {
   CloseOptions,
   RetrievalQuery,
@@ -15,55 +16,48 @@ import type {
   Verification,
   VerifyOptions,
   WrittenDocument,
-} from "../ports.js";
-import { unlessAborted } from "../stream.js";
-import { checkMetadata } from "../text/check-metadata.js";
-import type { Metadata } from "../types.js";
-import type { AllowedChunks } from "./allowed-chunks.js";
-import { Changes, type Position } from "./changes.js";
+} from "../core/ports.js";
+import { unlessAborted } from "../core/stream.js";
+import type { Metadata } from "../core/types.js";
 import { asStoreError, type Database } from "../sqlite/database.js";
-import { Dense, type DenseOptions } from "./dense/dense.js";
-import { removeIndexesAhead } from "./indexes-ahead.js";
-import { LexicalIndex, type LexicalOptions } from "./lexical/lexical-index.js";
-import { isUnused, readMeta, readSettings } from "./schema.js";
+import { isUnused, readMeta, readSettings } from "./database/schema.js";
+import { removeIfUnused, type StoreFolder } from "./database/store-folder.js";
+import { StoreReader } from "./database/store-reader.js";
+import { checkVector, normalised } from "./database/vectors.js";
+import { WriteLock } from "./database/write-lock.js";
+import { Dense } from "./dense/dense.js";
+import { AllowedChunks } from "./derived/allowed-chunks.js";
+import { Changes, type Position } from "./derived/changes.js";
+import { deleteStaleIndexes } from "./derived/saved-index.js";
+import { TaskQueue, TimeSlice } from "./derived/scheduling.js";
+import type { Ranking } from "./derived/top-k.js";
+import { LexicalIndex } from "./lexical/lexical-index.js";
 import { ScopedReading } from "./scoped-reading.js";
-import { Serial } from "./serial.js";
-import { removeUnused, type StoreFolder } from "./store-folder.js";
-import { StoreReader } from "./store-reader.js";
-import { TimeSlice } from "./time-slice.js";
-import type { Ranking } from "./top-k.js";
-import { checkDerived } from "./verify/check-derived.js";
-import { checkApart } from "./verify/check-thread.js";
-import { measureRecall } from "./verify/measure-recall.js";
-import { repair } from "./verify/repair.js";
-import { checkVector, normalised } from "./vectors.js";
-import { WriteLock } from "./write-lock.js";
+import type { ResolvedStoreOptions } from "./store-options.js";
+import { verifyStore } from "./verify/verify-store.js";
 import { WriterThread } from "./writer/writer-thread.js";
 
-export interface EmbeddedStoreOptions<Space extends string> {
+export interface EmbeddedStoreParts<Space extends string> {
   /** Folder that the caller named. */
   readonly location: string;
-  /** Which of the stores in it this is. */
+  /** Which of the stores in that folder this is. */
   readonly generation: string;
   readonly folder: StoreFolder;
   /** Open, with its tables. The store closes it. */
   readonly database: Database;
-  readonly allowed: AllowedChunks;
-  readonly metadataSchema?: z.ZodObject;
-  /** Whether nothing is shown without a scope. */
-  readonly requireScope: boolean;
+  readonly id: string;
   readonly space: Space;
-  /** Length of the vectors, where the embedder knows it. */
+  /** Length of the vectors, if the embedder knows it. */
   readonly dimension: number | undefined;
-  readonly dense: Omit<DenseOptions, "maySave">;
-  readonly lexical: LexicalOptions;
+  readonly settings: ResolvedStoreOptions;
+  /** Module to load in place of the native graph library. */
+  readonly graphModule: string | undefined;
   /** Program of the writer's thread, in place of the usual one. */
-  readonly writerModule?: URL;
-  readonly onWarning: (message: string) => void;
+  readonly writerModule: URL | undefined;
 }
 
 /**
- * A store in one folder: SQLite holds the truth, and what is searched is derived from it. Any number of processes may
+ * A store in one folder. SQLite holds the data, and the search indexes are derived from it. Any number of processes may
  * read while one writes.
  */
 export class EmbeddedStore<const Space extends string> implements Store<Space> {
@@ -74,63 +68,71 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
   readonly lexical: Retriever;
   readonly document: Store["document"];
   readonly hits: Store["hits"];
-  readonly #options: EmbeddedStoreOptions<Space>;
+  readonly #parts: EmbeddedStoreParts<Space>;
+  readonly #warn: (message: string) => void;
   readonly #reader: StoreReader;
   readonly #reading: ScopedReading;
+  readonly #allowed: AllowedChunks;
   readonly #changes: Changes;
-  readonly #writes = new Serial();
+  readonly #writes = new TaskQueue();
   readonly #dense: Dense;
   readonly #lexical: Promise<LexicalIndex>;
-  /** Calls that have not answered yet: closing waits for them. */
-  readonly #underWay = new Set<Promise<unknown>>();
+  /** Closing waits for these. */
+  readonly #pendingCalls = new Set<Promise<unknown>>();
   #dimension: number | undefined;
   #writer: WriterThread | undefined;
-  /** What was committed when the last change was acknowledged: all that a search has to find while nobody else writes. */
+  /** The changes acknowledged so far: while no other process writes, a search need not see more. */
   #acknowledged: Position | undefined;
   #closed: Promise<void> | undefined;
 
-  constructor(options: EmbeddedStoreOptions<Space>) {
-    const { database, location, space, metadataSchema } = options;
-    this.#options = options;
+  constructor(parts: EmbeddedStoreParts<Space>) {
+    const { database, folder, id: store, location, space, settings, graphModule } = parts;
+    const { metadata, requireScope, onWarning = () => {}, ...options } = settings;
+    this.#parts = parts;
+    this.#warn = onWarning;
     this.space = space;
     this.location = location;
-    if (metadataSchema) this.metadataSchema = metadataSchema as unknown as z.ZodType<Metadata>;
+    if (metadata) this.metadataSchema = metadata as unknown as z.ZodType<Metadata>;
     this.#reader = new StoreReader(database);
+    this.#allowed = new AllowedChunks(database);
     this.#changes = new Changes(database);
+    const shared = { ...options, folder: folder.path, store, onWarning };
     this.#dense = new Dense(this.#changes, {
-      ...options.dense,
+      ...shared,
+      databasePath: folder.databasePath,
+      graphModule,
       maySave: () => this.#writer?.holdsLock ?? false,
     });
     this.#reading = new ScopedReading({
       location,
-      requireScope: options.requireScope,
-      metadataSchema,
+      requireScope,
+      metadataSchema: metadata,
       reader: this.#reader,
       search: {
         dense: (query, count, filter) => this.#searchDense(query, count, filter),
         lexical: async ({ text, phrases }, count, filter) =>
-          (await this.#lexical).search(text, count, { phrases, filter, upTo: this.#toFind() }),
+          (await this.#lexical).search(text, count, { phrases, filter, upTo: this.#searchPosition() }),
       },
       use: (work) => this.#use(work),
     });
     const { dense, lexical, document, hits } = this.#reading.within(undefined);
     [this.dense, this.lexical, this.document, this.hits] = [dense, lexical, document, hits];
-    // Loading begins at once, so that it runs beside the embedding of the first question. Failures show at the first use.
-    this.#lexical = LexicalIndex.open(this.#changes, options.lexical);
-    void this.#followAhead();
+    // Loading begins at once, beside the embedding of the first question. A failure shows at the first use.
+    this.#lexical = LexicalIndex.open(this.#changes, { ...shared, allowed: this.#allowed });
+    void this.#prepareIndexes();
   }
 
   get tokenMargin(): number {
-    return this.#closed ? 1 : Number(readMeta(this.#options.database, "token-margin") ?? 1);
+    return this.#closed ? 1 : Number(readMeta(this.#parts.database, "token-margin") ?? 1);
   }
 
   get settings(): StoreSettings {
-    return this.#closed ? {} : readSettings(this.#options.database);
+    return this.#closed ? {} : readSettings(this.#parts.database);
   }
 
   get dimension(): number | undefined {
     if (this.#dimension === undefined && !this.#closed) {
-      const stored = readMeta(this.#options.database, "dimension");
+      const stored = readMeta(this.#parts.database, "dimension");
       if (stored !== undefined) this.#dimension = Number(stored);
     }
     return this.#dimension;
@@ -141,9 +143,9 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
   }
 
   async write(write: StoreWrite): Promise<readonly WrittenDocument[]> {
-    const { metadataSchema } = this.#options;
-    if (metadataSchema) for (const { document } of write.documents ?? []) checkMetadata(metadataSchema, document);
-    return this.#change((writer) => writer.write(write, this.dimension ?? this.#options.dimension));
+    const { metadata } = this.#parts.settings;
+    for (const { document } of write.documents ?? []) checkMetadata(metadata, document);
+    return this.#change((writer) => writer.write(write, this.dimension ?? this.#parts.dimension));
   }
 
   deleteDocuments(uris: readonly string[]): Promise<{ readonly documents: number; readonly chunks: number }> {
@@ -176,7 +178,9 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
   }
 
   verify(options: VerifyOptions = {}): Promise<Verification> {
-    return this.#use(() => this.#writes.run(() => this.#verify(options)));
+    const { folder, id } = this.#parts;
+    const withLock = <Result>(work: () => Promise<Result>) => this.#withLock(work);
+    return this.#use(() => this.#writes.run(() => verifyStore({ folder, id, dense: this.#dense, withLock }, options)));
   }
 
   close({ signal }: CloseOptions = {}): Promise<void> {
@@ -184,56 +188,17 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
     return this.#closed;
   }
 
-  async #verify({
-    sample = 50,
-    repair: mend = false,
-    dropUnusedVectors,
-    signal,
-  }: VerifyOptions): Promise<Verification> {
-    if (dropUnusedVectors && !mend) {
-      throw new OptionsError("options", "verify: dropUnusedVectors changes the store: it goes with repair");
-    }
-    if (!Number.isInteger(sample) || sample < 1 || sample > 10_000) {
-      throw new OptionsError("options", `verify: sample: expected a whole number from 1 to 10000 (got ${sample})`);
-    }
-    const { folder, dense } = this.#options;
-    const check = async () => {
-      const whole = await checkApart(folder.databasePath, signal);
-      const derived = await checkDerived(folder.path, dense.store);
-      return { ...whole, derived, all: [...whole.problems, ...derived] };
-    };
-    const checkAndRepair = async () => {
-      const before = await check();
-      signal?.throwIfAborted();
-      if (!before.all.every((problem) => problem.repairable)) return { before, after: before, repaired: false };
-      if (before.all.length === 0 && !dropUnusedVectors) return { before, after: before, repaired: true };
-      const dropped = repair(folder.path, folder.databasePath, before, before.derived, dropUnusedVectors ?? false);
-      const droppedVectors = dropUnusedVectors ? { droppedVectors: dropped } : {};
-      return { before, after: await check(), repaired: true, ...droppedVectors };
-    };
-    const checkOnly = async () => {
-      const before = await check();
-      return { before, after: before, repaired: false };
-    };
-    const { before, after, ...done } = mend ? await this.#withLock(checkAndRepair) : await checkOnly();
-    const ok = after.all.length === 0;
-    const sound = after.problems.length === 0;
-    const search = (vector: Float32Array, count: number) => this.#dense.search(vector, count);
-    const recall = sound ? await measureRecall(this.#changes, search, sample, signal) : undefined;
-    return { ok, problems: before.all, recall, ...done };
-  }
-
-  /** With the right to write in this thread's hands, which the writer's thread gives up for it. */
+  /** Runs work while this thread holds the write lock, which the writer's thread gives up for it. */
   async #withLock<Result>(work: () => Promise<Result>): Promise<Result> {
     await this.#writer?.close();
     this.#writer = undefined;
-    const lock = new WriteLock(this.#options.folder.path);
+    const lock = new WriteLock(this.#parts.folder.path);
     lock.take();
     try {
       return await work();
     } finally {
       lock.release();
-      void this.#followAhead();
+      void this.#prepareIndexes();
     }
   }
 
@@ -259,61 +224,51 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
         "dense: the query has no vector. Put embedQuestion() before search(), or search in lexical mode",
       );
     }
-    checkVector(vector, this.dimension ?? this.#options.dimension ?? vector.length, "the query");
-    const allowed = filter && this.#options.allowed.by(filter);
-    return this.#dense.search(normalised(vector), count, { allowed, upTo: this.#toFind() });
+    checkVector(vector, this.dimension ?? this.#parts.dimension ?? vector.length, "the query");
+    const allowed = filter && this.#allowed.by(filter);
+    return this.#dense.search(normalised(vector), count, { allowed, upTo: this.#searchPosition() });
   }
 
   #change<Result>(change: (writer: WriterThread) => Promise<Result>): Promise<Result> {
     return this.#use(async () => {
       const result = await this.#writes.run(async () => {
         this.#writer ??= this.#startWriter();
-        // Until now others may have written.
+        // Before the lock is held, other processes may have written.
         if (!this.#writer.holdsLock) this.#acknowledged = undefined;
         return change(this.#writer);
       });
       const head = this.#changes.head();
-      // Who writes waits for the indexes, so that who asks never has to: written faster than it is indexed, the rest would
-      // grow with every change.
-      await this.#followAhead();
+      // Writes wait for the indexes, so that searches need not: otherwise a fast writer would let the backlog grow forever.
+      await this.#prepareIndexes();
       const { label, removal } = this.#acknowledged ?? head;
       this.#acknowledged = { label: Math.max(label, head.label), removal: Math.max(removal, head.removal) };
       return result;
     });
   }
 
-  /** What a search has to find: what is committed, but for changes of our own that are not acknowledged yet. */
-  #toFind(): Position | undefined {
+  /** The changes that a search must see: all that are committed, except those of our own not acknowledged yet. */
+  #searchPosition(): Position | undefined {
     return this.#writer?.holdsLock ? this.#acknowledged : undefined;
   }
 
   #startWriter(): WriterThread {
-    const { location, generation, folder, dimension, writerModule } = this.#options;
+    const { location, generation, folder, dimension, writerModule } = this.#parts;
     const { path, databasePath } = folder;
     if (!existsSync(databasePath)) {
       throw new StoreError(
         "closed",
-        `${databasePath} was taken away since the store was opened. Close it and open it again`,
+        `${databasePath} was deleted since the store was opened. Close it and open it again`,
         { path: databasePath },
       );
     }
-    removeIndexesAhead(path, () => this.#changes.head());
-    return new WriterThread(
-      {
-        location,
-        generation,
-        databasePath,
-        folder: path,
-        space: this.space,
-        ...(dimension !== undefined && { dimension }),
-      },
-      writerModule,
-    );
+    deleteStaleIndexes(path, () => this.#changes.head());
+    const start = { location, generation, databasePath, folder: path, space: this.space };
+    return new WriterThread({ ...start, ...(dimension !== undefined && { dimension }) }, writerModule);
   }
 
-  /** Takes over what was committed. What fails here fails again at the next search, which says so. */
-  async #followAhead(): Promise<void> {
-    await Promise.allSettled([this.#dense.followAhead(), this.#lexical.then((index) => index.follow())]);
+  /** Brings the indexes up to date. A failure shows again at the next search, which reports it. */
+  async #prepareIndexes(): Promise<void> {
+    await Promise.allSettled([this.#dense.prepare(), this.#lexical.then((index) => index.catchUp())]);
   }
 
   async #use<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -323,53 +278,53 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
       });
     }
     const running = work();
-    this.#underWay.add(running);
+    this.#pendingCalls.add(running);
     try {
       return await running;
     } catch (error) {
-      throw asStoreError(this.#options.folder.databasePath, error);
+      throw asStoreError(this.#parts.folder.databasePath, error);
     } finally {
-      this.#underWay.delete(running);
+      this.#pendingCalls.delete(running);
     }
   }
 
   async #close(signal: AbortSignal | undefined): Promise<void> {
-    await Promise.allSettled(this.#underWay);
+    await Promise.allSettled(this.#pendingCalls);
     await this.#writes.idle();
-    const { database, folder } = this.#options;
+    const { database, folder } = this.#parts;
     const lexical = await this.#lexical.catch(() => undefined);
     const ownLock = new WriteLock(folder.path);
-    const warn = (problem: string, error: unknown) => this.#options.onWarning(`${problem}: ${asError(error).message}`);
+    const warn = (problem: string, error: unknown) => this.#warn(`${problem}: ${asError(error).message}`);
     let used = true;
     try {
       used = !isUnused(database);
-      // Whoever may write saves, so that two processes do not take turns in replacing each other's files.
-      if (used && (await this.#mayWrite(ownLock))) await this.#saveDerived(lexical, signal);
+      // Only the holder of the lock saves, so that two processes do not keep replacing each other's files.
+      if (used && (await this.#mayWrite(ownLock))) await this.#saveIndexes(lexical, signal);
     } catch (error) {
-      warn("What was derived from the store could not be saved and will be made again", error);
+      warn("The search indexes could not be saved and will be built again", error);
     }
-    // Each, whatever became of the others: a lock that is not given back would outlive the store.
+    // Each is closed whether or not the others fail: a lock that is not released would outlive the store.
     await Promise.allSettled([this.#dense.close(), lexical?.close()]);
     database.close();
     await this.#writer?.close();
     ownLock.release();
     try {
-      if (!used && folder.isNew) removeUnused(folder);
+      if (!used && folder.isNew) removeIfUnused(folder);
     } catch (error) {
-      warn("The empty store could not be taken away", error);
+      warn("The empty store could not be deleted", error);
     }
   }
 
-  /** Whether the right to write is held, by the writer's thread or, where none is running, by `ownLock`. */
+  /** Whether the write lock is held, by the writer's thread if one is running, otherwise by `ownLock`. */
   async #mayWrite(ownLock: WriteLock): Promise<boolean> {
     return this.#writer && !this.#writer.ended ? this.#writer.tryLock() : ownLock.tryTake();
   }
 
-  async #saveDerived(lexical: LexicalIndex | undefined, signal: AbortSignal | undefined): Promise<void> {
-    const following = Promise.all([this.#dense.follow(), lexical?.follow()]);
-    await (signal ? unlessAborted(following, signal) : following).catch((error: unknown) => {
+  async #saveIndexes(lexical: LexicalIndex | undefined, signal: AbortSignal | undefined): Promise<void> {
+    const caughtUp = Promise.all([this.#dense.catchUp(), lexical?.catchUp()]);
+    await (signal ? unlessAborted(caughtUp, signal) : caughtUp).catch((error: unknown) => {
       if (!signal?.aborted) throw error;
     });
-    await Promise.all([this.#dense.save(), lexical?.changed ? lexical.save() : undefined]);
+    await Promise.all([this.#dense.save(), lexical?.save()]);
   }
 }

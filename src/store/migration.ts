@@ -1,13 +1,11 @@
 import { existsSync, rmSync } from "node:fs";
 import { resolve as resolvePath } from "node:path";
-import { StoreError } from "../errors.js";
-import type { Embedder, Store, StoreSettings } from "../ports.js";
-import type { Document } from "../types.js";
+import { StoreError } from "../core/errors.js";
+import type { Embedder, Store } from "../core/ports.js";
+import type { Document } from "../core/types.js";
 import { type Database, openDatabase } from "../sqlite/database.js";
-import { openEmbeddedStore } from "./open-embedded-store.js";
-import { prepareSchema, readMeta, readSettings } from "./schema.js";
-import { databasePathIn } from "./store-folder.js";
-import type { StoreOptions } from "./store-options.js";
+import { prepareSchema, readMeta, readSettings } from "./database/schema.js";
+import { databasePathIn } from "./database/store-folder.js";
 import {
   generationFolder,
   newGeneration,
@@ -15,32 +13,32 @@ import {
   removeOtherGenerations,
   type StorePointer,
   writePointer,
-} from "./store-pointer.js";
-import { StoreReader } from "./store-reader.js";
-import { WriteLock } from "./write-lock.js";
+} from "./database/store-pointer.js";
+import { StoreReader } from "./database/store-reader.js";
+import { WriteLock } from "./database/write-lock.js";
+import { openEmbeddedStore } from "./open-store.js";
+import type { StoreOptions } from "./store-options.js";
 
-/** A store that is made anew beside the one that serves, out of the documents of that one. */
+/** A new store that is built from the documents of the current one, beside it. */
 export interface StoreMigration<Space extends string> {
-  /** Vector space of the store that serves; undefined when it has none yet. */
+  /** Vector space of the current store; undefined when it has none yet. */
   readonly from: string | undefined;
-  /** Settings of the store that serves. */
-  readonly settings: StoreSettings;
-  /** Documents of the store that serves, and how many they are. */
+  /** Documents of the current store, and their number. */
   readonly documents: () => AsyncIterable<Document>;
   readonly documentCount: number;
-  /** The new store. */
+  /** The new store. It begins with the settings of the current one, and with what that has learned about the same model. */
   readonly target: Store<Space>;
-  /** What needs no embedding: of the new store, and of the old one where both are of one space. */
-  readonly known: Pick<Store<Space>, "space" | "documentInfo" | "knownVectors">;
-  /** Closes the new store and puts it in the place of the old one, which stays to go back to. */
+  /** Vectors of the current store that the new one can reuse: all if both have one space, else none. */
+  readonly oldVectors: Pick<Store<Space>, "knownVectors">;
+  /** Closes the new store and makes it the current one. The old one stays, to go back to. */
   readonly finish: () => Promise<void>;
-  /** Leaves the new store as it is: beginning again with the same model goes on with it. To be called in any case. */
+  /** Must be called in any case. An unfinished store stays: a migration to the same model continues it. */
   readonly close: () => Promise<void>;
 }
 
 /**
- * Begins to make the store at `path` anew for another embedder, or goes on where an earlier attempt ended. The old one
- * serves meanwhile; nobody may write to it.
+ * Begins to rebuild the store at `path` for another embedder, or continues an earlier attempt. The current store can be
+ * searched meanwhile, but not written to. A crash at any moment leaves the current store in use.
  *
  * @throws StoreError `missing` when there is no store, `locked` while another process writes to it.
  */
@@ -58,11 +56,11 @@ export async function beginMigration<const Space extends string>(
     prepareSchema(database, databasePath);
     const reader = new StoreReader(database);
     const from = readMeta(database, "space");
-    const settings = readSettings(database);
-    const building = begun(folder, pointer, embedder.space) ?? newGeneration(folder);
-    // Named before it is there, so that whatever is left of it is known for what it is.
+    const building = unfinished(folder, pointer, embedder.space) ?? newGeneration(folder);
+    // Named in the pointer before it exists, so that a crash leaves no store that nobody knows.
     writePointer(folder, { ...pointer, building });
     const target = await openEmbeddedStore(folder, embedder, options, { generation: building });
+    await inherit(database, target);
     const infos = reader.documents();
     const release = () => {
       database?.close();
@@ -70,7 +68,6 @@ export async function beginMigration<const Space extends string>(
     };
     return {
       from,
-      settings,
       documentCount: infos.length,
       documents: async function* () {
         for (const { uri } of infos) {
@@ -79,14 +76,11 @@ export async function beginMigration<const Space extends string>(
         }
       },
       target,
-      known: {
-        space: target.space,
-        documentInfo: (uri) => target.documentInfo(uri),
+      oldVectors: {
         knownVectors: async (keys) => {
-          const known = new Map(await target.knownVectors(keys));
-          if (from !== embedder.space) return known;
-          for (const key of keys) {
-            const vector = known.has(key) ? undefined : reader.vector(key);
+          const known = new Map<string, Float32Array>();
+          for (const key of from === embedder.space ? keys : []) {
+            const vector = reader.vector(key);
             if (vector) known.set(key, vector);
           }
           return known;
@@ -111,8 +105,19 @@ export async function beginMigration<const Space extends string>(
   }
 }
 
+/** Copies the settings of the old store to a new one. What was learned about a service only holds for the same model. */
+async function inherit(old: Database, target: Store): Promise<void> {
+  if (Object.keys(target.settings ?? {}).length > 0) return;
+  const { batchTexts, ...settings } = readSettings(old);
+  const sameModel = readMeta(old, "space") === target.space;
+  await target.write({
+    settings: { ...settings, ...(sameModel && batchTexts !== undefined && { batchTexts }) },
+    ...(sameModel && { tokenMargin: Number(readMeta(old, "token-margin") ?? 1) }),
+  });
+}
+
 /**
- * Puts the store that served before the last migration back in its place. Once more, and the newer one serves again.
+ * Makes the store from before the last migration the current one again. Called once more, it goes forward again.
  *
  * @throws StoreError `missing` when there is none, `locked` while another process writes.
  */
@@ -132,7 +137,7 @@ export function migrateBack(path: string): void {
   }
 }
 
-/** The store that serves, with the right to write to it. */
+/** Takes the write lock of the current store. */
 function takeCurrent(folder: string, { current }: StorePointer): { databasePath: string; lock: WriteLock } {
   const place = generationFolder(folder, current);
   const databasePath = databasePathIn(place);
@@ -146,8 +151,8 @@ function takeCurrent(folder: string, { current }: StorePointer): { databasePath:
   return { databasePath, lock };
 }
 
-/** The store that an earlier attempt began, if it can be gone on with; else it is deleted. */
-function begun(folder: string, { building }: StorePointer, space: string): string | undefined {
+/** The store that an earlier attempt began, if it is of the same space; any other is deleted. */
+function unfinished(folder: string, { building }: StorePointer, space: string): string | undefined {
   if (building === undefined) return undefined;
   const place = generationFolder(folder, building);
   const databasePath = databasePathIn(place);

@@ -1,34 +1,32 @@
 import type { MessagePort } from "node:worker_threads";
-import { type Calls, isCall, type SentAnswer, type SentCall } from "./calls.js";
-import { sent } from "./sent-error.js";
+import { type Calls, isCall, type SentAnswer, type SentCall, serialiseError } from "./calls.js";
 
-/** Carries out one call each. */
+/** One handler for each call. */
 export type Handlers<Known extends Calls> = {
   readonly [Name in keyof Known]: (
-    argument: Known[Name]["takes"],
-  ) => Known[Name]["gives"] | Promise<Known[Name]["gives"]>;
+    argument: Known[Name]["argument"],
+  ) => Known[Name]["result"] | Promise<Known[Name]["result"]>;
 };
 
 /**
- * Answers the calls that come in through `port`; what they throw is thrown where they were made.
+ * Answers the calls that arrive on `port`. An error that a handler throws is thrown again at the caller.
  *
- * @param last the call after which the thread has nothing more to do and ends, whatever came of it. Default: none, it is ended
- *   from outside.
+ * @param last the call that ends the thread, whether it succeeds or fails. Default: none, the thread is ended from outside.
  */
 export function serveCalls<Known extends Calls>(
   port: MessagePort,
   handlers: Handlers<Known>,
   last?: keyof Known & string,
 ): void {
-  const outcome = async ({ call, id, argument }: SentCall): Promise<SentAnswer> => {
+  const answer = async ({ call, id, argument }: SentCall): Promise<SentAnswer> => {
     try {
       return { answered: id, result: await handlers[call]!(argument) };
     } catch (error) {
-      return { answered: id, error: sent(error) };
+      return { answered: id, error: serialiseError(error) };
     }
   };
   const serve = async (message: SentCall) => {
-    port.postMessage(await outcome(message));
+    port.postMessage(await answer(message));
     if (message.call === last) port.close();
   };
   port.on("message", (message: unknown) => {

@@ -1,25 +1,43 @@
-import type { Transferable, Worker } from "node:worker_threads";
-import { type Calls, isAnswer, type SentCall } from "./calls.js";
-import { received } from "./sent-error.js";
+import { type Transferable, Worker } from "node:worker_threads";
+import { type Calls, deserialiseError, isAnswer, type SentCall } from "./calls.js";
 
-interface Waiting {
+/** Enough for texts of several hundred megabytes and everything derived from them. */
+const maxOldGenerationSizeMb = 1536;
+
+/**
+ * Starts a thread that runs `module` with `data`. It keeps the process alive until it is unreferenced.
+ *
+ * @param maxYoungGenerationSizeMb heap for objects that the thread has just created.
+ */
+export function startThread(module: URL, data: object, maxYoungGenerationSizeMb = 8): Worker {
+  return new Worker(module, {
+    workerData: data,
+    // Options of this process may not suit a module in a file: --input-type of `node --eval` ends the thread at once.
+    execArgv: [],
+    // These threads create short-lived objects only. By default V8 lets 48 MB of such garbage pile up, and lets the rest
+    // of the heap grow fourfold before it collects.
+    resourceLimits: { maxYoungGenerationSizeMb, maxOldGenerationSizeMb },
+  });
+}
+
+interface PendingCall {
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
 }
 
 /**
- * Calls to a thread, answered in whatever order. The thread keeps the process alive only while somebody waits for an
- * answer.
+ * Calls to a thread, answered in any order. After the first answer the thread keeps the process alive only while a call
+ * is pending.
  */
 export class WorkerCalls<Known extends Calls> {
   readonly #worker: Worker;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #pending = new Map<number, PendingCall>();
   #nextId = 1;
   #failure: Error | undefined;
   /** Resolves when the thread has ended. */
   readonly exited: Promise<void>;
 
-  /** @param ended makes the error of calls that the thread can no longer answer, of why it has ended. */
+  /** @param ended creates the error for calls that the thread can no longer answer, from the reason why it ended. */
   constructor(worker: Worker, ended: (reason: string, cause?: Error) => Error) {
     this.#worker = worker;
     let thrown: Error | undefined;
@@ -28,17 +46,17 @@ export class WorkerCalls<Known extends Calls> {
     });
     worker.on("message", (message: unknown) => {
       if (!isAnswer(message)) return;
-      const waiting = this.#waiting.get(message.answered);
-      this.#waiting.delete(message.answered);
-      if (this.#waiting.size === 0) worker.unref();
-      if ("error" in message) waiting?.reject(received(message.error));
-      else waiting?.resolve(message.result);
+      const pending = this.#pending.get(message.answered);
+      this.#pending.delete(message.answered);
+      if (this.#pending.size === 0) worker.unref();
+      if ("error" in message) pending?.reject(deserialiseError(message.error));
+      else pending?.resolve(message.result);
     });
     this.exited = new Promise((resolve) => {
       worker.once("exit", (code) => {
         this.#failure = ended(thrown?.message ?? `exit code ${code}`, thrown);
-        for (const { reject } of this.#waiting.values()) reject(this.#failure);
-        this.#waiting.clear();
+        for (const { reject } of this.#pending.values()) reject(this.#failure);
+        this.#pending.clear();
         resolve();
       });
     });
@@ -51,24 +69,24 @@ export class WorkerCalls<Known extends Calls> {
 
   call<Name extends keyof Known & string>(
     name: Name,
-    argument: Known[Name]["takes"],
+    argument: Known[Name]["argument"],
     transfer: readonly Transferable[] = [],
-  ): Promise<Known[Name]["gives"]> {
+  ): Promise<Known[Name]["result"]> {
     if (this.#failure) return Promise.reject(this.#failure);
     const id = this.#nextId++;
     return new Promise<unknown>((resolve, reject) => {
       this.#worker.postMessage({ call: name, id, argument } satisfies SentCall, transfer);
       this.#worker.ref();
-      this.#waiting.set(id, { resolve, reject });
+      this.#pending.set(id, { resolve, reject });
     });
   }
 
-  /** Sends what needs no answer; nothing is sent to a thread that has ended. */
+  /** Sends a message that needs no answer. A thread that has ended gets none. */
   tell(message: object): void {
     if (!this.#failure) this.#worker.postMessage(message, []);
   }
 
-  /** Asks the thread to end by its own means, and waits until it has: it is never torn down in the midst of work. */
+  /** Asks the thread to end by the call `name` and waits until it has: it is never torn down while it works. */
   async end(name: keyof Known & string): Promise<void> {
     if (!this.#failure) await this.call(name, undefined).catch(() => {});
     this.#worker.ref();

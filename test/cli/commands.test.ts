@@ -23,7 +23,7 @@ async function indexedFolder(): Promise<string> {
 }
 
 describe("index", () => {
-  test("reports what became of every document, and a second run asks for nothing upstream", async () => {
+  test("reports the outcome of every document, and a second run sends nothing upstream", async () => {
     const cwd = await temporaryFolder();
     await cp(handbook, join(cwd, "docs"), { recursive: true });
     const first = await citewellJson<IndexJson>(["index", "docs"], { cwd });
@@ -68,7 +68,7 @@ describe("index", () => {
 });
 
 describe("plan", () => {
-  test("says what index then does, and makes no store for it", async () => {
+  test("says what index then does, and creates no store", async () => {
     const cwd = await temporaryFolder();
     await cp(handbook, join(cwd, "docs"), { recursive: true });
     const touched: (string | null)[] = [];
@@ -96,7 +96,7 @@ describe("plan", () => {
 });
 
 describe("a budget", () => {
-  test("stops with 1 and says how to go on; the next run goes on", async () => {
+  test("stops with exit code 1 and says how to go on; the next run continues", async () => {
     const cwd = await temporaryFolder();
     await cp(handbook, join(cwd, "docs"), { recursive: true });
     const { exitCode, stdout, stderr } = await citewell(["index", "docs", "--max-tokens", "150"], { cwd });
@@ -110,7 +110,7 @@ describe("a budget", () => {
     expect((await citewellJson<IndexJson>(["index", "docs"], { cwd })).documents.failed).toBe(0);
   });
 
-  test("in money asks for the price", async () => {
+  test("in money needs a price", async () => {
     const cwd = await temporaryFolder();
     await cp(handbook, join(cwd, "docs"), { recursive: true });
     const { exitCode, stderr } = await citewell(["index", "docs", "--max-cost", "1"], { cwd });
@@ -161,7 +161,7 @@ describe("search", () => {
 });
 
 describe("ask", () => {
-  test("answers with a citation whose words stand at its place in the file", async () => {
+  test("answers with a citation whose words are at that place in the file", async () => {
     const cwd = await indexedFolder();
     const { answer, answered, citations } = await citewellJson<AskJson>(
       ["ask", "How many days of leave do employees get?"],
@@ -203,7 +203,7 @@ describe("ask", () => {
 });
 
 describe("how documents are cut", () => {
-  test("is what the flags say, is kept for later runs, and goes through a migration", async () => {
+  test("follows the flags, is kept for later runs, and survives a migration", async () => {
     const cwd = await temporaryFolder();
     await cp(handbook, join(cwd, "docs"), { recursive: true });
     const flags = ["--strategy", "fixed", "--chunk-tokens", "24", "--overlap-tokens", "0", "--parent-tokens", "0"];
@@ -222,7 +222,7 @@ describe("how documents are cut", () => {
     });
   });
 
-  test("semantic chunks of a file are found by the embedder, and what that took is said", async () => {
+  test("semantic chunks of a file are found by the embedder, and the cost is printed", async () => {
     const file = join(handbook, "leave.md");
     const { stdout, stderr, exitCode } = await citewell([
       "chunk",
@@ -244,7 +244,7 @@ describe("how documents are cut", () => {
 });
 
 describe("chunk", () => {
-  test("shows spans that cover the file and keep the limit", async () => {
+  test("shows spans that cover the file and stay within the limit", async () => {
     const file = join(handbook, "leave.md");
     const { text, chunks } = await citewellJson<{
       text: string;

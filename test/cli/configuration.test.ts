@@ -1,8 +1,12 @@
+import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
-import { readConfiguration } from "../../src/cli/configuration.js";
-import { OptionsError } from "../../src/errors.js";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { readConfiguration } from "../../src/cli/settings/configuration.js";
+import { OptionsError } from "../../src/core/errors.js";
+import { citewell } from "../support/citewell.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const file = (directory: string, settings: object | string, name = "citewell.config.json") =>
@@ -20,7 +24,7 @@ describe("configuration", () => {
     });
   });
 
-  test("an empty variable is as good as none", async () => {
+  test("an empty variable counts as not set", async () => {
     const directory = await temporaryFolder();
     expect(readConfiguration({ flags: {}, environment: { CITEWELL_BASE_URL: "" }, directory })).toEqual({});
   });
@@ -37,14 +41,14 @@ describe("configuration", () => {
     expect(act).toThrow(message);
   });
 
-  test("no key of the file stands in an error about it", async () => {
+  test("an error about the file shows no key from it", async () => {
     const directory = await temporaryFolder();
     await file(directory, { apiKey: "sk-secret", baseUrl: "sk-secret" });
     const act = () => readConfiguration({ flags: {}, environment: {}, directory });
     expect(act).toThrow(/^(?!.*sk-secret)/);
   });
 
-  test("a file that was named must be there", async () => {
+  test("a file named by --config must exist", async () => {
     const directory = await temporaryFolder();
     expect(() => readConfiguration({ flags: { config: "other.json" }, environment: {}, directory })).toThrow(
       /other\.json/,
@@ -58,25 +62,110 @@ describe("configuration", () => {
       "CITEWELL_BASE_URL: it must be an address",
     ],
     ["--base-url", { flags: { baseUrl: "localhost:8080" } }, "--base-url: it must be an address"],
-  ])("a bad address is told of by where it stands: %s", async (_, given, message) => {
+  ])("an error about a bad address names its source: %s", async (_, given, message) => {
     const directory = await temporaryFolder();
     expect(() => readConfiguration({ flags: {}, environment: {}, directory, ...given })).toThrow(message);
   });
 
-  test("an unknown field is told of with those there are", async () => {
+  test("an unknown field is refused with the list of known ones", async () => {
     const directory = await temporaryFolder();
     await file(directory, { chunk: { maxtokens: 60 } });
     expect(() => readConfiguration({ flags: {}, environment: {}, directory })).toThrow(
-      'citewell.config.json: chunk: "maxtokens" is no setting: there are maxTokens, overlapTokens, parentTokens, strategy',
+      'citewell.config.json: chunk: unknown setting "maxtokens". Settings are maxTokens, overlapTokens, parentTokens, strategy',
     );
   });
 
-  test("a file may begin with a byte order mark, and its store lies where the file lies", async () => {
+  test("a file may start with a byte order mark, and its store is relative to the file", async () => {
     const directory = await temporaryFolder({ "settings/citewell.json": '\uFEFF{"store": "kept"}' });
     const flags = { config: "settings/citewell.json" };
     expect(readConfiguration({ flags, environment: {}, directory })).toEqual({
       store: join(directory, "settings/kept"),
     });
     expect(readConfiguration({ flags: { ...flags, store: "here" }, environment: {}, directory }).store).toBe("here");
+  });
+
+  describe("a key goes only to an address that its owner chose", () => {
+    const elsewhere = { baseUrl: "https://elsewhere.example/v1" };
+    const key = { CITEWELL_API_KEY: "sk-mine" };
+    const read = async (settings: object, given: { flags?: object; environment?: Record<string, string> }) => {
+      const directory = await temporaryFolder();
+      await file(directory, settings);
+      return readConfiguration({ flags: {}, environment: {}, directory, ...given });
+    };
+
+    test.each([
+      ["CITEWELL_API_KEY", elsewhere, { environment: key }],
+      ["--api-key", elsewhere, { flags: { apiKey: "sk-mine" } }],
+      ["--api-key", { ...elsewhere, apiKey: "sk-theirs" }, { flags: { apiKey: "sk-mine" } }],
+    ])("%s is not used with an address from the folder's file", async (place, settings, given) => {
+      const refused = read(settings, given);
+      await expect(refused).rejects.toBeInstanceOf(OptionsError);
+      await expect(refused).rejects.toMatchObject({ code: "config" });
+      await expect(refused).rejects.toThrow(
+        new RegExp(
+          `^The key from ${place} is not sent to https://elsewhere\\.example, an address that only .*citewell\\.config\\.json names\\. ` +
+            "If you trust it, set CITEWELL_BASE_URL or --base-url to it, or put the key as apiKey into that file$",
+        ),
+      );
+    });
+
+    test("a file with both is used as it is, whatever key the environment holds", async () => {
+      const both = { ...elsewhere, apiKey: "sk-theirs" };
+      expect(await read(both, {})).toEqual(both);
+      expect(await read(both, { environment: key })).toEqual(both);
+    });
+
+    test.each([
+      ["the same place", {}, { environment: { ...key, CITEWELL_BASE_URL: "https://mine.example" } }],
+      ["a flag", elsewhere, { environment: key, flags: { baseUrl: "https://mine.example" } }],
+      [
+        "the environment",
+        elsewhere,
+        { environment: { CITEWELL_BASE_URL: "https://mine.example" }, flags: { apiKey: "sk-mine" } },
+      ],
+      [
+        "a flag, with the key in the file",
+        { ...elsewhere, apiKey: "sk-mine" },
+        { flags: { baseUrl: "https://mine.example" } },
+      ],
+    ])("and is used with an address from %s", async (_, settings, given) => {
+      expect(await read(settings, given)).toEqual({ baseUrl: "https://mine.example", apiKey: "sk-mine" });
+    });
+
+    test("and with the address of a file that --config names", async () => {
+      const directory = await temporaryFolder();
+      await file(directory, elsewhere, "named.json");
+      expect(readConfiguration({ flags: { config: "named.json" }, environment: key, directory })).toEqual({
+        ...elsewhere,
+        apiKey: "sk-mine",
+      });
+    });
+  });
+
+  test("the command sends nothing to an address from the folder's file when the key is in the environment", async () => {
+    const requests: string[] = [];
+    const upstream = createServer((request, response) => {
+      requests.push(request.headers.authorization ?? "");
+      response.writeHead(500).end();
+    }).listen(0, "127.0.0.1");
+    onTestFinished(() => void upstream.close());
+    await once(upstream, "listening");
+    const cwd = await temporaryFolder({ "docs/a.md": "Keys expire after 90 days." });
+    await file(cwd, { baseUrl: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`, embeddingModel: "m3" });
+    const environment = { CITEWELL_API_KEY: "sk-mine" };
+    for (const words of [
+      ["index", "docs"],
+      ["search", "keys"],
+      ["ask", "keys?"],
+      ["plan", "docs"],
+      ["video", "get", "1"],
+    ]) {
+      const { exitCode, stderr } = await citewell(words, { cwd, environment });
+      expect({ exitCode, stderr }).toMatchObject({
+        exitCode: 2,
+        stderr: expect.stringContaining("The key from CITEWELL_API_KEY is not sent to http://127.0.0.1") as string,
+      });
+    }
+    expect(requests).toEqual([]);
   });
 });

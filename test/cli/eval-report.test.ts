@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { evalReport } from "../../src/cli/eval-report.js";
-import type { EvalRun } from "../../src/cli/eval-run.js";
+import { evalReport } from "../../src/cli/commands/eval/report.js";
+import type { EvalRun } from "../../src/cli/commands/eval/runs.js";
 import { evaluate } from "../../src/evaluate/evaluate.js";
 
 const queries = [
@@ -18,7 +18,7 @@ async function run(mode: EvalRun["mode"], ranking: readonly string[]): Promise<E
   };
 }
 
-test("a report tells where runs differ, query by query, and takes no query for markup", async () => {
+test("a report shows where runs differ, query by query, and escapes the queries", async () => {
   const runs = [await run("lexical", ["d1", "d2"]), await run("dense", ["d2", "d1"])];
   const html = evalReport({
     collection: { name: "a & b", queries, withoutRelevant: 3 },
@@ -35,7 +35,7 @@ test("a report tells where runs differ, query by query, and takes no query for m
   );
 });
 
-test("one run alone has nothing to be compared with", async () => {
+test("a single run is compared with nothing", async () => {
   const html = evalReport({
     collection: { name: "x", queries, withoutRelevant: 0 },
     runs: [await run("lexical", ["d1", "d2"])],

@@ -18,7 +18,7 @@ const lines = (values: readonly unknown[]) => values.map((value) => `${JSON.stri
 
 const things = "anvil badger candle dagger engine falcon garnet hammer island jacket kettle lantern".split(" ");
 
-/** A document and a query a thing; `judged` says which document answers the query of each. */
+/** One document and one query for each thing; `judged` says which document answers which query. */
 async function collection(judged: (index: number) => number = (index) => index): Promise<string> {
   const folder = await temporaryFolder({
     "things/corpus.jsonl": lines(things.map((thing, at) => ({ _id: `d${at}`, text: `All about the ${thing}.` }))),
@@ -42,7 +42,37 @@ describe("eval", () => {
     expect(result.latencyMs.p95).toBeGreaterThan(0);
   });
 
-  test("a query longer than the embedding model takes is asked by its beginning, which is said", async () => {
+  const consists =
+    "A collection has corpus.jsonl (documents), queries.jsonl (queries), qrels/test.tsv (the documents that are relevant to " +
+    "each query) and, for --answers, answers.jsonl\n";
+  test.each<[string, readonly string[], (cwd: string) => string]>([
+    [
+      "holds none of its files",
+      ["."],
+      (cwd) => `${cwd} is no test collection: it has no corpus.jsonl, no queries.jsonl, no qrels/test.tsv`,
+    ],
+    ["does not exist", ["nowhere"], (cwd) => `There is no folder ${cwd}/nowhere`],
+    [
+      "has no answers",
+      ["things", "--answers"],
+      (cwd) => `${cwd}/things is no test collection: it has no answers.jsonl`,
+    ],
+    [
+      "has no documents",
+      ["things/qrels", "--queries", "things/queries.jsonl", "--qrels", "things/qrels/test.tsv"],
+      (cwd) => `${cwd}/things/qrels is no test collection: it has no corpus.jsonl`,
+    ],
+  ])("a folder that %s is refused in one line that says what a collection consists of", async (_, words, problem) => {
+    const cwd = await collection();
+    const { exitCode, stdout, stderr } = await citewell(["eval", ...words], { cwd });
+    expect({ exitCode, stdout, stderr }).toEqual({
+      exitCode: 2,
+      stdout: "",
+      stderr: `citewell: ${problem(cwd)}. ${consists}`,
+    });
+  });
+
+  test("a query longer than the embedding model takes is cut to its beginning, and the output says so", async () => {
     const cwd = await collection();
     const long = `What is an anvil? ${"anvil ".repeat(9_000)}`;
     await writeFile(join(cwd, "long.jsonl"), lines([{ _id: "q0", text: long }]));
@@ -53,7 +83,7 @@ describe("eval", () => {
     expect(stdout).toMatch(/^things: 1 query; 1 was shortened to what the embedding model takes\./);
   });
 
-  test("several modes are measured in one go, of as many queries as were asked for, and shown as a table", async () => {
+  test("several modes are measured in one run with the requested number of queries, and shown as a table", async () => {
     const cwd = await collection();
     const words = ["eval", "things", "--mode", "dense,lexical", "hybrid", "--limit-queries", "3", "--rerank"];
     const { runs } = await citewellJson<{ runs: readonly EvalJson[] }>(words, { cwd });
@@ -71,7 +101,7 @@ describe("eval", () => {
     );
   });
 
-  test("a named store is kept and used again, without one nothing is left behind", async () => {
+  test("a named store is kept and used again; without one nothing is left behind", async () => {
     const cwd = await collection();
     const temporary = await temporaryFolder();
     await citewellJson(["eval", "things"], { cwd, environment: { TMPDIR: temporary } });
@@ -94,7 +124,7 @@ describe("eval", () => {
     await citewellJson(["index", "note.md", "--store", "mine"], { cwd });
     const { exitCode, stderr } = await citewell(["eval", "things", "--store", "mine"], { cwd });
     expect(exitCode).toBe(2);
-    expect(stderr).toMatch(/holds file:.*note\.md, which is not of things/);
+    expect(stderr).toMatch(/holds file:.*note\.md, which is not part of things/);
     const { hits } = await citewellJson<{ hits: readonly unknown[] }>(["search", "lantern", "--store", "mine"], {
       cwd,
     });
@@ -102,7 +132,7 @@ describe("eval", () => {
   });
 });
 
-test("what --json prints is what the documentation says, and nothing else unless it was asked for", async () => {
+test("--json prints the documented fields, and others only on request", async () => {
   const cwd = await collection();
   const plain = await citewellJson<EvalJson>(["eval", "things", "--limit-queries", "2"], { cwd });
   expect(Object.keys(plain)).toEqual(["collection", "mode", "queries", "metrics", "intervals", "latencyMs"]);
@@ -110,7 +140,7 @@ test("what --json prints is what the documentation says, and nothing else unless
   expect(reranked).toMatchObject({ rerank: true });
 });
 
-test("a grid measures modes, fusions and reranking in one go, and a report shows them without any script", async () => {
+test("a grid measures modes, fusions and reranking in one run, and a report shows them without a script", async () => {
   const cwd = await collection();
   await writeFile(
     join(cwd, "things/queries.jsonl"),
@@ -171,7 +201,7 @@ test("a grid measures modes, fusions and reranking in one go, and a report shows
 });
 
 describe("eval against a baseline", () => {
-  test("the same again is no change; clearly worse ends with code 1 and says where", async () => {
+  test("an equal result is no change; a clearly worse one ends with exit code 1 and says where", async () => {
     const cwd = await collection();
     await citewellJson(["eval", "things", "--output", "before.json"], { cwd });
     const { runs } = JSON.parse(await readFile(join(cwd, "before.json"), "utf8")) as {
@@ -183,7 +213,7 @@ describe("eval against a baseline", () => {
     const same = await citewellJson<EvalJson>(["eval", "things", "--baseline", "before.json"], { cwd });
     expect(same.comparison).toMatchObject({ worse: false });
 
-    // Judged the other way round, the search is wrong on every query.
+    // With the judgements swapped, the search is wrong on every query.
     const wrong = things.map((_, at) => `q${at}\td${(at + 6) % 12}\t1\n`).join("");
     await writeFile(join(cwd, "wrong.tsv"), wrong);
     const { exitCode, stdout } = await citewell(
@@ -195,12 +225,12 @@ describe("eval against a baseline", () => {
   });
 
   test.each([
-    ["no JSON", "oops", /before\.json holds no scores by query/],
+    ["no JSON", "oops", /before\.json is not a baseline: it has no scores by query/],
     ["what --json prints", '{"collection":"things","mode":"hybrid","metrics":{}}', /a file that --output wrote/],
     [
       "of another collection",
       '{"runs":[{"collection":"other","mode":"hybrid","rerank":false,"scores":{}}]}',
-      /of collection other, not of things/,
+      /measured the collection other, not things/,
     ],
   ])("a baseline that is %s is misuse", async (_, content, message) => {
     const cwd = await collection();
@@ -211,14 +241,8 @@ describe("eval against a baseline", () => {
   });
 });
 
-describe("eval of what is no collection", () => {
-  test("names the file that is missing", async () => {
-    const { exitCode, stderr } = await citewell(["eval", "nowhere"], { cwd: await temporaryFolder() });
-    expect(exitCode).toBe(2);
-    expect(stderr).toMatch(/There is no file .*nowhere\/qrels\/test\.tsv/);
-  });
-
-  test("names the line of the corpus that is broken, however late it comes", async () => {
+describe("eval of a folder that is not a collection", () => {
+  test("names the broken line of the corpus, however late it comes", async () => {
     const cwd = await collection();
     const corpus = join(cwd, "things/corpus.jsonl");
     await writeFile(corpus, `${await readFile(corpus, "utf8")}{"_id": "d12"}\n`);

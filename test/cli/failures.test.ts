@@ -3,14 +3,16 @@ import { once } from "node:events";
 import { cp, mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
+import { describeWarning } from "../../src/cli/output/failure.js";
 import { startLocalService } from "../../src/local/service.js";
 import { openStore } from "../../src/store/open-store.js";
 import { citewell, citewellJson, commandFile, handbook, type AskJson, type IndexJson } from "../support/citewell.js";
+import { scriptedUpstream } from "../support/scripted-upstream.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const embedding = { space: "citewell/local-lexical-m3" } as const;
 
-/** All that a store holds of documents, to be compared before and after. */
+/** The documents of a store, to compare before and after. */
 async function contents(cwd: string) {
   const store = await openStore(join(cwd, ".citewell"), embedding, { create: false });
   try {
@@ -68,31 +70,32 @@ describe("a failure is one readable line with the right exit code, and leaves th
     }
   });
 
-  test("an upstream that is not there", { timeout: 60_000 }, async () => {
+  test("an upstream that cannot be reached", { timeout: 60_000 }, async () => {
     await expectFailure(["index", "more"], 1, /^citewell: .*127\.0\.0\.1:9/, { ...models, ...unreachable });
   });
 
   test("an empty folder", () => expectFailure(["index", "empty"], 2, /^citewell: .*empty.*\.md/));
 
-  test("a path that is not there", () => expectFailure(["index", "no-such-folder"], 2, /^citewell: .*no-such-folder/));
+  test("a path that does not exist", () =>
+    expectFailure(["index", "no-such-folder"], 2, /^citewell: .*no-such-folder/));
 
   test("an over-long question", () =>
     expectFailure(["ask", "why ".repeat(20_000)], 2, /^citewell: .*20,?\d{3}.*8,?192/));
 
-  test("a model whose vectors are not the store's", () =>
+  test("a model with another vector space than the store", () =>
     expectFailure(
       ["index", "docs", "--embedding-model", "citewell/local-lexical"],
       2,
       /^citewell: .*local-lexical-m3.*local-lexical/,
     ));
 
-  test("no store where one is asked", () =>
+  test("asking without a store", () =>
     expectFailure(["ask", "anything", "--store", "elsewhere"], 2, /^citewell: .*elsewhere.*citewell index/));
 
-  test("a service with no model named for it", () =>
+  test("a service without a model name", () =>
     expectFailure(["index", "docs"], 2, /^citewell: .*CITEWELL_EMBEDDING_MODEL/, unreachable));
 
-  test("a binary file among the paths is a failure of that file alone", async () => {
+  test("a binary file among the paths fails alone", async () => {
     const before = await contents(cwd);
     const report = await citewell(["index", "program.bin", "--json"], { cwd });
     expect(report.exitCode).toBe(1);
@@ -131,7 +134,7 @@ test("a file with <|endoftext|> in it is indexed like any other text", async () 
   expect(citations[0]).toMatchObject({ supported: true });
 });
 
-test("binary files in a folder are passed over with a word, and cost the others nothing", async () => {
+test("binary files in a folder are skipped with a note, and the others are indexed", async () => {
   const folder = await temporaryFolder();
   await cp(handbook, join(folder, "docs"), { recursive: true });
   await writeFile(join(folder, "docs/logo.md"), Buffer.from([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10, 0, 0, 0, 13]));
@@ -156,7 +159,7 @@ describe("misuse", () => {
   });
 });
 
-test("Ctrl-C stops cleanly, keeps what was paid for and says how to go on", { timeout: 60_000 }, async () => {
+test("Ctrl-C stops cleanly, keeps what was paid for, and says how to go on", { timeout: 60_000 }, async () => {
   const folder = await temporaryFolder();
   const service = await startLocalService({ apiKey: "k" });
   try {
@@ -207,4 +210,56 @@ test("Ctrl-C stops cleanly, keeps what was paid for and says how to go on", { ti
   } finally {
     await service.close();
   }
+});
+
+describe("nothing that was typed or that a service said is a command to the terminal", () => {
+  const control = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u202A-\u202E]/; // oxlint-disable-line no-control-regex
+  const clear = "\u001B[2J\u001B]0;title\u0007\u009B31m\u202E";
+
+  test.each([
+    [["index", `no${clear}where`]],
+    [["search", "moles", "--why", `a${clear}`]],
+    [["search", "moles", "--mode", `a${clear}`]],
+    [["remove", `a${clear}.md`]],
+    [[`index${clear}`]],
+    [["index", `--${clear}`]],
+    [["eval", `a${clear}`]],
+    [["chat", "--conversation", `a${clear}`]],
+    [["--debug", "chunk", `a${clear}.md`]],
+  ])("%j", async (words) => {
+    const folder = await temporaryFolder({ "docs/a.md": "A mole digs." });
+    await citewell(["index", "docs"], { cwd: folder });
+    const { stdout, stderr } = await citewell(words, { cwd: folder, input: `/${clear}\n` });
+    expect(stderr).toContain("\uFFFD");
+    expect(stdout + stderr).not.toMatch(control);
+  });
+
+  test("a message of the service", async () => {
+    const json = { code: 20012, message: `No such model.${clear}`, data: null };
+    const upstream = await scriptedUpstream(Array.from({ length: 9 }, () => ({ status: 400, json })));
+    const folder = await temporaryFolder({ "docs/a.md": "A mole digs." });
+    const environment = { CITEWELL_BASE_URL: upstream.baseUrl, CITEWELL_API_KEY: "k", CITEWELL_EMBEDDING_MODEL: "m" };
+    for (const words of [
+      ["index", "docs"],
+      ["search", "mole"],
+      ["video", "get", "1"],
+      ["--debug", "index", "docs"],
+    ]) {
+      const { stdout, stderr } = await citewell(words, { cwd: folder, environment });
+      expect(stdout + stderr).not.toMatch(control);
+    }
+  });
+});
+
+test("a warning of Node's own is a line of the command, which takes the place of the progress line on a terminal", async () => {
+  const late =
+    "import { isMainThread } from 'worker_threads'; if (isMainThread) setTimeout(() => process.emitWarning('late news'), 100)";
+  const environment = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(late)}` };
+  const folder = await temporaryFolder({ "docs/a.md": "A mole digs." });
+  const { stderr } = await citewell(["index", "docs"], { cwd: folder, environment });
+  expect(stderr).toBe("citewell: Node.js warns (Warning): late news\n");
+  const warning = Object.assign(new Error("late\nnews\u001B[2J"), { name: "Warning" });
+  expect(describeWarning(warning, { isTTY: true })).toBe(
+    "\r\u001B[2Kcitewell: Node.js warns (Warning): late news\uFFFD[2J\n",
+  );
 });

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import { expect, test } from "vitest";
-import { filterOption } from "../../src/cli/filter-option.js";
+import { filterOption } from "../../src/cli/settings/flag-values.js";
 import { citewell, citewellJson, type AskJson, type IndexJson, type SearchJson } from "../support/citewell.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -10,23 +10,23 @@ test.each([
   ["title=x=y", { title: "x=y" }],
   ["product!=auth", { not: { metadata: { product: "auth" } } }],
   ["uri^=file:///a", { uri: { prefix: "file:///a" } }],
-  // A number may stand in the file as one or as text.
+  // Metadata may hold a number as a number or as text.
   ["year=2024", { metadata: { year: { in: ["2024", 2024] } } }],
   ['year="2024"', { metadata: { year: "2024" } }],
   ["draft=true", { metadata: { draft: { in: ["true", true] } } }],
   ["year>=2020", { metadata: { year: { gte: 2020 } } }],
   ["day<2024-03-01", { metadata: { day: { lt: "2024-03-01" } } }],
   ["draft", { metadata: { draft: { exists: true } } }],
-])("--filter %j is read as what it says", (text, filter) => {
+])("--filter %j is parsed", (text, filter) => {
   expect(filterOption(text)).toEqual(filter);
   expect(filterOption("a", filterOption(text))).toEqual({ all: [filter, { metadata: { a: { exists: true } } }] });
 });
 
-test.each(["=auth", "", " ", ">5", "^=a"])("--filter %j is no filter", (text) => {
+test.each(["=auth", "", " ", ">5", "^=a"])("--filter %j is refused", (text) => {
   expect(() => filterOption(text)).toThrow(InvalidArgumentError);
 });
 
-test("--filter narrows search and ask, all that are given together, and bad syntax is misuse with the way out", async () => {
+test("--filter narrows search and ask, several filters must all hold, and bad syntax is misuse with an explanation", async () => {
   const page = (facts: string) => `---\n${facts}\n---\n\n# Keys\n\nKeys expire after 90 days.\n`;
   const cwd = await temporaryFolder({
     "docs/old.md": page("product: auth\nyear: 2019"),

@@ -3,15 +3,15 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { run } from "../../src/cli/run.js";
-import { openKnowledgeBase } from "../../src/knowledge-base.js";
+import { run } from "../../src/cli/program.js";
+import { openKnowledgeBase } from "../../src/knowledge-base/open.js";
 import { openConversations } from "../../src/store/conversations.js";
 import { commandFile } from "../support/citewell.js";
 import { embeddingReply } from "../support/embedding-service.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { chunk, transportFor } from "../support/transport-for.js";
 
-/** A folder with a store, and an upstream that says two words to a question and then hangs. */
+/** A folder with a store, and an upstream that answers a question with two words and then hangs. */
 async function asked() {
   const folder = await temporaryFolder();
   const { transport, upstream } = await transportFor((request) =>
@@ -39,7 +39,7 @@ function exchangesOf(folder: string, conversation: string) {
   return exchanges.map(({ question, answer }) => [question, answer?.text]);
 }
 
-describe("an answer that a signal stops", () => {
+describe("a signal during an answer", () => {
   async function interrupted(words: readonly string[], input: string) {
     const { folder, environment, lastEnd } = await asked();
     const child = spawn(process.execPath, [commandFile, ...words], {
@@ -47,18 +47,18 @@ describe("an answer that a signal stops", () => {
       env: { ...process.env, ...environment },
     });
     onTestFinished(() => void child.kill("SIGKILL"));
-    const told = { stdout: "", stderr: "" };
-    child.stderr.setEncoding("utf8").on("data", (text: string) => (told.stderr += text));
+    const output = { stdout: "", stderr: "" };
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (output.stderr += text));
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      told.stdout += text;
-      if (told.stdout.includes("Keys last")) child.kill("SIGINT");
+      output.stdout += text;
+      if (output.stdout.includes("Keys last")) child.kill("SIGINT");
     });
     child.stdin.write(input);
     const [exitCode] = await once(child, "close");
-    return { ...told, exitCode: exitCode as number, end: await lastEnd(), folder };
+    return { ...output, exitCode: exitCode as number, end: await lastEnd(), folder };
   }
 
-  test("of ask leaves what had come, says how to have the rest, and closes the upstream's connection", async () => {
+  test("leaves the text of ask so far, says how to get the rest, and closes the upstream's connection", async () => {
     expect(await interrupted(["ask", "How long does a key last?"], "")).toMatchObject({
       exitCode: 130,
       stdout: "Keys last ",
@@ -67,7 +67,7 @@ describe("an answer that a signal stops", () => {
     });
   });
 
-  test("of chat ends the command, says how to go on, and keeps the question", async () => {
+  test("ends chat, says how to go on, and keeps the question", async () => {
     const words = ["chat", "--conversation", "keys"];
     const { exitCode, stderr, end, folder } = await interrupted(words, "How long does a key last?\nAnd then?\n");
     expect([exitCode, end]).toEqual([130, "closed"]);
@@ -76,33 +76,33 @@ describe("an answer that a signal stops", () => {
   });
 });
 
-test("in a terminal Ctrl-C stops the answer, then clears what is typed, and ends the chat where nothing is", async () => {
+test("in a terminal Ctrl-C stops the answer, then clears the typed text, and ends the chat on an empty line", async () => {
   const { folder, environment, lastEnd } = await asked();
-  // What readline needs of a terminal: that it is one, and can hand on keys as they are pressed.
+  // The parts of a terminal that readline needs: a flag that it is one, and raw mode.
   const modes: boolean[] = [];
   const keys = new PassThrough();
   const stdin = Object.assign(keys, { isTTY: true, setRawMode: (raw: boolean) => void modes.push(raw) });
-  const told = { stdout: "", stderr: "" };
-  const heard = (name: keyof typeof told) =>
-    new PassThrough({ encoding: "utf8" }).on("data", (text: string) => (told[name] += text));
-  const sees = async (name: keyof typeof told, text: string) => {
-    await expect.poll(() => told[name], { timeout: 20_000 }).toContain(text);
+  const output = { stdout: "", stderr: "" };
+  const capture = (name: keyof typeof output) =>
+    new PassThrough({ encoding: "utf8" }).on("data", (text: string) => (output[name] += text));
+  const sees = async (name: keyof typeof output, text: string) => {
+    await expect.poll(() => output[name], { timeout: 20_000 }).toContain(text);
   };
-  const world = {
+  const io = {
     stdin: stdin as unknown as NodeJS.ReadStream,
-    stdout: heard("stdout"),
-    stderr: heard("stderr") as unknown as NodeJS.WriteStream,
+    stdout: capture("stdout"),
+    stderr: capture("stderr") as unknown as NodeJS.WriteStream,
     environment,
     directory: folder,
     signal: new AbortController().signal,
   };
-  const running = run(world, ["chat", "--conversation", "keys"]);
+  const running = run(io, ["chat", "--conversation", "keys"]);
   await sees("stdout", "> ");
 
   stdin.write("How long does a key last?\r");
   await sees("stdout", "Keys last");
   stdin.write("\u0003");
-  await sees("stderr", "Stopped. Ctrl-C once more ends.\n");
+  await sees("stderr", "Stopped. Press Ctrl-C again to end the chat.\n");
   expect(await lastEnd()).toBe("closed");
 
   stdin.write("half a quest");
@@ -113,7 +113,7 @@ test("in a terminal Ctrl-C stops the answer, then clears what is typed, and ends
 
   stdin.write("\u0003");
   expect(await running).toBe(0);
-  expect(told.stderr).toMatch(/To go on: citewell chat --conversation keys\n$/u);
+  expect(output.stderr).toMatch(/To go on: citewell chat --conversation keys\n$/u);
   expect(modes).toEqual([true, false]);
   expect(exchangesOf(folder, "keys")).toEqual([["How long does a key last?", undefined]]);
 });

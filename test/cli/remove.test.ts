@@ -5,7 +5,7 @@ import { citewell, citewellJson, type IndexJson, type SearchJson } from "../supp
 import { scriptedUpstream } from "../support/scripted-upstream.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-test("remove takes out what came from a folder, a file, a table and a page, also of such that are gone", async () => {
+test("remove takes out what came from a folder, a file, a table and a page, even if they are gone", async () => {
   const cwd = await temporaryFolder({
     "docs/a.md": "# Moles\n\nA mole digs.",
     "docs/sub/b.md": "# Badgers\n\nA badger digs.",
@@ -30,7 +30,7 @@ test("remove takes out what came from a folder, a file, a table and a page, also
   await rename(join(cwd, "docs"), join(cwd, "elsewhere"));
   await rm(join(cwd, "notes.md"));
   const gone = await citewell(["index", "docs"], { cwd });
-  expect(gone.stderr).toContain("citewell remove takes out what was indexed of it");
+  expect(gone.stderr).toContain("citewell remove takes its documents out of the store");
   const { exitCode, stdout } = await citewell(["remove", "docs", "notes.md"], { cwd });
   expect({ exitCode, stdout }).toEqual({
     exitCode: 0,
@@ -42,12 +42,12 @@ test("remove takes out what came from a folder, a file, a table and a page, also
   expect(removed).toEqual({ documents: { deleted: 3 }, chunks: { deleted: 3 } });
   expect(await left()).toEqual(["c.md", "more"]);
 
-  // Under another name the folder costs nothing: its vectors are there.
+  // Under another name the folder costs nothing, because its vectors are stored.
   const again = await citewellJson<IndexJson>(["index", "elsewhere"], { cwd });
   expect(again).toMatchObject({ documents: { added: 2 }, chunks: { embedded: 0 }, requests: 0 });
 });
 
-test("a place that nothing came from is misuse, and then nothing is removed of the others either", async () => {
+test("a place that nothing came from is misuse, and then nothing is removed at all", async () => {
   const cwd = await temporaryFolder({ "a.md": "# Moles\n\nA mole digs." });
   await citewell(["index", "a.md"], { cwd });
   await writeFile(join(cwd, "b.md"), "# Never indexed");

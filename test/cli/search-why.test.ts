@@ -10,7 +10,7 @@ interface WhyJson extends SearchJson {
   };
 }
 
-test("--why says of a chunk, a file or a uri where it came in or was lost", async () => {
+test("--why says for a chunk, a file or a uri where it was found or lost", async () => {
   const cwd = await temporaryFolder({
     "docs/kettle.md": "A kettle boils water.\n",
     "docs/lantern.md": "A lantern gives light. It is no kettle.\n",
@@ -37,7 +37,7 @@ test("--why says of a chunk, a file or a uri where it came in or was lost", asyn
       `      lexical: rank 2, score ${/score (\S+)/.exec(stdout)![1]}\n`,
   );
   expect((await citewell([...words, "--why", "docs/other.md"], { cwd })).stdout).toBe(
-    "docs/other.md: none of its 1 chunks was found by any step.\n",
+    "docs/other.md: no step found any of its 1 chunks.\n",
   );
   const unknown = await citewell([...words, "--why", "docs/none.md"], { cwd });
   expect(unknown.exitCode).toBe(2);

@@ -21,8 +21,8 @@ async function site(): Promise<string> {
   return baseUrl;
 }
 
-describe("addresses of the web", () => {
-  test("are planned, indexed and searched as files are: a page, a sitemap, and a whole site", async () => {
+describe("web addresses", () => {
+  test("are planned, indexed and searched like files: a page, a sitemap, and a whole site", async () => {
     const base = await site();
     const cwd = await temporaryFolder();
     const added = (count: number) => ({ added: count, updated: 0, unchanged: 0, deleted: 0, failed: 0 });
@@ -49,7 +49,7 @@ describe("addresses of the web", () => {
 describe("--rows", () => {
   const tickets = "key,subject,body,note\nT-1,Valve,Turn the blue valve.,ask Ann\n";
 
-  test("says which column is which part, and so does the configuration file", async () => {
+  test("maps columns to parts of a document, as the configuration file does", async () => {
     const cwd = await temporaryFolder({ "tickets.csv": tickets });
     const rows = ["--rows", "id=key,title=subject", "--rows", "text=body,text=note"];
     await citewellJson(["index", "tickets.csv", ...rows], { cwd });
@@ -63,7 +63,7 @@ describe("--rows", () => {
     expect(again.hits).toMatchObject([{ text: "ask Ann" }]);
   });
 
-  test("names the columns there are when one is not there, once for all rows", async () => {
+  test("lists the existing columns when one is missing, once for all rows", async () => {
     const cwd = await temporaryFolder({ "tickets.csv": `${tickets}T-2,Lamp,Red.,none\n` });
     const report = await citewellJson<IndexJson>(["index", "tickets.csv", "--rows", "text=words"], { cwd });
     expect(report.failures).toMatchObject([
@@ -73,8 +73,8 @@ describe("--rows", () => {
 
   test.each([
     ["body", "Write part=column, the part being one of text, title, id, uri, metadata"],
-    ["words=body", '"words=body" is none'],
-    ["id=a,id=b", "There is one column for id, and a was named before b."],
+    ["words=body", '"words=body" names no part of a document'],
+    ["id=a,id=b", "There is one column for id, and both a and b were named."],
   ])("%s is refused", async (rows, message) => {
     const { exitCode, stderr } = await citewell(["index", "x.csv", "--rows", rows]);
     expect(exitCode).toBe(2);
@@ -82,7 +82,7 @@ describe("--rows", () => {
   });
 });
 
-test("chunk says why a file cannot be read, by the name that was typed; names with line ends take one line", async () => {
+test("chunk says why a file cannot be read, under the name that was typed; a name with line ends takes one line", async () => {
   const cwd = await temporaryFolder({ "zero.pdf": "", "two\nlines.md": "# Lines\n\nWords." });
   expect(await citewell(["chunk", "zero.pdf"], { cwd })).toMatchObject({
     exitCode: 1,

@@ -5,18 +5,18 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { run } from "../../src/cli/run.js";
-import { sayWhenSlow } from "../../src/cli/slow-end.js";
+import { run } from "../../src/cli/program.js";
+import { explainSlowClose } from "../../src/cli/command-context.js";
 import { startLocalService } from "../../src/local/service.js";
 import { citewell, commandFile, handbook } from "../support/citewell.js";
 import { scriptedUpstream } from "../support/scripted-upstream.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-describe("Ctrl-C before anything was done", () => {
+describe("Ctrl-C before anything is done", () => {
   test.each([
     ["index", "Stopped before anything was done. Run the same command again to begin.\n"],
     ["plan", "Stopped; nothing was sent or changed.\n"],
-  ])("of %s says so and leaves nothing", async (command, sentence) => {
+  ])("in %s says so and leaves nothing behind", async (command, sentence) => {
     const cwd = await temporaryFolder();
     const silent = await scriptedUpstream(() => ({ hang: true }));
     const child = spawn(process.execPath, [commandFile, command, `${silent.baseUrl}/page`, "--allow-private"], { cwd });
@@ -55,7 +55,7 @@ test("a run that fails in the middle says what is kept and how to go on, then wh
   }
 });
 
-test("one of a thing is told as one", async () => {
+test("a count of one is written in the singular", async () => {
   const cwd = await temporaryFolder({ "a.md": "# Moles\n\nA mole digs.\n" });
   for (const words of [
     ["plan", "a.md"],
@@ -68,15 +68,15 @@ test("one of a thing is told as one", async () => {
   }
 });
 
-test("an end that takes long is told of, with what Ctrl-C would cost; a short one is not", async () => {
+test("a slow close is explained, with the effect of Ctrl-C; a quick one is not", async () => {
   const said: string[] = [];
   const stderr = { write: (text: string) => said.push(text) > 0 } as unknown as NodeJS.WriteStream;
-  const world = { stderr, signal: new AbortController().signal };
-  await sayWhenSlow(world, async () => {}, 5);
+  const io = { stderr, signal: new AbortController().signal };
+  await explainSlowClose(io, async () => {}, 5);
   await sleep(20);
   expect(said).toEqual([]);
-  await sayWhenSlow(world, () => sleep(60), 5);
-  expect(said).toEqual([expect.stringMatching(/^Bringing the index .* Ctrl-C ends that and loses nothing/)]);
+  await explainSlowClose(io, () => sleep(60), 5);
+  expect(said).toEqual([expect.stringMatching(/^Updating the search index\. Ctrl-C ends that and loses nothing/)]);
 });
 
 test.each([
@@ -85,7 +85,7 @@ test.each([
     ["eval", "set", "--store", "measured"],
     "Stopped without a result; what was embedded is kept. Run the same command again.\n",
   ],
-])("Ctrl-C of %j says what it leaves, and the same command works again", async (words, sentence) => {
+])("Ctrl-C in %j says what it leaves behind, and the same command works again", async (words, sentence) => {
   const directory = await temporaryFolder({
     "docs/keys.md": "Keys expire.\n",
     "set/corpus.jsonl": `{"_id":"d1","title":"","text":"Keys expire."}\n`,
@@ -97,18 +97,18 @@ test.each([
   const into = (stream: keyof typeof printed) =>
     new PassThrough({ encoding: "utf8" }).on("data", (text: string) => (printed[stream] += text));
   const stopping = new AbortController();
-  const world = {
+  const io = {
     stdin: process.stdin,
     stdout: into("stdout"),
     stderr: into("stderr") as unknown as NodeJS.WriteStream,
     environment: {},
     directory,
   };
-  const running = run({ ...world, signal: stopping.signal }, words);
-  // While the store is being opened: everything that the command is for is still to come.
+  const running = run({ ...io, signal: stopping.signal }, words);
+  // Stops while the store is being opened, before the command has done anything.
   await new Promise(setImmediate);
   stopping.abort(new DOMException("Stopped by Ctrl-C", "AbortError"));
   expect(await running).toBe(130);
   expect(printed).toEqual({ stdout: "", stderr: sentence });
-  expect(await run({ ...world, signal: new AbortController().signal }, words)).toBe(0);
+  expect(await run({ ...io, signal: new AbortController().signal }, words)).toBe(0);
 });

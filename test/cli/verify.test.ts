@@ -22,23 +22,25 @@ async function cutLexicalFile(cwd: string): Promise<void> {
   await truncate(join(folder, file), 10);
 }
 
-test("a sound store is ok: 0, and exactly { ok, problems, recall }", async () => {
+test("a sound store gives exit code 0 and exactly { ok, problems, recall }", async () => {
   const cwd = await indexed();
   expect(await citewellJson<VerifyJson>(["verify"], { cwd })).toEqual({ ok: true, problems: [], recall: 1 });
   const { exitCode, stdout } = await citewell(["verify"], { cwd });
   expect({ exitCode, stdout }).toEqual({
     exitCode: 0,
-    stdout: "Dense search finds 100.0 % of the exact ten nearest.\nThe store is sound.\n",
+    stdout: "Dense search finds 100.0 % of the ten nearest chunks.\nThe store is sound.\n",
   });
 });
 
-test("what can be made again is told with 1 and the way out, and mended by --repair", async () => {
+test("derived data that is damaged gives exit code 1 and the way out, and --repair rebuilds it", async () => {
   const cwd = await indexed();
   await cutLexicalFile(cwd);
   const found = await citewell(["verify"], { cwd });
   expect(found.exitCode).toBe(1);
-  expect(found.stdout).toMatch(/^lexical: lexical-\S+\.bin has 10 bytes instead of \d+\n.*\nRun it with --repair\.\n$/);
-  // Looking at it has mended nothing.
+  expect(found.stdout).toMatch(
+    /^lexical: lexical-\S+\.bin has 10 bytes instead of \d+\n.*\nRun citewell verify --repair\.\n$/,
+  );
+  // Verifying has repaired nothing.
   await cutLexicalFile(cwd);
   const repaired = await citewellJson<VerifyJson>(["verify", "--repair"], { cwd });
   expect(repaired).toEqual({
@@ -49,14 +51,14 @@ test("what can be made again is told with 1 and the way out, and mended by --rep
   expect(await citewellJson<VerifyJson>(["verify"], { cwd })).toEqual({ ok: true, problems: [], recall: 1 });
 });
 
-test("what cannot be made again is said to be lost, and stays as it is", async () => {
+test("data that cannot be rebuilt is reported as lost, and left as it is", async () => {
   const cwd = await indexed();
   const path = join(cwd, ".citewell/store.sqlite");
   await writeFile(path, "no database at all");
   const found = await citewellJson<VerifyJson>(["verify", "--repair"], { cwd });
   expect(found).toEqual({
     ok: false,
-    problems: [{ what: "database", message: expect.stringContaining("is not a sound SQLite file"), repairable: false }],
+    problems: [{ what: "database", message: expect.stringContaining("is not a valid SQLite file"), repairable: false }],
     recall: null,
   });
   const { exitCode, stdout } = await citewell(["verify", "--repair"], { cwd });
@@ -65,12 +67,12 @@ test("what cannot be made again is said to be lost, and stays as it is", async (
   expect(await readFile(path, "utf8")).toBe("no database at all");
 });
 
-test("--drop-unused drops the vectors of removed documents, with --repair only, and says how many", async () => {
+test("--drop-unused deletes the vectors of removed documents, only with --repair, and says how many", async () => {
   const cwd = await indexed();
   await citewell(["remove", "docs/keys.md"], { cwd });
   const refused = await citewell(["verify", "--drop-unused"], { cwd });
   expect(refused).toMatchObject({ exitCode: 2, stdout: "" });
-  expect(refused.stderr).toBe("citewell: --drop-unused changes the store: it goes with --repair\n");
+  expect(refused.stderr).toBe("citewell: --drop-unused changes the store: use it with --repair\n");
   const { exitCode, stdout } = await citewell(["verify", "--repair", "--drop-unused"], { cwd });
   expect(exitCode).toBe(0);
   expect(stdout).toContain("Dropped 1 vector that no document needs.\nThe store is sound.\n");

@@ -18,14 +18,14 @@ interface TaskJson {
   readonly saved?: readonly string[];
 }
 
-/** The local service, a thousand times as fast as the clock. */
+/** The local service, running a thousand times as fast as the clock. */
 async function service(timeScale = 1000): Promise<Readonly<Record<string, string>>> {
   const { url, apiKey, close } = await startLocalService({ timeScale });
   onTestFinished(close);
   return { CITEWELL_BASE_URL: url, CITEWELL_API_KEY: apiKey };
 }
 
-/** A service that has one task, and remembers what it was asked. */
+/** A service with one task, which records its requests. */
 async function scripted(status = "running") {
   const upstream = await scriptedUpstream(({ method }) =>
     method === "POST" ? { json: { id: "cgt-1" } } : { json: taskBody({ status }) },
@@ -34,7 +34,7 @@ async function scripted(status = "running") {
 }
 const contentOf = (request: RecordedRequest | undefined) => (request!.body as { content: unknown[] }).content;
 
-/** Passes all on to the service, and loses the answer to what is created. */
+/** A proxy to the service that loses the reply to a creation. */
 async function lossyProxy(target: string): Promise<string> {
   const server = createServer((request, response) => {
     void (async () => {
@@ -61,7 +61,7 @@ async function lossyProxy(target: string): Promise<string> {
 }
 
 describe("video find", () => {
-  test("V13: finds the task of a creation whose answer was lost, with what create printed", async () => {
+  test("finds the task of a creation whose reply was lost, from what create printed (V13)", async () => {
     const environment = await service(1);
     const lossy = { ...environment, CITEWELL_BASE_URL: await lossyProxy(environment["CITEWELL_BASE_URL"]!) };
     const words = ["video", "create", "--prompt", "A cat", "--seed", "7", "--resolution", "480p"];
@@ -72,16 +72,19 @@ describe("video find", () => {
       environment: lossy,
     });
     expect(found).toMatchObject({ outcome: "found", tasks: [{ resolution: "480p", seed: 7 }] });
-    // It is the only one: nothing was created twice, or by looking.
+    // It is the only task: nothing was created twice, or by searching.
     const url = `${environment["CITEWELL_BASE_URL"]!}/llm/v1/contents/generations/tasks`;
     const headers = { authorization: `Bearer ${environment["CITEWELL_API_KEY"]!}` };
     expect(await (await fetch(url, { headers })).json()).toMatchObject({ total: 1 });
   });
 
-  test("refuses what is no submission, before anything is asked", async () => {
+  test("refuses text that is not a submission before anything is sent", async () => {
     const { environment, upstream } = await scripted();
     const { exitCode, stderr } = await citewell(["video", "find", "cgt-1"], { environment });
-    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining("no submission") as string });
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 2,
+      stderr: expect.stringContaining("not a submission") as string,
+    });
     expect(upstream.requests).toHaveLength(0);
   });
 });
@@ -96,7 +99,7 @@ describe("video create", () => {
     expect(task).toMatchObject({ status: "succeeded", saved: ["cat.mp4", "end.png"] });
     expect((await readFile(join(cwd, "cat.mp4"))).toString("latin1", 4, 8)).toBe("ftyp");
     expect((await readFile(join(cwd, "end.png"))).toString("latin1", 1, 4)).toBe("PNG");
-    // Any process may ask for it again.
+    // Any process can query it again.
     expect(await citewellJson<TaskJson>(["video", "get", task.id], { environment })).toMatchObject({ id: task.id });
     const next = [
       "video",
@@ -122,7 +125,7 @@ describe("video create", () => {
     expect(upstream.requests.map(({ method }) => method)).toEqual(["POST"]);
   });
 
-  test("writes flags as the contract has them", async () => {
+  test("writes flags as fields of the contract", async () => {
     const { environment, upstream } = await scripted();
     const flags = ["--prompt", "p", "--ratio", "16:9", "--resolution", "480p", "--duration", "-1", "--seed", "7"];
     const more = ["--silent", "--watermark", "--web-search", "--return-last-frame", "--expires-after", "3600"];
@@ -182,7 +185,7 @@ describe("video wait", () => {
     expect(stderr).toMatch(/Video task cgt-1 failed/);
   });
 
-  test("says how to go on when its time is over", async () => {
+  test("says how to go on when its deadline passes", async () => {
     const { environment } = await scripted("running");
     const words = ["video", "wait", "cgt-1", "--deadline-seconds", "0.1", "--poll-seconds", "0.05"];
     const { exitCode, stderr } = await citewell(words, { environment });

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { citewellJson, commandFile, handbook, type SearchJson } from "../support/citewell.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-test("index --watch keeps the store current, says each change in a line, and ends with 0 at Ctrl-C", async () => {
+test("index --watch keeps the store current, prints a line for each change, and ends with exit code 0 on Ctrl-C", async () => {
   const cwd = await temporaryFolder();
   const docs = join(cwd, "docs");
   await cp(handbook, docs, { recursive: true });

@@ -30,7 +30,7 @@ test.each([
   expect(problems(kind, { sizeBytes: beyond })[0]).toContain(`${beyond} bytes`);
 });
 
-describe("images: every bound is strict", () => {
+describe("images: every bound is exclusive", () => {
   test.each([
     [301, 301, true],
     [300, 301, false],
@@ -78,7 +78,7 @@ describe("videos: every bound is inclusive", () => {
     expect(takes("video", { framesPerSecond })).toBe(taken);
   });
 
-  test("the rate of films on television is refused by its name", () => {
+  test("the frame rate of films on television is refused by name", () => {
     expect(problems("video", { framesPerSecond: 24_000 / 1001 })[0]).toContain("23.976");
   });
 });
@@ -112,7 +112,7 @@ test("an orientation that swaps the sides changes no verdict", () => {
   );
 });
 
-test("what could not be read is not judged", () => {
+test("facts that could not be read are not judged", () => {
   expect(mediaViolations("video", { format: "mp4" }, "content.0")).toEqual([]);
   expect(mediaViolations("image", { format: "png" }, "content.0")).toEqual([]);
 });

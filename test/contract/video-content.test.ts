@@ -71,7 +71,7 @@ test.each([
   [[image("first_frame"), video], /mixes/],
   [[audio], /must accompany/],
   [[{ type: "text", text: " \n" }], /neither a text that says something/],
-])("V25: %j is refused, saying why", (content, message) => {
+])("%j is refused, saying why (V25)", (content, message) => {
   expect(found(content).map((violation) => violation.message)).toEqual([expect.stringMatching(message)]);
 });
 
@@ -95,7 +95,7 @@ describe("roles", () => {
     expect(found(content)[0]!.message).toContain("first_frame, last_frame, reference_image");
   });
 
-  test("V16: it may stand inside or beside the address; where both stand they agree", () => {
+  test("it may stand inside or beside the address; where both stand they agree (V16)", () => {
     const beside = (inside: string | undefined, outside: string) => [
       { type: "image_url", image_url: { url, ...(inside && { role: inside }) }, role: outside },
     ];
@@ -156,7 +156,7 @@ describe("addresses", () => {
   });
 
   test.each(["image/heic", "image/jpg", "image/svg+xml", "audio/ogg", "video/mp4"])(
-    "V24: data of %s is refused",
+    "data of %s is refused (V24)",
     (type) => {
       expect(of("image", data(type))).toBe(false);
       expect(of("audio", data(type))).toBe(false);
@@ -164,7 +164,7 @@ describe("addresses", () => {
     },
   );
 
-  test.each(["image/heic", "image/heif"])("V24: data of %s is for models that are known to take it", (type) => {
+  test.each(["image/heic", "image/heif"])("data of %s is for models that are known to take it (V24)", (type) => {
     const frame = [{ type: "image_url", image_url: { url: data(type) } }];
     expect(found(frame)[0]!.message).toMatch(/not known to take.*jpeg, png, webp, bmp, tiff, gif/);
     expect(found(frame, { id: "v", type: "video", videoFeatures: ["heic"] } as never)).toEqual([]);

@@ -73,7 +73,7 @@ describe("what the two video models do not take", () => {
   });
 });
 
-test("V18: a resolution in capital letters is read as one in small letters", () => {
+test("a resolution in capital letters is read as one in small letters (V18)", () => {
   const { resolution } = operations.createVideoTask.request.parse({ model: "m", content, resolution: "480P" });
   expect(resolution).toBe("480p");
 });
@@ -82,7 +82,7 @@ test("a model of another type is refused", () => {
   expect(found({}, "talk")).toEqual([{ field: "model", message: "is of type llm, not a video model" }]);
 });
 
-test("V7: pages of the list count from 1 to 500", () => {
+test("pages of the list count from 1 to 500 (V7)", () => {
   const lists = (fields: object) => operations.listVideoTasks.request.safeParse(fields).success;
   for (const field of ["page_num", "page_size"]) {
     expect([0, 1, 500, 501].map((value) => lists({ [field]: value }))).toEqual([false, true, true, false]);

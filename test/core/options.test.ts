@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { OptionsError, TransportError, asError } from "../../src/errors.js";
-import { resolve } from "../../src/options.js";
+import { OptionsError, TransportError, asError } from "../../src/core/errors.js";
+import { resolve } from "../../src/core/options.js";
 
 const Options = z.strictObject({
   maxTokens: z.int().min(16).max(8192).default(256),

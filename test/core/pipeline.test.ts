@@ -1,18 +1,18 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { OptionsError, TransportError } from "../../src/errors.js";
-import { Pipeline, mapStage, stage, type Facts } from "../../src/pipeline.js";
-import { collect } from "../../src/stream.js";
+import { OptionsError, TransportError } from "../../src/core/errors.js";
+import { Pipeline, mapStage, stage, type Facts } from "../../src/core/pipeline.js";
+import { collect } from "../../src/core/stream.js";
 
 const numbers = (gives?: Facts, takes?: Facts) =>
   mapStage<number, number>("numbers", (n) => n, { ...(gives && { gives }), ...(takes && { takes }) });
 
 describe("running", () => {
-  test("an empty pipeline hands on what it gets", async () => {
+  test("an empty pipeline passes its items through", async () => {
     expect(await collect(Pipeline.from<number>().stream([1, 2]))).toEqual([1, 2]);
   });
 
-  test("stages run one behind the other, one item at a time", async () => {
+  test("stages run in order, one item at a time", async () => {
     const order: string[] = [];
     const trace = (name: string) =>
       mapStage<number, number>(name, (n) => {
@@ -31,7 +31,7 @@ describe("running", () => {
     expect(plusOne.name).toBe("double > plus-one");
   });
 
-  test("an error of ours says which stage it came from, once, and stays the same error", async () => {
+  test("one of our errors names the stage it came from, once, and stays the same object", async () => {
     const thrown = new TransportError("network", "down");
     const failing = Pipeline.from<number>()
       .pipe(
@@ -44,7 +44,7 @@ describe("running", () => {
     expect(thrown).toMatchObject({ stage: "embed" });
   });
 
-  test("leaving the loop aborts the run's signal, so that stages let go of what they hold", async () => {
+  test("leaving the loop aborts the run's signal, so that stages release what they hold", async () => {
     let signal: AbortSignal | undefined;
     const watching = stage<number, number>("watching", async function* (source, context) {
       signal = context.signal;
@@ -107,7 +107,7 @@ describe("facts", () => {
     expect(act).not.toThrow();
   });
 
-  test("a fact is handed on through stages that do not state it", () => {
+  test("a fact passes through stages that do not state it", () => {
     const act = () =>
       Pipeline.from<number>()
         .pipe(numbers({ chunkTokens: 8192 }))
@@ -116,7 +116,7 @@ describe("facts", () => {
     expect(act).toThrow(/8192/);
   });
 
-  test("a demand inside a pipeline holds when that pipeline is itself piped", () => {
+  test("a demand inside a pipeline still holds when that pipeline is piped", () => {
     const inner = Pipeline.from<number>()
       .pipe(numbers())
       .pipe(numbers(undefined, { chunkTokens: 512 }));
@@ -127,7 +127,7 @@ describe("facts", () => {
     ).toThrow(/8192/);
   });
 
-  test("a demand that an inner stage settles is no demand on what comes from outside", () => {
+  test("a demand that an inner stage satisfies is not a demand on the outer source", () => {
     const inner = Pipeline.from<number>()
       .pipe(numbers({ chunkTokens: 256 }))
       .pipe(numbers(undefined, { chunkTokens: 512 }));

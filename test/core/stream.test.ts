@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { batch, collect, groupRuns, mapConcurrent } from "../../src/stream.js";
+import { batch, collect, groupRuns, mapConcurrent } from "../../src/core/stream.js";
 
 const tick = (turns: number) =>
   new Promise<void>((resolve) => {
@@ -15,7 +15,7 @@ async function* failingAfter<T>(items: readonly T[], reason: unknown): AsyncGene
 }
 
 describe("mapConcurrent", () => {
-  test("gives what a plain loop gives, in the order of the source, whatever the calls take", async () => {
+  test("returns what a plain loop returns, in the order of the source, however long calls take", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.nat(5)),
@@ -53,12 +53,12 @@ describe("mapConcurrent", () => {
       await tick(turns);
       ended.push(index);
     };
-    // One slow call and a row of quick ones: with two slots, the quick ones pass beside the slow one.
+    // One slow call and many quick ones: with two slots, the quick ones overtake the slow one.
     await collect(mapConcurrent([40, 1, 1, 1], call, { concurrency: 2 }));
     expect(ended).toEqual([1, 2, 3, 0]);
   });
 
-  test("reads as far ahead as it may, and starts what was read as soon as a call ends", async () => {
+  test("reads ahead up to its limit, and starts the next call as soon as one ends", async () => {
     let read = 0;
     function* items() {
       while (true) yield read++;
@@ -84,7 +84,7 @@ describe("mapConcurrent", () => {
     await reading.return(undefined);
   });
 
-  test("what was read ahead is not started after an abort, which is thrown though the source had ended", async () => {
+  test("items read ahead are not started after an abort, which is thrown even if the source has ended", async () => {
     const controller = new AbortController();
     const reason = new Error("enough");
     const started: number[] = [];
@@ -99,7 +99,7 @@ describe("mapConcurrent", () => {
     expect(started).toEqual([1]);
   });
 
-  test("hands out the results before the first failure, then throws it as it is", async () => {
+  test("yields the results before the first failure, then throws it unchanged", async () => {
     const reason = { not: "an Error" };
     const call = (item: number) => (item === 3 ? Promise.reject(reason) : Promise.resolve(item));
     const seen: number[] = [];
@@ -175,7 +175,7 @@ describe("batch", () => {
     );
   });
 
-  test("with waitMs 0, what arrives together leaves together and nothing waits for what is to come", async () => {
+  test("with waitMs 0, items that arrive together leave together, and none waits for later ones", async () => {
     async function* bursts() {
       yield* [1, 2, 3];
       await tick(20);
@@ -187,7 +187,7 @@ describe("batch", () => {
     ]);
   });
 
-  test("whenever items come and however slowly groups are taken, nothing is lost, and no group waits for a late item", async () => {
+  test("whatever the timing of items and of the reader, nothing is lost, and no group waits for a late item", async () => {
     const pause = fc.constantFrom("none", "turn", "long");
     const pauses = async (kind: "none" | "turn" | "long") => {
       if (kind !== "none") await (kind === "turn" ? new Promise(setImmediate) : sleep(20));
@@ -207,7 +207,7 @@ describe("batch", () => {
           const groups: number[][] = [];
           for await (const group of batch(items(), { count: 5, waitMs })) {
             groups.push(group);
-            // Nothing that comes after a long silence is with what came before it, unless nobody was listening.
+            // Items on both sides of a long silence are never grouped, unless the reader was busy.
             if (taking.every((kind) => kind === "none")) {
               for (const item of group.slice(1)) expect(before[item]).not.toBe("long");
             }
@@ -220,7 +220,7 @@ describe("batch", () => {
     );
   }, 30_000);
 
-  test("hands out the group so far before the source's failure", async () => {
+  test("yields the group so far before the source's failure", async () => {
     const reason = new Error("source broke");
     const groups: number[][] = [];
     const reading = (async () => {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { OptionsError } from "../../src/errors.js";
-import { tool } from "../../src/tool.js";
+import { OptionsError } from "../../src/core/errors.js";
+import { tool } from "../../src/core/tool.js";
 
 describe("tool", () => {
-  test("tells models its input as JSON Schema, with defaults and descriptions", () => {
+  test("describes its input to models as JSON Schema, with defaults and descriptions", () => {
     const weather = tool({
       name: "weather",
       description: "Current weather",
@@ -25,8 +25,11 @@ describe("tool", () => {
   test.each<[string, Partial<Parameters<typeof tool>[0]>, RegExp]>([
     ["a schema that is no object", { input: z.string() }, /must be a schema of an object/],
     ["a schema without a JSON Schema", { input: z.object({ at: z.date() }) }, /no JSON Schema/],
-    ["an empty name", { name: " " }, /name is empty/],
-    ["a time-out of nothing", { timeoutMs: 0 }, /timeoutMs is 0/],
+    ["an empty name", { name: " " }, /name: must not be blank/],
+    ["a time-out of nothing", { timeoutMs: 0 }, /timeoutMs: .*>=1 \(got 0\)/],
+    ["a misspelt option", { write: true } as object, /Unrecognized key: "write"/],
+    ["a value that is no boolean", { writes: "yes" as unknown as boolean }, /writes: .*\(got "yes"\)/],
+    ["something that is no function", { run: "rm" as never }, /run: must be a function/],
   ])("%s is refused", (_, wrong, message) => {
     const options = { name: "t", description: "", input: z.object({}), run: () => null, ...wrong };
     expect(() => tool(options)).toThrow(OptionsError);

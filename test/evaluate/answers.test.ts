@@ -3,10 +3,10 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { answerWords, exactMatch, holdsAnswer, tokenF1 } from "../../src/evaluate/answer-metrics.js";
+import { answerWords, exactMatch, holdsAnswer, tokenF1 } from "../../src/evaluate/metrics.js";
 import { sample } from "../../src/evaluate/collection.js";
 import { scoreAnswer, type AnswerScores } from "../../src/evaluate/evaluate-answers.js";
-import type { Answer, Citation } from "../../src/types.js";
+import type { Answer, Citation } from "../../src/core/types.js";
 import { citewell, citewellJson } from "../support/citewell.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -18,26 +18,26 @@ interface AnswersJson {
   readonly unanswerable: { readonly questions: number; readonly abstained: number; readonly removedDocuments: number };
 }
 
-describe("an answer against what is known", () => {
-  test("matches whatever its case, marks and articles", () => {
+describe("measures of an answer", () => {
+  test("ignore case, punctuation and articles", () => {
     expect(exactMatch("The Saxon Garden.", ["Krasiński Garden", "saxon garden"])).toBe(1);
     expect(exactMatch("in the Saxon Garden", ["saxon garden"])).toBe(0);
     expect(answerWords("An A-class ＡＢ 密钥")).toEqual(["class", "ab", "密", "钥"]);
   });
 
-  test("shares words with the best of the answers, each as often as it is there", () => {
+  test("count shared words with the best answer, repetitions included", () => {
     expect(tokenF1("nobel prize prize", ["nobel prize"])).toBeCloseTo(0.8, 10);
     expect(tokenF1("the prize of 1911", ["unknown", "prize"])).toBeCloseTo(0.5, 10);
     expect(tokenF1("", ["prize"])).toBe(0);
   });
 
-  test("holds an answer as whole words only", () => {
+  test("find an answer only as whole words", () => {
     expect(holdsAnswer("born in 1745, in Warsaw", ["1745"])).toBe(true);
     expect(holdsAnswer("born in 17450", ["1745"])).toBe(false);
     expect(holdsAnswer("anything", ["the", "…"])).toBe(false);
   });
 
-  test("is scored within 0 and 1, and 1 against itself", () => {
+  test("are between 0 and 1, and 1 for equal texts", () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (text, other) => {
         expect(tokenF1(text, [text])).toBe(1);
@@ -49,7 +49,7 @@ describe("an answer against what is known", () => {
   });
 });
 
-test("an unsupported citation counts against precision, and a citation of another document finds nothing", () => {
+test("an unsupported citation lowers precision, and a citation of another document adds no recall", () => {
   const citation = (uri: string, quote: string, supported: boolean): Citation => {
     const support = supported ? "exact" : "missing";
     return { number: 1, chunkId: uri, uri, start: 0, end: quote.length, quote, supported, support };
@@ -96,7 +96,7 @@ function smallCollection(): Promise<string> {
 }
 
 describe("citewell eval --answers", () => {
-  test("says what was right, and what was answered although its documents were gone", async () => {
+  test("reports right answers, and answers without their documents", async () => {
     const folder = await smallCollection();
     const run = await citewellJson<AnswersJson>(["eval", folder, "--answers"], {});
     expect(run).toMatchObject({
@@ -107,10 +107,10 @@ describe("citewell eval --answers", () => {
     expect(run.citations.literal).toBe(run.citations.supported);
     const { stdout } = await citewell(["eval", folder, "--answers"], {});
     expect(stdout).toMatch(/Top citation holds the answer +1\.000/);
-    expect(stdout).toMatch(/Abstained without the source +1\.000 \(2 documents taken away\)/);
+    expect(stdout).toMatch(/Abstained without the source +1\.000 \(2 documents removed\)/);
   });
 
-  test("refuses a store of the caller's, from which it would take documents", async () => {
+  test("refuses a store given by the caller, since it would remove documents", async () => {
     const { exitCode, stderr } = await citewell(["eval", await smallCollection(), "--answers", "--store", "s"], {});
     expect({ exitCode, stderr }).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("without --store") });
   });
@@ -125,7 +125,7 @@ describe("citewell eval --answers", () => {
     expect(written.metrics.topCitation).toBe(1);
   });
 
-  test("a seed draws its own sample, the same each time, in the collection's order", () => {
+  test("a seed always draws the same sample, in the collection's order", () => {
     const items = Array.from({ length: 100 }, (_, index) => index);
     const drawn = sample(items, 10, 1);
     expect(drawn).toHaveLength(10);

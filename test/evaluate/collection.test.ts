@@ -2,10 +2,10 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { LoadError, OptionsError } from "../../src/errors.js";
+import { LoadError, OptionsError } from "../../src/core/errors.js";
 import { openCollection, spread } from "../../src/evaluate/collection.js";
-import { numberedLines } from "../../src/evaluate/numbered-lines.js";
-import { collect } from "../../src/stream.js";
+import { numberedLines } from "../../src/evaluate/json-lines.js";
+import { collect } from "../../src/core/stream.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const lines = (...values: unknown[]) => values.map((value) => `${JSON.stringify(value)}\n`).join("");
@@ -52,12 +52,12 @@ describe("openCollection", () => {
     ]);
   });
 
-  test("a document of a title alone has its title as text", async () => {
+  test("a document with only a title has the title as text", async () => {
     const { collection } = await open({ "corpus.jsonl": lines({ _id: "d1", title: "Keys", text: " " }) });
     expect(await collect(collection.documents())).toMatchObject([{ title: "Keys", text: "Keys" }]);
   });
 
-  test("queries that nobody judged are not asked, nor those of which nothing is relevant", async () => {
+  test("queries without judgements or relevant documents are not asked", async () => {
     const { collection } = await open({ "qrels/test.tsv": "q1\td1\t0\nq2\td2\t1\n" });
     expect(collection.queries.map(({ id }) => id)).toEqual(["q2"]);
     expect(collection.withoutRelevant).toBe(1);
@@ -66,7 +66,7 @@ describe("openCollection", () => {
     expect(other.collection.withoutRelevant).toBe(0);
   });
 
-  test("takes other files for queries and judgements", async () => {
+  test("accepts other files for queries and judgements", async () => {
     const folder = await temporaryFolder({
       "corpus.jsonl": files["corpus.jsonl"],
       "train.jsonl": lines({ _id: "t1", text: "Trained?" }),
@@ -82,9 +82,13 @@ describe("openCollection", () => {
   test.each([
     ["corpus.jsonl", lines({ _id: "d1", text: "x" }) + "{oops\n", /Line 2 of .*corpus\.jsonl is not valid JSON/],
     ["corpus.jsonl", "\n" + lines({ text: "x" }), /Line 2 of .*corpus\.jsonl .*_id/],
-    ["corpus.jsonl", lines({ _id: "d", text: "x" }, { _id: "d", text: "y" }), /Line 2 .* has the _id d of an earlier/],
+    [
+      "corpus.jsonl",
+      lines({ _id: "d", text: "x" }, { _id: "d", text: "y" }),
+      /Line 2 .* repeats the _id d of an earlier/,
+    ],
     ["queries.jsonl", lines({ _id: "q1" }), /Line 1 of .*queries\.jsonl .*text/],
-    ["queries.jsonl", lines({ _id: "q1", text: "x" }, { _id: "q1", text: "y" }), /Line 2 .* has the _id q1/],
+    ["queries.jsonl", lines({ _id: "q1", text: "x" }, { _id: "q1", text: "y" }), /Line 2 .* repeats the _id q1/],
     ["qrels/test.tsv", "query-id\tcorpus-id\tscore\nq1\td1\tmuch\n", /Line 2 of .*test\.tsv is not a query id/],
     ["qrels/test.tsv", "q1 d1 1\n", /Line 1 of .*test\.tsv is not a query id/],
     ["qrels/test.tsv", "q1\td1\t\n", /Line 1|no document relevant/],
@@ -106,7 +110,7 @@ describe("openCollection", () => {
     expect((await collect(documents())).map(({ uri }) => documentId(uri))).toEqual(["7"]);
   });
 
-  test("where the judgements have another name, it is said", async () => {
+  test("judgements under another name are pointed out", async () => {
     const folder = await temporaryFolder({ ...files, "qrels/dev.tsv": "q1\td1\t1\n" });
     await rm(join(folder, "qrels/test.tsv"));
     await expect(openCollection(folder)).rejects.toMatchObject({
@@ -123,10 +127,10 @@ describe("openCollection", () => {
     });
   });
 
-  test("judgements of queries that are not there are refused, not counted as failures of the search", async () => {
+  test("judgements of unknown queries are refused, not counted as failures of the search", async () => {
     const error = await failureOf({ "qrels/test.tsv": "q1\td1\t1\nq9\td1\t1\n" });
     expect(error).toBeInstanceOf(OptionsError);
-    expect((error as Error).message).toMatch(/judges 1 of 2 queries that .*queries\.jsonl does not hold, q9 first/);
+    expect((error as Error).message).toMatch(/1 of 2 queries judged in .* are not in .*queries\.jsonl, q9 first/);
   });
 });
 
@@ -143,7 +147,7 @@ describe("numberedLines", () => {
     ]);
   });
 
-  test("reads what splitting the whole text gives, also over the edges of blocks", async () => {
+  test("gives the lines of the whole text, also across the edges of blocks", async () => {
     const text = fc.array(fc.constantFrom("x".repeat(50_000), "好".repeat(30_000), "\n", "é", "\uFFFD"), {
       maxLength: 12,
     });
@@ -161,7 +165,7 @@ describe("numberedLines", () => {
 });
 
 describe("spread", () => {
-  test("takes evenly, from the first on, in order and none twice", () => {
+  test("takes items evenly, from the first on, in order and none twice", () => {
     expect(spread([0, 1, 2, 3, 4, 5, 6, 7, 8, 9], 4)).toEqual([0, 2, 5, 7]);
     expect(spread([0, 1], 5)).toEqual([0, 1]);
   });

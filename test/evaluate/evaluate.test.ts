@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { OptionsError } from "../../src/errors.js";
+import { OptionsError } from "../../src/core/errors.js";
+import { byName } from "../../src/evaluate/statistics.js";
 import { compare } from "../../src/evaluate/compare.js";
-import { byMetric, evaluate, type Scores } from "../../src/evaluate/evaluate.js";
-import { documentsOf, rankDocuments } from "../../src/evaluate/rank-documents.js";
+import { documentsOf, evaluate, metricNames, rankDocuments, type Scores } from "../../src/evaluate/evaluate.js";
 
 const query = (id: string, ...relevant: string[]) => ({
   id,
@@ -11,7 +11,7 @@ const query = (id: string, ...relevant: string[]) => ({
 });
 
 describe("evaluate", () => {
-  test("means, intervals and scores are over the queries asked, in their order", async () => {
+  test("means, intervals and scores cover the queries asked, in their order", async () => {
     const done: number[] = [];
     const rankings: Record<string, string[]> = { first: ["a", "b"], second: ["x", "b"], third: ["x"] };
     const evaluation = await evaluate(
@@ -55,7 +55,7 @@ describe("rankDocuments", () => {
   const chunks = (documents: number, each: number) =>
     Array.from({ length: documents * each }, (_, index) => ({ uri: `d${Math.floor(index / each)}` }));
 
-  test("a document stands where its best chunk stands, once", () => {
+  test("a document ranks once, where its best chunk does", () => {
     expect(documentsOf([{ uri: "b" }, { uri: "a" }, { uri: "b" }, { uri: "c" }, { uri: "a" }])).toEqual([
       "b",
       "a",
@@ -84,7 +84,7 @@ describe("compare", () => {
     new Map(
       Array.from({ length: queries }, (_, index) => [
         `q${index}`,
-        byMetric((metric) => (metric === "ndcg@10" ? ndcg(index) : 0.5)),
+        byName(metricNames, (metric) => (metric === "ndcg@10" ? ndcg(index) : 0.5)),
       ]),
     );
   const before = scored((index) => (index % 10) / 10);
@@ -100,12 +100,12 @@ describe("compare", () => {
     expect(better.metrics["ndcg@10"].verdict).toBe("better");
   });
 
-  test("a lower mean that chance explains is not worse", () => {
+  test("a lower mean that chance explains is not called worse", () => {
     const after = scored((index) => (index % 10) / 10 + (index % 2 === 0 ? 0.3 : -0.31));
     expect(compare(after, before)).toMatchObject({ worse: false, metrics: { "ndcg@10": { verdict: "same" } } });
   });
 
-  test("only queries that both asked count", () => {
+  test("only common queries count", () => {
     const fewer = scored((index) => (index % 10) / 10, 10);
     expect(compare(fewer, before)).toMatchObject({
       queries: 10,

@@ -1,12 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { judgeAnswer, judgeRubric } from "../../src/evaluate/judge-answer.js";
-import { JudgeTally } from "../../src/evaluate/judge-tally.js";
+import { judgeAnswer, judgeRubric, summariseJudgements } from "../../src/evaluate/judge-answer.js";
 import { chatModel } from "../../src/models/chat-model.js";
 import { createTransport } from "../../src/transport/transport.js";
 import { citewell } from "../support/citewell.js";
 import { scriptedUpstream, type ScriptedReply } from "../support/scripted-upstream.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
-import { hit } from "../stages/scripted-model.js";
+import { hit } from "../stages/answering/scripted-model.js";
 
 /** A reply of a chat model, as an event stream. */
 function said(content: string): ScriptedReply {
@@ -41,7 +40,7 @@ async function judged(...replies: ScriptedReply[]) {
 }
 
 describe("a model that judges answers", () => {
-  test("is given the rubric, the passages within their delimiters, and the answer as data", async () => {
+  test("gets the rubric, the passages in their tags, and the answer as data", async () => {
     const { verdicts, requests } = await judged(said('{"faithfulness": 5, "relevance": 3, "reason": "It is so."}'));
     expect(verdicts).toEqual([
       { faithfulness: 1, relevance: 0.5, reason: "It is so.", usage: { inputTokens: 100, outputTokens: 10 } },
@@ -54,7 +53,7 @@ describe("a model that judges answers", () => {
     expect(body).toMatchObject({ temperature: 0, response_format: { type: "json_object" } });
   });
 
-  test("may put its judgement into a code fence", async () => {
+  test("may write its judgement in a code fence", async () => {
     const { verdicts } = await judged(said('```json\n{"faithfulness": 1, "relevance": 2}\n```'));
     expect(verdicts).toMatchObject([{ faithfulness: 0, relevance: 0.25, reason: "" }]);
   });
@@ -67,18 +66,19 @@ describe("a model that judges answers", () => {
     ["one scale alone", '{"faithfulness": 5}'],
     ["two judgements", '{"faithfulness": 5, "relevance": 5}{"faithfulness": 1, "relevance": 1}'],
     ["nothing", ""],
-  ])("that says %s has judged nothing", async (_, reply) => {
+  ])("gives no judgement by replying %s", async (_, reply) => {
     const { verdicts } = await judged(said(reply));
     expect(verdicts).toEqual([{ problem: expect.any(String), usage: { inputTokens: 100, outputTokens: 10 } }]);
   });
 
-  test("counts what could not be read, and leaves it out of the means", () => {
+  test("counts unreadable judgements and leaves them out of the means", () => {
     const usage = { inputTokens: 1, outputTokens: 1 };
-    const tally = new JudgeTally();
-    tally.add({ faithfulness: 1, relevance: 0.5, reason: "", usage });
-    tally.add({ problem: "no JSON", usage });
-    tally.add({ faithfulness: 0.5, relevance: 0.5, reason: "", usage });
-    expect(tally.result()).toEqual({
+    const judgements = [
+      { faithfulness: 1, relevance: 0.5, reason: "", usage },
+      { problem: "no JSON", usage },
+      { faithfulness: 0.5, relevance: 0.5, reason: "", usage },
+    ];
+    expect(summariseJudgements(judgements)).toEqual({
       answers: 2,
       failed: 1,
       faithfulness: 0.75,
@@ -86,7 +86,7 @@ describe("a model that judges answers", () => {
       usage: { inputTokens: 3, outputTokens: 3 },
       problems: ["no JSON"],
     });
-    expect(new JudgeTally().result()).toMatchObject({ answers: 0, faithfulness: undefined, relevance: undefined });
+    expect(summariseJudgements([])).toMatchObject({ answers: 0, faithfulness: undefined, relevance: undefined });
   });
 });
 
@@ -108,7 +108,7 @@ function keysAndLaptops(): Promise<string> {
 }
 
 describe("citewell eval --judge", () => {
-  test("judges what was answered, prints the rubric, and counts a judgement that cannot be read", async () => {
+  test("judges answers, prints the rubric, and counts an unreadable judgement", async () => {
     let judgements = 0;
     const upstream = await scriptedUpstream(({ path, body }) => {
       if (path.endsWith("/embeddings")) {
@@ -126,16 +126,16 @@ describe("citewell eval --judge", () => {
     const { exitCode, stdout } = await citewell(words);
     expect({ exitCode, stdout }).toMatchObject({
       exitCode: 0,
-      stdout: expect.stringContaining("Judged by vendor/judge: 1 answer, 1 judgement left out that could not be read."),
+      stdout: expect.stringContaining("Judged by vendor/judge: 1 answer, 1 judgement could not be read and left out."),
     });
     expect(stdout).toMatch(/Faithfulness +0\.750\n {2}5: every statement/);
     expect(stdout).toMatch(/Relevance +1\.000\n {2}5: it answers exactly/);
   });
 
-  test("goes with --answers and with a service only", async () => {
+  test("needs --answers and a service", async () => {
     const folder = await keysAndLaptops();
     const alone = await citewell(["eval", folder, "--judge", "vendor/judge"]);
-    expect(alone).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("it goes with --answers") });
+    expect(alone).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("use it with --answers") });
     const offline = await citewell(["eval", folder, "--answers", "--judge", "vendor/judge"]);
     expect(offline).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("--base-url") });
   });

@@ -4,7 +4,7 @@ import { averagePrecision, ndcg, recall, reciprocalRank, type Judgements } from 
 
 const judged = (scores: Record<string, number>): Judgements => new Map(Object.entries(scores));
 
-describe("by hand", () => {
+describe("measures computed by hand", () => {
   // Ranks of a, b, c: 2, 4, none.
   const ranking = ["x", "a", "y", "b"];
   const judgements = judged({ a: 3, b: 1, c: 2, y: 0, z: -1 });
@@ -16,12 +16,12 @@ describe("by hand", () => {
     expect(ndcg(ranking, judgements, 2)).toBeCloseTo(3 / Math.log2(3) / (3 + 2 / Math.log2(3)), 12);
   });
 
-  test("recall counts the relevant among the first k, of all that are relevant", () => {
+  test("recall is the share of the relevant documents among the first k", () => {
     expect(recall(ranking, judgements, 100)).toBeCloseTo(2 / 3, 12);
     expect(recall(ranking, judgements, 2)).toBeCloseTo(1 / 3, 12);
   });
 
-  test("the reciprocal rank is that of the first relevant document, and 0 beyond k", () => {
+  test("the reciprocal rank is that of the first relevant document, or 0 beyond k", () => {
     expect(reciprocalRank(ranking, judgements, 10)).toBe(1 / 2);
     expect(reciprocalRank(ranking, judgements, 1)).toBe(0);
   });
@@ -30,7 +30,7 @@ describe("by hand", () => {
     expect(averagePrecision(ranking, judgements)).toBeCloseTo((1 / 2 + 2 / 4) / 3, 12);
   });
 
-  test("a query with nothing relevant scores 0, not NaN", () => {
+  test("a query without relevant documents scores 0, not NaN", () => {
     const nothing = judged({ a: 0, b: -1 });
     const scores = [
       ndcg(ranking, nothing, 10),
@@ -62,7 +62,7 @@ describe("for any ranking and judgements", () => {
     return sum;
   }
 
-  test("ndcg is the gain over the largest that any order of all documents has", () => {
+  test("ndcg is the gain divided by the largest gain of any order", () => {
     const everyOrder = orders(ids);
     fc.assert(
       fc.property(rankings, judgementsOfAny, cutoffs, (ranking, judgements, k) => {
@@ -73,7 +73,7 @@ describe("for any ranking and judgements", () => {
     );
   });
 
-  test("recall, reciprocal rank and average precision agree with their definitions written as loops", () => {
+  test("recall, reciprocal rank and average precision agree with their definitions as loops", () => {
     fc.assert(
       fc.property(rankings, judgementsOfAny, cutoffs, (ranking, judgements, k) => {
         const relevant = ids.filter((id) => (judgements.get(id) ?? 0) > 0);

@@ -1,11 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { bootstrapInterval, quantile } from "../../src/evaluate/bootstrap.js";
-import { seededRandom } from "../../src/text/random.js";
-import { randomisationTest } from "../../src/evaluate/randomisation-test.js";
+import { bootstrapInterval, quantile, randomisationTest } from "../../src/evaluate/statistics.js";
+import { seededRandom } from "../../src/core/random.js";
 
 describe("seededRandom", () => {
-  test("gives the same numbers for the same seed, others for another, all from 0 to below 1", () => {
+  test("gives the same numbers for the same seed, others for another, from 0 to below 1", () => {
     const draw = (seed: number) => Array.from({ length: 1000 }, seededRandom(seed));
     expect(draw(7)).toEqual(draw(7));
     for (const seed of [0, 1, 2, -1]) {
@@ -20,17 +19,17 @@ describe("seededRandom", () => {
 });
 
 describe("bootstrapInterval", () => {
-  test("of values that are all alike is that value twice", () => {
+  test("of equal values is that value twice", () => {
     expect(bootstrapInterval([0.25, 0.25, 0.25])).toEqual([0.25, 0.25]);
   });
 
-  test("of two values is what counting all four resamples gives: each end is drawn by a quarter of them", () => {
+  test("of two values has both as ends, since a quarter of the four resamples draws each", () => {
     // Means 0, 0.5, 0.5, 1, so 2.5 % from either end still lies in the outer quarters.
     expect(bootstrapInterval([0, 1])).toEqual([0, 1]);
     expect(bootstrapInterval([0, 1], { confidence: 0.3 })).toEqual([0.5, 0.5]);
   });
 
-  test("of many values comes to the mean plus and minus 1.96 standard errors", () => {
+  test("of many values is about the mean plus and minus 1.96 standard errors", () => {
     const random = seededRandom(3);
     const values = Array.from({ length: 400 }, random);
     const mean = values.reduce((sum, value) => sum + value, 0) / 400;

@@ -23,7 +23,7 @@ async function local(words: readonly string[], cwd?: string): Promise<Target> {
   return target;
 }
 
-test("the first line says where it is and with which key, and Ctrl-C ends it well", async () => {
+test("the first line holds the address and the key, and Ctrl-C stops the service cleanly", async () => {
   const target = await local(["--api-key", "secret"]);
   expect(target.apiKey).toBe("secret");
   expect(target.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
@@ -33,7 +33,7 @@ test("the first line says where it is and with which key, and Ctrl-C ends it wel
   expect(await once(child!, "exit")).toEqual([0, null]);
 });
 
-test("every request is logged on stderr when that is asked for, without a key or a link's secret", async () => {
+test("with logging on, every request is logged on stderr without the key or a link's secret", async () => {
   const running = spawn(process.execPath, [commandFile, "local", "--json", "--log", "--api-key", "secret-key"], {
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -55,7 +55,7 @@ test("every request is logged on stderr when that is asked for, without a key or
   expect(log).not.toContain("secret");
 });
 
-test("faults are read from a file, and its time runs as fast as it is told to", async () => {
+test("faults are read from a file, and the clock runs at the given time scale", async () => {
   const cwd = await temporaryFolder({
     "faults.json": JSON.stringify({ next: [{ operation: "rerank", status: 503 }] }),
   });
@@ -71,7 +71,7 @@ test("faults are read from a file, and its time runs as fast as it is told to", 
 });
 
 test.each([
-  [["--faults", "nowhere.json"], /Faults cannot be read from .*nowhere\.json/],
+  [["--faults", "nowhere.json"], /Cannot read faults from .*nowhere\.json/],
   [["--time-scale", "0"], /above 0/],
   [["--models", "nowhere"], /folder of models cannot be read/],
 ])("%j is misuse, and says why", async (words, message) => {
@@ -80,7 +80,7 @@ test.each([
   expect(stderr).toMatch(message);
 });
 
-test("faults of an unknown name are misuse, too", async () => {
+test("an unknown fault is misuse", async () => {
   const cwd = await temporaryFolder({ "faults.json": '{"nxt":[]}' });
   const { exitCode, stderr } = await citewell(["local", "--faults", "faults.json"], { cwd });
   expect(exitCode).toBe(2);

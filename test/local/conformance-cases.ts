@@ -1,4 +1,4 @@
-import { bmpUrl, gifUrl, jpegUrl, mp3Url, pngUrl, tiffUrl, wavUrl, webpUrl } from "./media-samples.js";
+import { bmpUrl, gifUrl, jpegUrl, mp3Url, pngUrl, tiffUrl, wavUrl, webpUrl } from "./video/media-samples.js";
 
 /** Models of the service under test, one of each kind that a rule speaks of. */
 export interface ConformanceModels {
@@ -20,7 +20,7 @@ export interface ConformanceCase {
   readonly what: string;
   readonly operation: "embeddings" | "rerank" | "chat" | "createVideoTask";
   readonly body: object;
-  /** What the refusal must name; undefined where the request is good. */
+  /** The field that the refusal must name; undefined for a good request. */
   readonly refused?: string;
 }
 

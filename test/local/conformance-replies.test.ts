@@ -6,7 +6,7 @@ import { call } from "./call.js";
 import { faultsAt, finishedTask, replyTables, streamedEvent, valuesAt } from "./conformance-replies.js";
 import { isRemote, models, openTarget } from "./conformance-target.js";
 import { eventData, paths, post, type Answered, type Target } from "./conformance.js";
-import { pngUrl } from "./media-samples.js";
+import { pngUrl } from "./video/media-samples.js";
 
 let target: Target;
 let close: () => Promise<void>;
@@ -21,7 +21,7 @@ async function ask(operation: keyof typeof paths, body: object): Promise<Answere
   return answer;
 }
 
-test("the checks find a field that is missing, one of another type, and a list without elements", () => {
+test("the checks detect a missing field, a wrong type and an empty list", () => {
   const body = { id: 1, data: [{ index: 0 }, { index: "1" }], choices: [] };
   expect(faultsAt(body, ["model", z.string()])).toEqual(["model is undefined"]);
   expect(faultsAt(body, ["id", z.string()])).toEqual(["id is 1"]);
@@ -44,7 +44,7 @@ describe.each(replyTables(models))("$section: $what", ({ operation, body, rows }
 const hello = [{ role: "user", content: "Say hello." }];
 const look = [{ role: "user", content: [{ type: "image_url", image_url: { url: pngUrl(64, 64) } }] }];
 
-describe("3. Create chat completion, defaults", () => {
+describe("Create chat completion: defaults (section 3)", () => {
   test.each([
     ["an LLM streams", models.llm, hello, undefined, "text/event-stream"],
     ["a VLM does not", models.vlm, look, undefined, "application/json"],
@@ -55,7 +55,7 @@ describe("3. Create chat completion, defaults", () => {
     expect(headers.get("content-type")).toContain(type);
   });
 
-  test("one result is made, and as many as are asked for", async () => {
+  test("one choice is returned by default, and n choices on request", async () => {
     const made = async (request: object) =>
       valuesAt(
         (await ask("chat", { model: models.llm, messages: hello, stream: false, ...request })).body,
@@ -77,7 +77,7 @@ describe("3. Create chat completion, defaults", () => {
     expect((await thought(off)) ?? "").toBe("");
   });
 
-  test("the tokens of prompt and completion are the total", async () => {
+  test("prompt and completion tokens add up to the total", async () => {
     const { body } = await ask("chat", { model: models.llm, messages: hello, stream: false });
     const { prompt_tokens, completion_tokens, total_tokens } = (
       body as { readonly usage: Readonly<Record<string, number>> }
@@ -98,23 +98,23 @@ describe.each([
     events = data.slice(0, -1).map((one) => JSON.parse(one) as unknown);
   });
   const all = (field: string) => events.flatMap((event) => valuesAt(event, field));
-  /** Of the first choice, from events that have one: the last may only count tokens. */
+  /** The first choice of the events that have one: the last event may only count tokens. */
   const ofChoice = (field: string) => all("choices").flatMap((choices) => valuesAt((choices as unknown[])[0], field));
 
   test.each(streamedEvent)("%s in every event", (...row) => {
     expect(events.flatMap((event) => faultsAt(event, row))).toEqual([]);
   });
 
-  test("ends with [DONE], and only there", () => {
+  test("ends with one [DONE]", () => {
     expect(data.at(-1)).toBe("[DONE]");
     expect(data.indexOf("[DONE]")).toBe(data.length - 1);
   });
 
-  test("has one id from its first event to its last", () => {
+  test("carries one id in all events", () => {
     expect(new Set(all("id")).size).toBe(1);
   });
 
-  test("says once why it ended, after its last word", () => {
+  test("sends one finish reason, after the last content", () => {
     const reasons = ofChoice("finish_reason");
     const words = ofChoice("delta.content").findLastIndex((content) => typeof content === "string" && content !== "");
     const end = reasons.findIndex((reason) => typeof reason === "string");
@@ -123,7 +123,7 @@ describe.each([
     expect(words).toBeGreaterThanOrEqual(0);
   });
 
-  test("names its role in the first event, and counts its tokens at the end", () => {
+  test("sends the role in the first event and the usage at the end", () => {
     expect(ofChoice("delta.role")[0]).toBe("assistant");
     expect(
       all("usage")
@@ -137,11 +137,11 @@ describe.each([
   });
 });
 
-describe("4. Create rerank request, response", () => {
+describe("Create rerank request: response (section 4)", () => {
   const request = { model: models.rerank, query: "red apple", documents: ["a banana", "a red apple", "an apple"] };
   const ranked = async (change: object = {}) => (await ask("rerank", { ...request, ...change })).body;
 
-  test("the results are in descending order of score, each with its place in the list", async () => {
+  test("results are in descending order of score, each with its index", async () => {
     const body = await ranked();
     const scores = valuesAt(body, "results[]").map((result) => {
       const { relevance_score, score } = result as Readonly<Record<string, number>>;
@@ -153,13 +153,13 @@ describe("4. Create rerank request, response", () => {
     expect(new Set(places)).toEqual(new Set([0, 1, 2]));
   });
 
-  test("all documents are returned without top_n, else as many as it says", async () => {
+  test("top_n limits the results, and all documents are returned without it", async () => {
     expect(valuesAt(await ranked(), "results[]")).toHaveLength(3);
     expect(valuesAt(await ranked({ top_n: 2 }), "results[]")).toHaveLength(2);
     expect(valuesAt(await ranked({ top_n: 9 }), "results[]")).toHaveLength(3);
   });
 
-  test("results carry the text they were given when asked to, and by default none", async () => {
+  test("results carry the document text only on request", async () => {
     for (const body of [await ranked(), await ranked({ return_documents: false })]) {
       expect(valuesAt(body, "results[].document").map((document) => document ?? null)).toEqual([null, null, null]);
     }
@@ -171,11 +171,11 @@ describe("4. Create rerank request, response", () => {
   });
 });
 
-describe("5. Create embedding request, response", () => {
+describe("Create embedding request: response (section 5)", () => {
   const embedded = async (change: object = {}) =>
     (await ask("embeddings", { model: models.embedding, input: ["one", "two"], ...change })).body;
 
-  test("vectors are numbers unless base64 is asked for, and in base64 the same numbers", async () => {
+  test("vectors are numbers by default, and base64 encodes the same numbers", async () => {
     const numbers = valuesAt(await embedded(), "data[].embedding") as readonly (readonly number[])[];
     expect(numbers.every(Array.isArray)).toBe(true);
     const packed = valuesAt(await embedded({ encoding_format: "base64" }), "data[].embedding") as readonly string[];
@@ -187,18 +187,18 @@ describe("5. Create embedding request, response", () => {
     }
   });
 
-  test("each vector has the place of its text, and a text alone is a list of one", async () => {
+  test("each vector has the index of its text, and a single text gives one vector", async () => {
     expect(new Set(valuesAt(await embedded(), "data[].index"))).toEqual(new Set([0, 1]));
     expect(valuesAt(await embedded({ input: "one" }), "data[].index")).toEqual([0]);
   });
 
-  test("the total of tokens is that of the input", async () => {
+  test("the token total equals the input tokens", async () => {
     const body = await embedded();
     expect(valuesAt(body, "usage.total_tokens")).toEqual(valuesAt(body, "usage.prompt_tokens"));
   });
 });
 
-describe("2. Query video generation task", () => {
+describe("Query video generation task (section 2)", () => {
   const pollMs = isRemote ? 5000 : 20;
   const limitMs = isRemote ? 1_800_000 : 30_000;
   const order = ["queued", "running", "succeeded"];
@@ -223,12 +223,12 @@ describe("2. Query video generation task", () => {
     } while (!terminalVideoStatuses.has(String(seen.at(-1))));
   }, limitMs);
 
-  test("the states come in their order", () => {
+  test("states occur in order", () => {
     expect(seen).toEqual(order.filter((status) => seen.includes(status)));
     expect(seen.at(-1)).toBe("succeeded");
   });
 
-  test("there is no link before the task has succeeded", () => {
+  test("no link is shown before the task has succeeded", () => {
     expect(early.filter((link) => link !== undefined)).toEqual([]);
   });
 

@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { fixedRatios } from "../../src/local/video/frame-size.js";
+import { fixedRatios } from "../../src/local/video/file/frame-size.js";
 import type { ConformanceCase, ConformanceModels } from "./conformance-cases.js";
-import { pngUrl } from "./media-samples.js";
+import { pngUrl } from "./video/media-samples.js";
 
-/** What a table of the specification says of a reply: one row for each field. */
+/** A table of the specification about a reply: one row for each field. */
 export interface ReplyTable {
   readonly section: string;
-  /** Which reply it is. */
+  /** The reply that the table describes. */
   readonly what: string;
   readonly operation: ConformanceCase["operation"];
   readonly body: object;
@@ -200,7 +200,7 @@ export function valuesAt(body: unknown, field: string): readonly unknown[] {
   );
 }
 
-/** What is wrong with the values of a field: nothing where each is as the row says. */
+/** Lists the problems with the values of a field; empty when each is as the row says. */
 export function faultsAt(body: unknown, [field, value]: ReplyRow): readonly string[] {
   return valuesAt(body, field)
     .filter((found) => !value.safeParse(found).success)

@@ -22,7 +22,7 @@ export const models: ConformanceModels = {
 /** Whether it is another service, whose time is not ours to set. */
 export const isRemote = url !== undefined;
 
-/** The service under test, and how to be done with it. */
+/** The service under test, and the function that closes it. */
 export async function openTarget(
   options: LocalServiceOptions = {},
 ): Promise<{ readonly target: Target; readonly close: () => Promise<void> }> {

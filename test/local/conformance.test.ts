@@ -23,7 +23,7 @@ describe.each(sections)("%s", (section) => {
   });
 
   const bad = own.filter(({ refused }) => refused !== undefined);
-  test.each(bad)("$what is refused by the name of $refused ($operation)", async ({ operation, body, refused }) => {
+  test.each(bad)("$what is refused and the error names $refused ($operation)", async ({ operation, body, refused }) => {
     const answer = await post(target, paths[operation], body);
     expect(answer.status).toBe(400);
     const message = expect.stringMatching(naming(refused ?? ""));
@@ -59,7 +59,7 @@ describe("Errors", () => {
 });
 
 describe("Authentication", () => {
-  test.each(Object.entries(paths))("1. %s is refused without a key and with a wrong one", async (_, path) => {
+  test.each(Object.entries(paths))("%s is refused without a key and with a wrong one (section 1)", async (_, path) => {
     expect((await post(target, path, {}, { authorization: "" })).status).toBe(401);
     expect((await post(target, path, {}, { authorization: "Bearer wrong" })).status).toBe(401);
     expect((await post(target, path, {}, { authorization: `Basic ${target.apiKey}` })).status).toBe(401);
@@ -80,7 +80,7 @@ describe("Limits", () => {
     });
   });
 
-  test("Video: a body of more than 64 MB is refused with 413", async () => {
+  test("a video request with a body of more than 64 MB is refused with 413", async () => {
     const answer = await post(target, paths.createVideoTask, `{"content":"${"a".repeat(64 * 1024 * 1024)}"}`);
     expect(answer.status).toBe(413);
   });

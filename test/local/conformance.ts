@@ -1,4 +1,4 @@
-/** Where the service under test is. The checks know nothing else of it, so that they fit any service of this shape. */
+/** The address of the service under test. The checks know nothing else of it, so they fit any service of this shape. */
 export interface Target {
   readonly url: string;
   readonly apiKey: string;
@@ -42,7 +42,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** What stands behind each `data: ` of a stream; throws on anything else in it. */
+/** Parses the value after each `data: ` of a stream; throws on anything else in it. */
 export function eventData(text: string): readonly string[] {
   if (!text.endsWith("\n\n")) throw new Error(`The stream ends within an event: ${JSON.stringify(text.slice(-80))}`);
   return text

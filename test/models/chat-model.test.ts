@@ -3,8 +3,8 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { type ChatModelOptions, chatModel } from "../../src/models/chat-model.js";
-import type { ChatRequest } from "../../src/ports.js";
-import { collect } from "../../src/stream.js";
+import type { ChatRequest } from "../../src/core/ports.js";
+import { collect } from "../../src/core/stream.js";
 import { chunk, failure, streamed, transportFor } from "../support/transport-for.js";
 
 const models = [
@@ -22,7 +22,7 @@ async function sent(options: ChatModelOptions, request: ChatRequest = ask): Prom
   return upstream.requests[0]!.body;
 }
 
-describe("C9, C10: thinking is switched the way of the model's family", () => {
+describe("thinking is switched by the field of the model's family (C9, C10)", () => {
   test.each([
     ["q3", undefined, {}],
     ["q3", false, { enable_thinking: false }],
@@ -82,7 +82,7 @@ test("a request becomes the contract's", async () => {
   });
 });
 
-test("C5: a reply asked to be longer than the service allows is asked for at its limit", async () => {
+test("a reply asked to be longer than the service allows is asked for at its limit (C5)", async () => {
   expect(await sent({ model: "s" }, { ...ask, maxTokens: 99_999 })).toMatchObject({ max_tokens: 16_384 });
   expect(await sent({ model: "see" }, { ...ask, maxTokens: 99_999 })).toMatchObject({ max_tokens: 4096 });
 });
@@ -136,7 +136,7 @@ test("the reply's events are the port's: calls whole, and one finish at the end"
   ]);
 });
 
-test("a failing stream throws, with what had come", async () => {
+test("a failing stream throws an error with the text so far", async () => {
   const { transport } = await transportFor([{ sse: [chunk({ content: "Hel" })], destroy: true }]);
   const error = await failure(collect(chatModel(transport, { model: "m" }).stream(ask)));
   expect(error).toMatchObject({ code: "truncated", partialText: "Hel" });

@@ -1,6 +1,6 @@
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { embedder } from "../../src/models/embedder.js";
-import type { Embedder, TokenCounter } from "../../src/ports.js";
+import type { Embedder, TokenCounter } from "../../src/core/ports.js";
 import { failure, transportFor, vectors } from "../support/transport-for.js";
 
 /** Answers each text with a vector that holds its own number: `t7` gets [7, 1]. */
@@ -38,7 +38,7 @@ test("a prefix that leaves no room is refused", async () => {
   expect(() => embedder(transport, options)).toThrow(/prefix of 2 tokens.*2 tokens/);
 });
 
-test("M1: more texts than fit one request become several, and come back in order", async () => {
+test("more texts than fit one request become several, and come back in order (M1)", async () => {
   const { transport, upstream } = await transportFor(numbered);
   const embed = embedder(transport, { model: "m", batchSize: 4 });
   expect(embed.maxBatchTexts).toBe(4);

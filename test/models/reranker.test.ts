@@ -23,7 +23,7 @@ test("results are index and score, best first, with the tokens that were counted
   });
 });
 
-test("R6: options go out only when they are set", async () => {
+test("options go out only when they are set (R6)", async () => {
   const { transport, upstream } = await transportFor([reply, reply]);
   await reranker(transport, { model: "m" }).rerank("q", ["a", "b"]);
   await reranker(transport, { model: "m", overlapTokens: 20, maxChunksPerDoc: 4 }).rerank("q", ["a", "b"], { topN: 1 });
@@ -34,7 +34,7 @@ test("R6: options go out only when they are set", async () => {
   ]);
 });
 
-test("R4: no documents need no request", async () => {
+test("no documents need no request (R4)", async () => {
   const { transport, upstream } = await transportFor([]);
   expect(await reranker(transport, { model: "m" }).rerank("q", [])).toEqual({ results: [], tokens: 0 });
   expect(upstream.requests).toHaveLength(0);

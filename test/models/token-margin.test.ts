@@ -1,15 +1,15 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { openKnowledgeBase } from "../../src/knowledge-base.js";
+import { openKnowledgeBase } from "../../src/knowledge-base/open.js";
 import { embedder } from "../../src/models/embedder.js";
-import { Pipeline } from "../../src/pipeline.js";
-import { chunk } from "../../src/stages/chunk.js";
-import { embedChunks } from "../../src/stages/embed-chunks.js";
-import { collect } from "../../src/stream.js";
-import { embeddingText } from "../../src/text/chunk-identity.js";
-import { raisedMargin, withinMargin } from "../../src/text/token-margin.js";
-import { defaultTokens } from "../../src/text/tokens.js";
-import type { Document } from "../../src/types.js";
+import { Pipeline } from "../../src/core/pipeline.js";
+import { chunk } from "../../src/stages/indexing/chunk.js";
+import { embedChunks } from "../../src/stages/indexing/embed-chunks.js";
+import { collect } from "../../src/core/stream.js";
+import { embeddingText } from "../../src/text/chunking/chunk-identity.js";
+import { raisedMargin, withinMargin } from "../../src/text/tokens/token-margin.js";
+import { defaultTokens } from "../../src/text/tokens/tokens.js";
+import type { Document } from "../../src/core/types.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { transportFor } from "../support/transport-for.js";
 
@@ -97,7 +97,7 @@ test("questions and the counts of a counter of one's own raise no margin", async
   expect(own.tokenMargin).toBe(1);
 });
 
-test("what the caller has counted is not counted again, unless other texts are sent", async () => {
+test("texts that the caller has counted are not counted again, unless others are sent", async () => {
   const { transport } = await transportFor(dearService);
   const text = long("memo:1").text.slice(0, 900);
   const call = { countedTokens: defaultTokens.count(text) / 2 };

@@ -2,13 +2,13 @@ import * as fc from "fast-check";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { OptionsError } from "../../src/errors.js";
+import { OptionsError } from "../../src/core/errors.js";
 import { tokenizerFile } from "../../src/models/tokenizer-file.js";
-import type { TokenCounter } from "../../src/ports.js";
-import { split } from "../../src/text/split.js";
-import { TokenIndex } from "../../src/text/token-index.js";
+import type { TokenCounter } from "../../src/core/ports.js";
+import { split } from "../../src/text/chunking/split.js";
+import { TokenIndex } from "../../src/text/chunking/token-index.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
-import { chunkProblems } from "../text/chunk-problems.js";
+import { chunkProblems } from "../text/chunking/chunk-problems.js";
 import { hostileText } from "../text/hostile-text.js";
 
 const special = ["[UNK]", "[CLS]", "[SEP]"].map((content, id) => ({

@@ -66,7 +66,7 @@ describe("the last frame of one task begins the next", () => {
     expect(lastFrameAsFirstFrame(task)).toEqual(of("https://cdn/l.png", "first_frame"));
   });
 
-  test("V10: not when its link has expired", () => {
+  test("not when its link has expired (V10)", () => {
     const linksExpireAt = new Date(1000);
     const at = (milliseconds: number) => () =>
       lastFrameAsFirstFrame({ ...task, linksExpireAt }, new Date(milliseconds));

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { OptionsError, StoreError } from "../../src/errors.js";
-import type { Store } from "../../src/ports.js";
-import { documentFingerprint, embeddingText, vectorKey } from "../../src/text/chunk-identity.js";
+import { OptionsError, StoreError } from "../../src/core/errors.js";
+import type { Store } from "../../src/core/ports.js";
+import { documentFingerprint, embeddingText, vectorKey } from "../../src/text/chunking/chunk-identity.js";
 import { cosine, madeDocument, madeVector, withVectors } from "./made-documents.js";
 
 const dimension = 24;
@@ -11,7 +11,7 @@ export interface StoreFactory {
   readonly open: (name: string) => Promise<Store>;
 }
 
-/** What every home of the `Store` port promises. */
+/** The promises of every implementation of the `Store` port. */
 export function conformance(kind: string, { open }: StoreFactory): void {
   const opened = async (name = `store-${Math.random()}`) => {
     const store = await open(name);
@@ -26,8 +26,8 @@ export function conformance(kind: string, { open }: StoreFactory): void {
   });
   const chinese = madeDocument("file:///zh.md", ["检索增强生成是一种技术。", "向量数据库保存向量。"]);
 
-  describe(`${kind} keeps what was written`, () => {
-    test("a document comes back as it was, with its info and counts", async () => {
+  describe(`${kind} stores`, () => {
+    test("a document, and returns it unchanged, with its info and counts", async () => {
       const store = await opened();
       const written = await store.write(withVectors([english, chinese], dimension));
       expect(written).toEqual([
@@ -47,7 +47,7 @@ export function conformance(kind: string, { open }: StoreFactory): void {
       expect(store.dimension).toBe(dimension);
     });
 
-    test("what a server calls a document's state, and how it was cut, stay until it is written without them", async () => {
+    test("the revision of a document and how it was cut, until it is written without them", async () => {
       const store = await opened();
       const revision = { etag: 'W/"7"', lastModified: "Sat, 21 Nov 2026 10:00:00 GMT" };
       const page = { ...chinese, document: { ...chinese.document, revision } };
@@ -62,7 +62,7 @@ export function conformance(kind: string, { open }: StoreFactory): void {
       expect(await store.documentInfo(uri)).not.toHaveProperty("cutBy");
     });
 
-    test("settings are kept by name, also when the store is opened again, and go when they are null", async () => {
+    test("settings by name, also when the store is opened again, until they are set to null", async () => {
       const first = await open("settings");
       expect(first.settings ?? {}).toEqual({});
       await first.write({ settings: { one: { deep: [1, "a"] }, two: 2 } });
@@ -72,7 +72,7 @@ export function conformance(kind: string, { open }: StoreFactory): void {
       expect(again.settings).toEqual({ one: { deep: [1, "a"] }, three: "c" });
     });
 
-    test("texts that UTF-8 has no way to write come back unit by unit", async () => {
+    test("texts that UTF-8 cannot express, without a change", async () => {
       const store = await opened();
       const odd = madeDocument("odd", ["half a pair \ud83d alone", "nul \0 inside", "\udc00"]);
       await store.write(withVectors([odd], dimension));
@@ -81,7 +81,7 @@ export function conformance(kind: string, { open }: StoreFactory): void {
       expect(hits.map(({ chunk }) => chunk)).toEqual(odd.chunks);
     });
 
-    test("a chunk's parent comes back, and a changed one replaces it under the same chunk", async () => {
+    test("a chunk's parent, and replaces it without replacing the chunk", async () => {
       const store = await opened();
       const { document, chunks } = madeDocument("parents", ["one", "two", "three"]);
       const hitsOf = () => store.hits(chunks.map(({ id }) => ({ chunkId: id, score: 1, placements: [] })));
@@ -96,7 +96,7 @@ export function conformance(kind: string, { open }: StoreFactory): void {
       }
     });
 
-    test("a blank document is stored without chunks", async () => {
+    test("a blank document without chunks", async () => {
       const store = await opened();
       expect(await store.write({ documents: [{ document: { uri: "blank", text: "" }, chunks: [] }] })).toEqual([
         { uri: "blank", outcome: "added", chunks: 0, deletedChunks: 0 },
@@ -104,7 +104,7 @@ export function conformance(kind: string, { open }: StoreFactory): void {
       expect(await store.document("blank")).toEqual({ uri: "blank", text: "" });
     });
 
-    test("what was never written is undefined, empty or left out", async () => {
+    test("nothing that was never written: it is undefined, empty or left out", async () => {
       const store = await opened();
       expect(await store.document("nothing")).toBeUndefined();
       expect(await store.documentInfo("nothing")).toBeUndefined();
@@ -116,7 +116,7 @@ export function conformance(kind: string, { open }: StoreFactory): void {
       expect(await store.lexical.retrieve({ text: "cat" }, { count: 5 })).toEqual([]);
     });
 
-    test("documents are listed in order of uri, all or those of one source", async () => {
+    test("documents, and lists them by URI, all or those of one source", async () => {
       const store = await opened();
       const made = ["c", "a", "b"].map((uri) => madeDocument(uri, [uri], uri === "a" ? {} : { source: "s" }));
       await store.write(withVectors(made, dimension));
@@ -124,7 +124,7 @@ export function conformance(kind: string, { open }: StoreFactory): void {
       expect((await store.documents({ source: "s" })).map(({ uri }) => uri)).toEqual(["b", "c"]);
     });
 
-    test("writing a document again replaces all that was stored of it", async () => {
+    test("a document in place of its earlier version", async () => {
       const store = await opened();
       await store.write(withVectors([english], dimension));
       const shorter = madeDocument(english.document.uri, ["Dogs bark at night.", "Birds sing."], { title: "Animals" });
@@ -138,7 +138,7 @@ export function conformance(kind: string, { open }: StoreFactory): void {
       expect(found.map(({ chunkId }) => chunkId)).toEqual([shorter.chunks[1]!.id]);
     });
 
-    test("a chunk whose text did not change moves with its document", async () => {
+    test("a chunk whose text did not change at its new place", async () => {
       const store = await opened();
       await store.write(withVectors([madeDocument("moved", ["one", "two", "three"])], dimension));
       const longer = madeDocument("moved", ["zero", "one", "two", "three"]);
@@ -148,7 +148,7 @@ export function conformance(kind: string, { open }: StoreFactory): void {
       expect(hits.map(({ line }) => line)).toEqual([1, 3, 5, 7]);
     });
 
-    test("a deleted document and its chunks are found no more, and its vectors stay for the next time", async () => {
+    test("the vectors of a deleted document for the next time, but finds the document no more", async () => {
       const store = await opened();
       await store.write(withVectors([english, chinese], dimension));
       expect(await store.deleteDocuments([english.document.uri, "unknown"])).toEqual({ documents: 1, chunks: 3 });
@@ -161,7 +161,7 @@ export function conformance(kind: string, { open }: StoreFactory): void {
       expect(await store.write({ documents: [english] })).toEqual([expect.objectContaining({ outcome: "added" })]);
     });
 
-    test("vectors are kept before any chunk needs them, and come back as they were", async () => {
+    test("vectors before any chunk needs them, and returns them unchanged", async () => {
       const store = await opened();
       const { vectors } = withVectors([english], dimension);
       await store.write({ vectors });
@@ -170,7 +170,7 @@ export function conformance(kind: string, { open }: StoreFactory): void {
       expect(await store.write({ documents: [english] })).toHaveLength(1);
     });
 
-    test("what was written is there after closing and opening again", async () => {
+    test("everything across closing and opening again", async () => {
       const name = `again-${Math.random()}`;
       const before = await open(name);
       await before.write(withVectors([english, chinese], dimension));
@@ -189,7 +189,7 @@ export function conformance(kind: string, { open }: StoreFactory): void {
   });
 
   describe(`${kind} finds`, () => {
-    test("by vector what a full scan finds, best first, with its cosine and rank", async () => {
+    test("by vector what a full scan finds, best first, with cosine and rank", async () => {
       const store = await opened();
       const documents = Array.from({ length: 40 }, (_, index) =>
         madeDocument(`d${index}`, [`first of ${index}`, `second of ${index}`]),
@@ -222,7 +222,7 @@ export function conformance(kind: string, { open }: StoreFactory): void {
       expect(best!.placements).toEqual([{ by: "lexical", rank: 1, score: best!.score }]);
     });
 
-    test("what was written a moment ago", async () => {
+    test("documents as soon as they are written", async () => {
       const store = await opened();
       for (let index = 0; index < 5; index++) {
         const made = madeDocument(`fresh${index}`, [`freshword${index}`]);
@@ -234,7 +234,7 @@ export function conformance(kind: string, { open }: StoreFactory): void {
       }
     });
 
-    test("no more than there are, and at most the count", async () => {
+    test("at most `count` chunks, and no more than there are", async () => {
       const store = await opened();
       await store.write(withVectors([english], dimension));
       const query = { text: "cat dogs night", vector: madeVector("x", dimension) };
@@ -243,7 +243,7 @@ export function conformance(kind: string, { open }: StoreFactory): void {
       expect(await store.lexical.retrieve(query, { count: 1 })).toHaveLength(1);
     });
 
-    test("hits in the order asked for, with lines where lines of the text are lines of the file", async () => {
+    test("hits in the given order, with the line where text and file have the same lines", async () => {
       const store = await opened();
       await store.write(withVectors([english], dimension));
       const [first, second, third] = english.chunks;
@@ -261,7 +261,7 @@ export function conformance(kind: string, { open }: StoreFactory): void {
       expect(second).toBeDefined();
     });
 
-    test("hits with pages and the anchors inside the span, where the document has anchors", async () => {
+    test("hits with pages and the anchors inside the span, if the document has anchors", async () => {
       const store = await opened();
       const anchors = [
         { start: 0, page: 1 },
@@ -279,7 +279,7 @@ export function conformance(kind: string, { open }: StoreFactory): void {
     });
   });
 
-  describe(`${kind} refuses, and nothing has changed`, () => {
+  describe(`${kind} refuses, without a change`, () => {
     const refusedWrite = async (write: Parameters<Store["write"]>[0]) => {
       const store = await opened();
       await store.write(withVectors([chinese], dimension));
@@ -299,7 +299,7 @@ export function conformance(kind: string, { open }: StoreFactory): void {
       ["NaN", broken(3, NaN)],
       ["infinity", broken(0, Infinity)],
       ["all zeros", new Float32Array(dimension)],
-      ["numbers that are no Float32Array", Array.from(good) as unknown as Float32Array],
+      ["numbers in a plain array", Array.from(good) as unknown as Float32Array],
       ["a string among the numbers", [...good.slice(1), "1"] as unknown as Float32Array],
     ])("a vector of %s", async (_, vector) => {
       const vectors = new Map([
@@ -322,7 +322,7 @@ export function conformance(kind: string, { open }: StoreFactory): void {
       expect(await refusedWrite({ vectors, documents: [english] })).toMatchObject({ code: "vector" });
     });
 
-    test("a chunk that is no slice of its document or outside its parent, or of another, or there twice", async () => {
+    test("a chunk that is not a slice of its document, outside its parent, of another document, or given twice", async () => {
       const write = withVectors([english], dimension);
       const changed = (change: object) => ({
         ...write,
@@ -335,7 +335,7 @@ export function conformance(kind: string, { open }: StoreFactory): void {
       expect(await refusedWrite(changed({ id: english.chunks[1]!.id }))).toBeInstanceOf(OptionsError);
     });
 
-    test("a query without a vector, or with a wrong one, and a count that is none", async () => {
+    test("a query without a vector or with an invalid one, and an invalid count", async () => {
       const store = await opened();
       await store.write(withVectors([english], dimension));
       await expect(store.dense.retrieve({ text: "cat" }, { count: 5 })).rejects.toThrow(OptionsError);
@@ -355,7 +355,7 @@ export function conformance(kind: string, { open }: StoreFactory): void {
       await expect(store.lexical.retrieve({ text: "cat" }, call)).rejects.toBe(reason);
     });
 
-    test("every call after close, while closing twice is closing once", async () => {
+    test("every call after close, while a second close does nothing", async () => {
       const store = await opened();
       await store.write(withVectors([english], dimension));
       await Promise.all([store.close(), store.close()]);

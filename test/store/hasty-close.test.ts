@@ -21,15 +21,15 @@ function savedLabel(path: string, name: string): number {
   }
 }
 
-test("closing in haste saves the graph as far as it has come, and the next opening completes it", async () => {
+test("an aborted close saves the graph as far as it was built, and the next opening completes it", async () => {
   const path = temporaryFolder();
   const store = await openStore(path, { space: "made" }, { index: "hnsw" });
   await store.write(withVectors(made, dimension));
-  const haste = new AbortController();
-  const closing = store.close({ signal: haste.signal });
-  haste.abort(new Error("no time"));
+  const impatience = new AbortController();
+  const closing = store.close({ signal: impatience.signal });
+  impatience.abort(new Error("no time"));
   await closing;
-  // Inserting so many takes seconds, and writing them a fraction of one.
+  // Inserting 6,000 vectors takes seconds, writing them a fraction of one.
   expect(savedLabel(path, "graph")).toBeLessThan(made.length);
 
   const again = await openStore(path, { space: "made" }, { index: "hnsw" });

@@ -1,10 +1,10 @@
 import { seededRandom } from "../support/seeded-random.js";
 import { createHash } from "node:crypto";
-import type { DocumentWrite, StoreWrite } from "../../src/ports.js";
-import { chunkId, embeddingText, vectorKey } from "../../src/text/chunk-identity.js";
-import type { Chunk, Document } from "../../src/types.js";
+import type { DocumentWrite, StoreWrite } from "../../src/core/ports.js";
+import { chunkId, embeddingText, vectorKey } from "../../src/text/chunking/chunk-identity.js";
+import type { Chunk, Document } from "../../src/core/types.js";
 
-/** A document whose paragraphs, parted by blank lines, are its chunks. */
+/** A document whose paragraphs, separated by blank lines, are its chunks. */
 export function madeDocument(uri: string, paragraphs: readonly string[], more: Partial<Document> = {}): DocumentWrite {
   const document: Document = { uri, text: paragraphs.join("\n\n"), ...more };
   const seen = new Map<string, number>();
@@ -23,7 +23,7 @@ export function madeDocument(uri: string, paragraphs: readonly string[], more: P
   return { document, chunks };
 }
 
-/** The same numbers for the same text, spread evenly over all directions. */
+/** The same vector for the same text, with evenly distributed directions. */
 export function madeVector(text: string, dimension: number): Float32Array {
   const next = seededRandom(createHash("sha256").update(text).digest().readUInt32LE());
   return Float32Array.from({ length: dimension }, () => gaussian(next));

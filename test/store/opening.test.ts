@@ -1,13 +1,12 @@
 import SQLite from "better-sqlite3";
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, expectTypeOf, onTestFinished, test } from "vitest";
-import type { Store } from "../../src/ports.js";
-import { openStore } from "../../src/store/open-store.js";
-import { openEmbeddedStore, type StoreInternals } from "../../src/store/open-embedded-store.js";
-import { prepareFolder, removeUnused } from "../../src/store/store-folder.js";
+import type { Store } from "../../src/core/ports.js";
+import { openEmbeddedStore, openStore, type StoreInternals } from "../../src/store/open-store.js";
+import { prepareFolder, removeIfUnused } from "../../src/store/database/store-folder.js";
 import type { StoreOptions } from "../../src/store/store-options.js";
-import { WriteLock } from "../../src/store/write-lock.js";
+import { WriteLock } from "../../src/store/database/write-lock.js";
 import { madeDocument, madeVector, withVectors } from "./made-documents.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
@@ -32,12 +31,12 @@ test("a store carries the vector space of its embedder as a type", async () => {
   const store = await openStore(join(temporaryFolder(), "store"), { space: "model-a" });
   onTestFinished(() => store.close());
   expectTypeOf(store).toEqualTypeOf<Store<"model-a">>();
-  // @ts-expect-error vectors of two models are never compared
+  // @ts-expect-error vectors of two models cannot be compared
   const other: Store<"model-b"> = store;
   expect(other.space).toBe("model-a");
 });
 
-test("a store that must be there and is not is missing, with the command that makes one, and nothing is made", async () => {
+test("with create: false, a store that does not exist is an error that names the command to create one, and nothing is created", async () => {
   const path = join(temporaryFolder(), "store");
   await expect(openStore(path, made, { create: false })).rejects.toMatchObject({
     code: "missing",
@@ -46,7 +45,7 @@ test("a store that must be there and is not is missing, with the command that ma
   expect(existsSync(path)).toBe(false);
 });
 
-test("a store that was opened and never written to is gone after close, with the folders made for it", async () => {
+test("a store that was never written to is deleted by close, with the folders created for it", async () => {
   const folder = temporaryFolder();
   const store = await opened(join(folder, "deep", "er"));
   expect(await store.counts()).toEqual({ documents: 0, chunks: 0, vectors: 0 });
@@ -54,19 +53,19 @@ test("a store that was opened and never written to is gone after close, with the
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test("a new store that another process has filled since is not taken away", async () => {
+test("a new store that another process has filled since is not deleted", async () => {
   const path = join(temporaryFolder(), "store");
   const found = prepareFolder(path);
   expect(found.isNew).toBe(true);
   const other = await opened(path);
   await other.write(withVectors([one], 8));
-  removeUnused(found);
+  removeIfUnused(found);
   await other.close();
-  removeUnused(found);
+  removeIfUnused(found);
   expect(await (await opened(path)).counts()).toEqual({ documents: 1, chunks: 2, vectors: 2 });
 });
 
-test("whoever has a store open that another process took away unused is told to open it again", async () => {
+test("writing to a store that another process has deleted as unused says to open it again", async () => {
   const path = join(temporaryFolder(), "store");
   const [first, second] = [await opened(path), await opened(path)];
   await first.close();
@@ -96,7 +95,7 @@ test("a store whose file was overwritten while it was open still closes, and giv
   lock.release();
 });
 
-test("closing leaves alone what was in the folder before", async () => {
+test("closing leaves other files in the folder alone", async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "notes.txt"), "mine");
   await (await opened(folder)).close();
@@ -111,7 +110,7 @@ test("a failed first write leaves nothing after close", async () => {
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test("another model or dimension is refused, with both names and the way out", async () => {
+test("another model or dimension is refused, with both names and a way out", async () => {
   const path = await writtenStore();
   await expect(openStore(path, { space: "other", dimension: 8 })).rejects.toMatchObject({
     code: "space",
@@ -124,7 +123,7 @@ test("another model or dimension is refused, with both names and the way out", a
   expect((await (await opened(path)).counts()).documents).toBe(1);
 });
 
-test("a store of a later version is refused and left as it is", async () => {
+test("a store of a later version is refused and left unchanged", async () => {
   const path = await writtenStore();
   const database = new SQLite(join(path, "store.sqlite"));
   database.pragma("user_version = 99");
@@ -135,7 +134,7 @@ test("a store of a later version is refused and left as it is", async () => {
   });
 });
 
-test("a file that is no database, and a database that is no store, are refused and not touched", async () => {
+test("a file that is not a database, and a database that is not a store, are refused and left unchanged", async () => {
   const folder = temporaryFolder();
   const [garbage, foreign] = [join(folder, "garbage"), join(folder, "foreign")];
   mkdirSync(garbage);
@@ -149,14 +148,14 @@ test("a file that is no database, and a database that is no store, are refused a
   expect(existsSync(join(garbage, "store.sqlite"))).toBe(true);
 });
 
-test("unknown and impossible options are refused before anything is made", async () => {
+test("unknown and invalid options are refused before anything is created", async () => {
   const path = join(temporaryFolder(), "store");
   await expect(openStore(path, made, { ef: 0 })).rejects.toMatchObject({ code: "options" });
   await expect(openStore(path, made, { hnsw: true } as StoreOptions)).rejects.toMatchObject({ code: "options" });
   expect(existsSync(path)).toBe(false);
 });
 
-test("while one store writes, a second may read, sees each commit, and is told who writes when it tries to", async () => {
+test("while one handle writes, another can read, sees each commit, and learns who writes when it tries to", async () => {
   const path = join(temporaryFolder(), "store");
   const [writer, reader] = [await opened(path), await opened(path)];
   await writer.write(withVectors([one], 8));
@@ -172,7 +171,7 @@ test("while one store writes, a second may read, sees each commit, and is told w
   expect(await reader.write(withVectors([one], 8))).toEqual([expect.objectContaining({ outcome: "updated" })]);
 });
 
-test("without the native library the store searches exactly and says so once", async () => {
+test("without the native library the store searches exactly, and warns once", async () => {
   const warnings: string[] = [];
   const options: StoreOptions = { index: "hnsw", onWarning: (message) => warnings.push(message) };
   const store = await opened(join(temporaryFolder(), "store"), options, { graphModule: "citewell-no-such-module" });
@@ -186,7 +185,7 @@ test("without the native library the store searches exactly and says so once", a
   ]);
 });
 
-test("a store that outgrows the flat index goes on with the graph", async () => {
+test("a store that outgrows the flat index switches to the graph", async () => {
   const path = join(temporaryFolder(), "store");
   const store = await opened(path, { flatBelow: 50 });
   const documents = Array.from({ length: 120 }, (_, index) => madeDocument(`d${index}`, [`text ${index}`]));
@@ -201,3 +200,23 @@ test("a store that outgrows the flat index goes on with the graph", async () => 
     found.slice(0, 10).map(({ chunkId }) => chunkId),
   );
 });
+
+test.each(["cut to nothing", "deleted"])(
+  "a store whose database was %s is refused, with the way back, and its indexes stay",
+  async (how) => {
+    const path = await writtenStore();
+    const database = join(path, "store.sqlite");
+    for (const file of [`${database}-wal`, `${database}-shm`]) rmSync(file, { force: true });
+    if (how === "deleted") rmSync(database);
+    else writeFileSync(database, "");
+    const indexes = () => readdirSync(path).filter((name) => name.startsWith("lexical"));
+    const before = indexes();
+    await expect(openStore(path, made)).rejects.toMatchObject({
+      code: "damaged",
+      message: expect.stringMatching(
+        /is empty, .* up to 2 chunks\. Restore the file from a backup, or delete the folder/,
+      ),
+    });
+    expect(indexes()).toEqual(before);
+  },
+);

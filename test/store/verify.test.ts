@@ -15,8 +15,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { OptionsError, StoreError } from "../../src/errors.js";
-import type { Store, StoreProblem } from "../../src/ports.js";
+import { OptionsError, StoreError } from "../../src/core/errors.js";
+import type { Store, StoreProblem } from "../../src/core/ports.js";
 import { openStore } from "../../src/store/open-store.js";
 import { madeDocument, madeVector, withVectors } from "./made-documents.js";
 import { temporaryFolder } from "./temporary-folder.js";
@@ -67,18 +67,18 @@ function flipByte(path: string, at: number): void {
   closeSync(file);
 }
 
-test("a sound store is said to be sound, with the recall of its graph", async () => {
+test("an intact store has no problems, and its recall is measured", async () => {
   const store = await opened(closedStore());
   expect(await store.verify({ sample: 20 })).toEqual({ ok: true, problems: [], recall: 1, repaired: false });
 });
 
-test("an empty store is sound, and has no recall", async () => {
+test("an empty store is intact, and has no recall", async () => {
   const store = await opened(temporaryFolder());
   expect(await store.verify()).toEqual({ ok: true, problems: [], recall: undefined, repaired: false });
   await expect(store.verify({ sample: 0 })).rejects.toThrow(OptionsError);
 });
 
-/** What searches say, with scores: by words they depend on all that an index holds. */
+/** Results of searches with scores, which for words depend on everything in the index. */
 async function answers(path: string) {
   const store = await opened(path);
   const query = { text: "apple 7", vector: madeVector("question", dimension) };
@@ -114,7 +114,7 @@ const damages: readonly (readonly [string, (path: string) => void, readonly Stor
   ["a chunk whose vector is gone", (path) => changeRows(path, "DELETE FROM vectors WHERE id = 7"), ["orphans"]],
   ["a chunk that is gone", (path) => changeRows(path, "DELETE FROM chunks WHERE label = 9"), ["counts"]],
   [
-    "a chunk that is no slice of its text",
+    "a chunk that is not a slice of its document",
     (path) => changeRows(path, "UPDATE chunks SET start = start + 1 WHERE label = 9"),
     ["spans"],
   ],
@@ -124,7 +124,7 @@ const damages: readonly (readonly [string, (path: string) => void, readonly Stor
     ["spans"],
   ],
   [
-    "a vector that is no number",
+    "a vector with a component that is not a number",
     (path) => changeRows(path, `UPDATE vectors SET data = CAST(substr(data, 1, 60) || ${nan} AS BLOB) WHERE id = 4`),
     ["vectors"],
   ],
@@ -135,7 +135,7 @@ const damages: readonly (readonly [string, (path: string) => void, readonly Stor
   ],
   ["a vector of zeros", (path) => changeRows(path, "UPDATE vectors SET data = zeroblob(64) WHERE id = 4"), ["vectors"]],
   [
-    "fields that are not the document's",
+    "fields that differ from the document",
     (path) => changeRows(path, "UPDATE fields SET value = 99 WHERE name = '.at' AND value = 3"),
     ["fields"],
   ],
@@ -156,7 +156,7 @@ for (const [how, damage, expected] of damages) {
       problems: found.problems,
       recall: expect.closeTo(1, 1),
     });
-    // What the repair took out is not known as unchanged: an ingest writes it again.
+    // Documents that lost something do not count as unchanged: an ingest writes them again.
     const infos = await Promise.all(made.map(({ document }) => store.documentInfo(document.uri)));
     const lost = made.filter((_, at) => !infos[at] || infos[at].fingerprint === "");
     if (!["graph", "lexical", "fields"].includes(expected[0]!)) expect(lost.length).toBe(1);
@@ -173,7 +173,7 @@ for (const [how, damage, expected] of damages) {
   });
 }
 
-test("a repair takes no vector that is sound: what it takes out comes back without a text to embed", async () => {
+test("a repair keeps intact vectors: deleted chunks come back without embedding their texts", async () => {
   const path = closedStore();
   changeRows(path, "UPDATE chunks SET start = start + 1 WHERE label = 9; DELETE FROM chunks WHERE label = 20");
   const store = await opened(path);
@@ -185,7 +185,7 @@ test("a repair takes no vector that is sound: what it takes out comes back witho
   expect(await store.verify()).toMatchObject({ ok: true, problems: [] });
 });
 
-test("vectors that no chunk uses are dropped where that is asked for, sound store or not, and no others", async () => {
+test("vectors that no chunk uses are dropped on request, whether the store is intact or not, and no others", async () => {
   const path = closedStore();
   const store = await opened(path);
   await store.deleteDocuments(["d1"]);
@@ -217,7 +217,7 @@ test("a database that SQLite finds broken is refused when it is opened, or repor
   }
 });
 
-test("a store that is written to while it is verified is seen as it was at one moment", async () => {
+test("a store that is written to while it is verified is checked as one snapshot", async () => {
   const path = closedStore();
   const [writing, reading] = [await opened(path), await opened(path)];
   const versions = ["one", "other"].map((word) =>
@@ -232,7 +232,7 @@ test("a store that is written to while it is verified is seen as it was at one m
   await rewriting;
 });
 
-test("a store that another handle writes to is verified, and not repaired", async () => {
+test("a store that another handle writes to can be verified, but not repaired", async () => {
   const path = closedStore();
   const writing = await opened(path);
   await writing.deleteDocuments(["d2"]);
@@ -241,7 +241,7 @@ test("a store that another handle writes to is verified, and not repaired", asyn
   await expect(reading.verify({ repair: true })).rejects.toMatchObject({ code: "locked" });
 });
 
-test("verifying ends with the caller's reason, repair or not, and leaves a store that can be verified", async () => {
+test("an aborted verify rejects with the caller's reason, with or without repair, and the store can be verified again", async () => {
   const store = await opened(closedStore());
   for (const repair of [false, true]) {
     for (const turns of [0, 1, 3]) {

@@ -6,8 +6,8 @@ import { promisify } from "node:util";
 import { temporaryFolder } from "./temporary-folder.js";
 
 /**
- * Runs a script beside the library as it is installed with these packages and no others, and gives what it prints. The
- * script imports the library's files from `./dist/`.
+ * Runs a script beside the library, installed with these packages and no others, and returns its output. The script imports
+ * the library's files from `./dist/`.
  */
 export async function runWithPackages(packages: readonly string[], script: string): Promise<string> {
   const folder = await temporaryFolder();

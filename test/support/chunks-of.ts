@@ -1,8 +1,8 @@
-import { chunkId } from "../../src/text/chunk-identity.js";
-import type { Document, DocumentChunk } from "../../src/types.js";
+import { chunkId } from "../../src/text/chunking/chunk-identity.js";
+import type { Document, DocumentChunk } from "../../src/core/types.js";
 import { words } from "./memory-store.js";
 
-/** A document of the given texts, one a line, each line one chunk. */
+/** A document with one text per line, each line a chunk. */
 export function chunksOf(uri: string, ...texts: readonly string[]): DocumentChunk[] {
   const document: Document = { uri, text: texts.join("\n"), source: "file:///docs/" };
   let start = 0;

@@ -8,15 +8,15 @@ export type Fault = (typeof faults)[number];
 
 export interface FaultyUpstream {
   readonly baseUrl: string;
-  /** What was done to each request that arrived, by its header `x-number`. */
+  /** The fault or reply that each request got, by its header `x-number`. */
   readonly served: ReadonlyMap<string, Fault | "answered">;
   readonly openConnections: () => Promise<number>;
   readonly close: () => Promise<void>;
 }
 
 /**
- * A service that fails one request in five at random, each time in another way, and answers all others with what they
- * asked for: the number in the text comes back as vector, as score and as stream. The same seed fails the same way.
+ * A service that fails one request in five at random, in varying ways, and answers all others correctly: the number in the
+ * text comes back as a vector, a score or a stream. The same seed gives the same failures.
  */
 export async function startFaultyUpstream(seed: number): Promise<FaultyUpstream> {
   const random = seededRandom(seed);
@@ -39,7 +39,7 @@ export async function startFaultyUpstream(seed: number): Promise<FaultyUpstream>
       }
     });
   });
-  // A connection that is closed for being idle may take a request with it that was just sent: a fault nobody chose.
+  // Closing an idle connection may lose a request that was just sent, which would be an unplanned fault.
   server.keepAliveTimeout = 0;
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -92,7 +92,7 @@ function fail(fault: Fault, response: ServerResponse, type: string, pieces: read
       break;
     case "truncated":
       response.writeHead(200, { "content-type": type, "content-length": "9999" });
-      // A stream is cut behind an event, all else in the middle.
+      // A stream is cut after an event, any other reply in the middle.
       response.write(pieces.length > 1 ? pieces[0]! : pieces[0]!.slice(0, 20), () => response.destroy());
       break;
     case "garbage":

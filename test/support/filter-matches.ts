@@ -1,7 +1,7 @@
-import type { Condition, Filter } from "../../src/filter.js";
-import type { Document, Json } from "../../src/types.js";
+import type { Condition, Filter } from "../../src/core/filter.js";
+import type { Document, Json } from "../../src/core/types.js";
 
-/** Whether a filter lets a document through, in the most obvious way there is. */
+/** Whether a filter admits a document, in the most obvious implementation. */
 export function filterMatches(filter: Filter, document: Document): boolean {
   const { metadata = {}, all = [], any, not, ...parts } = filter;
   return (

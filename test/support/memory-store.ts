@@ -1,19 +1,19 @@
-import { StoreError } from "../../src/errors.js";
-import { bothFilters, type Filter } from "../../src/filter.js";
-import type { DocumentWrite, Found, Searchable, Store, StoreWrite, WrittenDocument } from "../../src/ports.js";
-import { documentFingerprint, vectorKey } from "../../src/text/chunk-identity.js";
-import { placeInDocument } from "../../src/text/places.js";
+import { StoreError } from "../../src/core/errors.js";
+import { bothFilters, type Filter } from "../../src/core/filter.js";
+import type { DocumentWrite, Found, Searchable, Store, StoreWrite, WrittenDocument } from "../../src/core/ports.js";
+import { documentFingerprint, vectorKey } from "../../src/text/chunking/chunk-identity.js";
+import { placeInDocument } from "../../src/text/blocks/places.js";
 import { filterMatches } from "./filter-matches.js";
-import type { Chunk, Hit } from "../../src/types.js";
+import type { Chunk, Hit } from "../../src/core/types.js";
 
 export interface MemoryStore<Space extends string = string> extends Store<Space> {
-  /** Every write, as it was asked for. */
+  /** Every write, in order. */
   readonly writes: readonly StoreWrite[];
-  /** Everything that is stored, in an order of its own: equal for stores that hold the same. */
+  /** Everything in the store, in a canonical order: equal for stores with equal content. */
   readonly contents: () => readonly (DocumentWrite & { readonly vectors: readonly (readonly number[])[] })[];
 }
 
-/** The Store port in its slowest and most obvious form: maps, full scans, word counts. */
+/** The slowest and most obvious implementation of the Store port: maps, full scans, word counts. */
 export function memoryStore<Space extends string>(space: Space): MemoryStore<Space> {
   const documents = new Map<string, DocumentWrite>();
   const vectors = new Map<string, Float32Array>();
@@ -106,9 +106,10 @@ export function memoryStore<Space extends string>(space: Space): MemoryStore<Spa
 
 function info(write: DocumentWrite | undefined) {
   if (!write) return undefined;
-  const { document, chunks } = write;
+  const { document, chunks, cutBy } = write;
   const { uri, title, source } = document;
-  return { uri, title, source, fingerprint: documentFingerprint(document, chunks), chunks: chunks.length };
+  const fingerprint = documentFingerprint(document, chunks);
+  return { uri, title, source, fingerprint, chunks: chunks.length, ...(cutBy !== undefined && { cutBy }) };
 }
 
 function hit(found: Found, documents: readonly DocumentWrite[]): Hit[] {

@@ -8,9 +8,9 @@ export interface Finished {
 
 export interface RunProcessOptions {
   readonly cwd?: string;
-  /** Added to the environment, without the settings of whoever runs the tests. */
+  /** Added to the environment, from which the tester's own settings are removed. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Piped in. Default: nothing. */
+  /** Text for stdin. Default: none. */
   readonly input?: string;
 }
 

@@ -9,34 +9,34 @@ export interface ScriptedReply {
   /** Default: 200. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Short for the header `retry-after`. */
+  /** The header `retry-after`. */
   readonly retryAfterSeconds?: number;
   /** Sent as JSON. */
   readonly json?: unknown;
-  /** Sent as it is, `text/plain` unless `headers` say otherwise. */
+  /** Sent unchanged, as `text/plain` unless `headers` say otherwise. */
   readonly text?: string;
   /** An event stream: each item becomes one `data:` event, objects as JSON. Write the last `"[DONE]"` yourself. */
   readonly sse?: readonly unknown[];
-  /** A body in pieces, each its own write: for events that break anywhere. `text/event-stream` unless `headers` say otherwise. */
+  /** A body written piece by piece, so that events can break anywhere. `text/event-stream` unless `headers` say otherwise. */
   readonly chunks?: readonly (string | Uint8Array)[];
-  /** Before the headers. */
+  /** Delay before the headers. */
   readonly delayMs?: number;
-  /** Between two pieces of `sse` or `chunks`. */
+  /** Delay between two pieces of `sse` or `chunks`. */
   readonly gapMs?: number;
   /** Never answers; with a body: sends it and never ends. */
   readonly hang?: boolean;
-  /** Cuts the connection instead of answering; with a body: in the middle of it, after what is given. */
+  /** Cuts the connection instead of answering; with a body, after that part of it. */
   readonly destroy?: boolean;
 }
 
 /** A request as it arrived. */
 export interface RecordedRequest {
-  /** When it had arrived whole, as `performance.now()` counts. */
+  /** When it had arrived completely, by `performance.now()`. */
   readonly at: number;
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** Parsed JSON, or the text where it is none. */
+  /** Parsed JSON, or the text if it is not JSON. */
   readonly body: unknown;
   /** Settles when the exchange is over: `finished` if the whole reply left, `closed` if the client went away first. */
   readonly end: Promise<"finished" | "closed">;
@@ -47,11 +47,11 @@ export interface ScriptedUpstream {
   readonly baseUrl: string;
   /** In order of arrival. */
   readonly requests: readonly RecordedRequest[];
-  /** Milliseconds between the arrivals of neighbouring requests. */
+  /** Milliseconds between the arrivals of consecutive requests. */
   readonly gapsMs: readonly number[];
-  /** Most requests that were being answered at the same time. */
+  /** Maximum number of requests that were being answered at once. */
   readonly maxInFlight: number;
-  /** Connections that were opened in all. */
+  /** Total number of connections opened. */
   readonly connections: number;
   readonly close: () => Promise<void>;
 }
@@ -59,8 +59,8 @@ export interface ScriptedUpstream {
 type Script = readonly ScriptedReply[] | ((request: RecordedRequest, index: number) => ScriptedReply);
 
 /**
- * A real HTTP server on loopback that answers by script: the nth request gets the nth reply, or what the function
- * makes of it. Requests beyond the script get a 418, which no client repeats. Closed when the test ends.
+ * A real HTTP server on loopback that answers by script: the nth request gets the nth reply, or the function's. Requests
+ * beyond the script get a 418, which no client repeats. It is closed when the test ends.
  */
 export async function scriptedUpstream(script: Script): Promise<ScriptedUpstream> {
   const upstream = await startScriptedUpstream(script);
@@ -68,7 +68,7 @@ export async function scriptedUpstream(script: Script): Promise<ScriptedUpstream
   return upstream;
 }
 
-/** The same outside a test: the caller closes it. */
+/** The same server for use outside a test: the caller closes it. */
 export async function startScriptedUpstream(script: Script): Promise<ScriptedUpstream> {
   const requests: RecordedRequest[] = [];
   const sockets = new Set<Socket>();
@@ -126,7 +126,7 @@ async function record(incoming: IncomingMessage, outgoing: ServerResponse): Prom
   try {
     body = JSON.parse(text);
   } catch {
-    // Left as text.
+    // It stays text.
   }
   const { method = "", url = "", headers } = incoming;
   return { at: performance.now(), method, path: url, headers, body, end };
@@ -150,7 +150,7 @@ async function play(reply: ScriptedReply, outgoing: ServerResponse): Promise<voi
   for (const [index, piece] of pieces.entries()) {
     if (index > 0 && reply.gapMs !== undefined) await sleep(reply.gapMs);
     if (outgoing.destroyed) return;
-    // Each piece is with the kernel before the next: pieces stay apart, and none is lost when the connection is cut.
+    // Each piece reaches the kernel before the next, so pieces stay separate and none is lost when the connection is cut.
     await Promise.race([new Promise((resolve) => outgoing.write(piece, resolve)), closed]);
   }
   if (reply.hang) return;

@@ -13,7 +13,7 @@ const ecdsaWithSha256 = sequence(oid(0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0
 const commonName = sequence(der(0x31, sequence(oid(0x55, 0x04, 0x03), der(0x0c, Buffer.from("test")))));
 const subjectAlternativeName = oid(0x55, 0x1d, 0x11);
 
-/** A fresh certificate for 127.0.0.1 that vouches for itself (RFC 5280, section 4.1), with its key, in PEM form. */
+/** A new self-signed certificate for 127.0.0.1 (RFC 5280, section 4.1) with its key, in PEM. */
 export function selfSigned(): { readonly cert: string; readonly key: string } {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const loopback = der(0x87, Buffer.from([127, 0, 0, 1]));

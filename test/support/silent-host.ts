@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, type Socket, createServer } from "node:net";
 import { onTestFinished } from "vitest";
 
-/** Takes every connection, and never says a word on it; with `reset` it hangs up at once. */
+/** Accepts every connection and never sends anything; with `reset` it closes them at once. */
 export async function silentHost({ reset = false } = {}) {
   const open = new Set<Socket>();
   let accepted = 0;

@@ -1,29 +1,29 @@
 import { Agent, type Dispatcher } from "undici";
-import { TransportError } from "../../src/errors.js";
-import { FailedAttempt } from "../../src/transport/failure.js";
+import { TransportError } from "../../src/core/errors.js";
+import { FailedAttempt } from "../../src/transport/failures/failure.js";
 import { type Transport, createTransport } from "../../src/transport/transport.js";
 import { type Fault, startFaultyUpstream } from "./faulty-upstream.js";
 
 export interface SoakReport {
-  /** Calls that got exactly what they asked for. */
+  /** Calls with the right result. */
   readonly right: number;
-  /** Calls that got something else: must be none. */
+  /** Calls with a wrong result: must be none. */
   readonly wrong: number;
   /** Calls that ended in an error, by its code. */
   readonly failed: Readonly<Record<string, number>>;
-  /** Requests that left, as the transport tells. */
-  readonly told: number;
-  /** Requests that left, as the connections were given them. */
+  /** Requests sent, as the transport reports. */
+  readonly reported: number;
+  /** Requests sent, as the connections saw them. */
   readonly sent: number;
-  /** Of them, those that the transport gave up when their time was over; they may have arrived or not. */
+  /** Requests of them that timed out; they may have arrived or not. */
   readonly givenUp: ReadonlySet<string>;
-  /** What the service did to each request that arrived. */
+  /** The fault or reply that each arrived request got. */
   readonly served: ReadonlyMap<string, Fault | "answered">;
-  /** Most requests that were waiting for headers at the same moment; one that was given up waits no more. */
-  readonly mostWaiting: number;
+  /** Maximum number of requests that waited for headers at once, without those that were given up. */
+  readonly maxWaiting: number;
   /** Connections that the service still held after `close()`. */
   readonly connectionsLeft: number;
-  /** Timers and sockets of this process beyond those before. */
+  /** Timers and sockets of this process that were not there before. */
   readonly resourcesLeft: readonly string[];
 }
 
@@ -31,7 +31,7 @@ export interface Soaking {
   readonly calls: number;
   readonly concurrency: number;
   readonly seed: number;
-  /** Ends the calls that are not answered. Shorter than an answer takes, it loses calls, but no account of them. */
+  /** Timeout of calls that get no answer. Shorter than an answer takes, it loses calls, but every one is accounted for. */
   readonly readTimeoutMs: number;
 }
 
@@ -40,40 +40,39 @@ export async function soak({ calls, concurrency, seed, readTimeoutMs }: Soaking)
   const upstream = await startFaultyUpstream(seed);
   const before = resources();
   let waiting = 0;
-  let mostWaiting = 0;
+  let maxWaiting = 0;
   let sent = 0;
   const givenUp = new Set<string>();
   const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
   const counting = agent.compose((dispatch) => (options, handler) => {
     const number = String(sent++);
-    mostWaiting = Math.max(mostWaiting, ++waiting);
+    maxWaiting = Math.max(maxWaiting, ++waiting);
     let counted = true;
     const answered = () => {
       if (counted) waiting--;
       counted = false;
     };
-    const hearing = new HearingController((reason) => {
+    const early = new EarlyAbortController((reason) => {
       if (reason instanceof FailedAttempt) givenUp.add(number);
       answered();
     });
-    // Begun at once: of a request that waits for its connection, the connections themselves hear much later that it was
-    // given up.
-    handler.onRequestStart?.(hearing, {});
+    // Started at once: connections learn much later that a request waiting for them was given up.
+    handler.onRequestStart?.(early, {});
     const numbered = {
       ...options,
       headers: { ...(options.headers as Readonly<Record<string, string>>), "x-number": number },
     };
     return dispatch(numbered, {
-      onRequestStart: (controller) => hearing.begin(controller),
+      onRequestStart: (controller) => early.begin(controller),
       onResponseStart: (_, status, headers, message) => {
         answered();
-        handler.onResponseStart?.(hearing, status, headers, message);
+        handler.onResponseStart?.(early, status, headers, message);
       },
-      onResponseData: (_, chunk) => handler.onResponseData?.(hearing, chunk),
-      onResponseEnd: (_, trailers) => handler.onResponseEnd?.(hearing, trailers),
+      onResponseData: (_, chunk) => handler.onResponseData?.(early, chunk),
+      onResponseEnd: (_, trailers) => handler.onResponseEnd?.(early, trailers),
       onResponseError: (_, error) => {
         answered();
-        handler.onResponseError?.(hearing, error);
+        handler.onResponseError?.(early, error);
       },
     });
   });
@@ -105,25 +104,25 @@ export async function soak({ calls, concurrency, seed, readTimeoutMs }: Soaking)
   // More callers than slots, so that some always wait.
   await Promise.all(Array.from({ length: concurrency * 3 }, worker));
 
-  const told = transport.totals()["m"]!.requests;
+  const reported = transport.totals()["m"]!.requests;
   await transport.close();
-  // What closing a transport does to connections of its own.
+  // A transport closes its own connections in this way.
   await agent.destroy();
   const connectionsLeft = await settled(upstream.openConnections);
   await upstream.close();
   const resourcesLeft = await settledResources(before);
   const { served } = upstream;
-  return { right, wrong, failed, told, sent, givenUp, served, mostWaiting, connectionsLeft, resourcesLeft };
+  return { right, wrong, failed, reported, sent, givenUp, served, maxWaiting, connectionsLeft, resourcesLeft };
 }
 
-/** Hears of an abort at once, and hands everything on to the connection as soon as there is one. */
-class HearingController implements Dispatcher.DispatchController {
+/** Notices an abort at once, and passes everything on to the connection as soon as there is one. */
+class EarlyAbortController implements Dispatcher.DispatchController {
   reason: Error | null = null;
-  readonly #heard: (reason: Error) => void;
+  readonly #onAbort: (reason: Error) => void;
   #controller: Dispatcher.DispatchController | undefined;
 
-  constructor(heard: (reason: Error) => void) {
-    this.#heard = heard;
+  constructor(onAbort: (reason: Error) => void) {
+    this.#onAbort = onAbort;
   }
 
   get aborted(): boolean {
@@ -141,7 +140,7 @@ class HearingController implements Dispatcher.DispatchController {
 
   abort(reason: Error): void {
     this.reason = reason;
-    this.#heard(reason);
+    this.#onAbort(reason);
     this.#controller?.abort(reason);
   }
 
@@ -175,7 +174,7 @@ async function ask(transport: Transport, number: number): Promise<number> {
   }
 }
 
-/** Timers and sockets that keep this process. */
+/** Timers and sockets that keep this process alive. */
 function resources(): readonly string[] {
   return process.getActiveResourcesInfo().filter((kind) => /^(Timeout|TCPSocketWrap|TCPWRAP)$/.test(kind));
 }
@@ -190,35 +189,35 @@ async function settledResources(before: readonly string[]): Promise<readonly str
   return more();
 }
 
-/** The count once it is 0, or after ten seconds whatever it is: the far end hears of a closing a little later. */
+/** The count once it is 0, or whatever it is after ten seconds, because the other end notices a close later. */
 async function settled(count: () => Promise<number>): Promise<number> {
   for (let left = 1000; left > 0 && (await count()) > 0; left--)
     await new Promise((resolve) => setTimeout(resolve, 10));
   return count();
 }
 
-/** What does not add up; empty when all is well. */
+/** The figures that do not add up; empty if all do. */
 export function discrepancies(report: SoakReport, { calls, concurrency }: Soaking): readonly string[] {
-  const { right, wrong, failed, told, sent, givenUp, served, mostWaiting, connectionsLeft, resourcesLeft } = report;
+  const { right, wrong, failed, reported, sent, givenUp, served, maxWaiting, connectionsLeft, resourcesLeft } = report;
   const failures = Object.values(failed).reduce((sum, count) => sum + count, 0);
   const lost = Array.from({ length: sent }, (_, number) => String(number)).filter(
     (number) => !served.has(number) && !givenUp.has(number),
   );
   const unknown = [...served.keys()].filter((number) => !(Number(number) < sent));
-  // Garbage is final at once, so each that was still waited for brings one failure.
+  // A garbage reply is final, so each one that was still awaited causes one failure.
   const garbage = [...served].filter(([number, what]) => what === "garbage" && !givenUp.has(number)).length;
   const unexpected = Object.keys(failed).filter((code) => !expected.has(code));
   return [
     ...(right + wrong + failures === calls ? [] : [`${calls} calls, but ${right + wrong + failures} ends`]),
     ...(wrong === 0 ? [] : [`${wrong} calls got what another asked for`]),
-    ...(told === sent ? [] : [`${told} requests were told of, ${sent} were sent`]),
+    ...(reported === sent ? [] : [`${reported} requests were reported, but ${sent} were sent`]),
     ...(lost.length === 0 ? [] : [`${lost.length} requests were neither given up nor did they arrive`]),
     ...(unknown.length === 0 ? [] : [`${unknown.length} requests arrived that nobody sent`]),
     ...((failed["reply"] ?? 0) === garbage
       ? []
       : [`${garbage} replies of garbage, ${failed["reply"]} failures of that kind`]),
     ...(unexpected.length === 0 ? [] : [`failures of kinds nobody caused: ${unexpected.join(", ")}`]),
-    ...(mostWaiting <= concurrency ? [] : [`${mostWaiting} requests waited at once, the cap is ${concurrency}`]),
+    ...(maxWaiting <= concurrency ? [] : [`${maxWaiting} requests waited at once, the cap is ${concurrency}`]),
     ...(connectionsLeft === 0 ? [] : [`${connectionsLeft} connections were left open`]),
     ...(resourcesLeft.length === 0 ? [] : [`left behind: ${resourcesLeft.join(", ")}`]),
   ];

@@ -1,6 +1,6 @@
 import type { Reporter, TestModule } from "vitest/node";
 
-/** Ends a run with one plain line of counts, for whoever reads logs without knowing the runner. */
+/** Ends a run with one plain line of counts, for readers of logs who do not know the runner. */
 export default class SummaryReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
     const counts = { passed: 0, failed: unhandledErrors.length, skipped: 0, pending: 0 };

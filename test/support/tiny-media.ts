@@ -1,4 +1,4 @@
-// Media made of hardly more than their headers. Sizes are true, pictures and sounds are not there.
+// Media that consist of little more than headers. Sizes are real, but there are no pictures and sounds.
 
 const u16be = (value: number) => [(value >> 8) & 255, value & 255];
 const u32be = (value: number) => [...u16be(value >>> 16), ...u16be(value & 0xffff)];
@@ -21,7 +21,7 @@ export function bmp(width: number, height: number): Buffer {
   return Buffer.from([...ascii("BM"), ...u32le(54), ...u32le(0), ...u32le(54), ...info]);
 }
 
-/** Of the extended kind. */
+/** WebP in its extended format. */
 export function webp(width: number, height: number): Buffer {
   const extended = [0, 0, 0, 0, ...u24le(width - 1), ...u24le(height - 1)];
   return Buffer.from([
@@ -68,7 +68,7 @@ export interface Film {
   readonly framesPerSecond: number;
   /** Default: `isom`, an MP4; `qt  ` makes a QuickTime film. */
   readonly brand?: string;
-  /** Bytes of picture data before the header, as cameras write it. Default: 16. */
+  /** Bytes of picture data before the header, as in files from cameras. Default: 16. */
   readonly dataBytes?: number;
 }
 

@@ -3,7 +3,7 @@ import { type Transport, createTransport } from "../../src/transport/transport.j
 import type { TransportOptions } from "../../src/transport/options.js";
 import { type ScriptedReply, type ScriptedUpstream, scriptedUpstream } from "./scripted-upstream.js";
 
-/** A transport before a scripted upstream. Waits are short; both are closed when the test ends. */
+/** A transport to a scripted upstream, with short waits. Both are closed when the test ends. */
 export async function transportFor(
   script: Parameters<typeof scriptedUpstream>[0],
   options: Partial<TransportOptions> = {},
@@ -20,7 +20,7 @@ export async function transportFor(
   return { transport, upstream };
 }
 
-/** A reply to embeddings: one vector of two numbers per text, the first its position. */
+/** An embeddings reply: one vector of two numbers per text, the first being its position. */
 export function vectors(count: number): ScriptedReply {
   const data = Array.from({ length: count }, (_, index) => ({ object: "embedding", index, embedding: [index, 1] }));
   return { json: { object: "list", model: "test/embed", data, usage: { prompt_tokens: count, total_tokens: count } } };
@@ -31,14 +31,14 @@ export function chunk(delta: unknown, more: object = {}): object {
   return { id: "c1", model: "test/chat", choices: [{ index: 0, delta, ...more }] };
 }
 
-/** A short stream that says these texts and stops. */
+/** A short stream of these texts that then stops. */
 export function streamed(...texts: readonly string[]): ScriptedReply {
   return {
     sse: [...texts.map((content) => chunk({ content })), chunk({}, { finish_reason: "stop" }), "[DONE]"],
   };
 }
 
-/** What a promise rejects with. */
+/** The reason that a promise rejects with. */
 export async function failure(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise;

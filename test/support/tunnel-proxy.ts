@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { type AddressInfo, type Socket, connect } from "node:net";
 import { onTestFinished } from "vitest";
 
-/** A real proxy that opens tunnels, or refuses them with a status; remembers to where and for whom. */
+/** A real proxy that opens tunnels, or refuses them with a status, and records their targets and credentials. */
 export async function tunnelProxy(status = 200) {
   const tunnels: { readonly target: string; readonly credentials: string | undefined }[] = [];
   const sockets = new Set<Socket>();

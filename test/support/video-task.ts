@@ -6,7 +6,7 @@ export const catVideo: VideoRequest = {
   content: [{ type: "text", text: "A cat" }],
 };
 
-/** A task as the service writes it, succeeded a minute ago unless told otherwise. */
+/** A task as the service writes it; by default it succeeded a minute ago. */
 export function taskBody(more: object = {}): object {
   const now = Math.floor(Date.now() / 1000);
   return {

@@ -1,4 +1,4 @@
-import type { EmbedCall, Embedder } from "../../src/ports.js";
+import type { EmbedCall, Embedder } from "../../src/core/ports.js";
 import { words } from "./memory-store.js";
 
 export interface WordEmbedder extends Embedder<"words"> {
@@ -7,11 +7,11 @@ export interface WordEmbedder extends Embedder<"words"> {
 }
 
 interface Behaviour extends Partial<Pick<Embedder, "maxBatchTexts" | "maxBatchTokens" | "maxInputTokens">> {
-  /** Runs before a call is answered; what it throws is what the call fails with. */
+  /** Runs before a call is answered; the call fails with the error that it throws. */
   readonly before?: (texts: readonly string[], call: EmbedCall, index: number) => void | Promise<void>;
 }
 
-/** Embeds a text as how often each word occurs, words hashed to 64 places: texts of the same words are neighbours. */
+/** Embeds a text as counts of its words, hashed to 64 dimensions: texts with the same words are neighbours. */
 export function wordEmbedder({ before, ...limits }: Behaviour = {}): WordEmbedder {
   const calls: (readonly string[])[] = [];
   const count = (text: string) => words(text).length;

@@ -29,7 +29,7 @@ async function refusalOf(request: object): Promise<string> {
   return String(error);
 }
 
-describe("E7: the id of a request", () => {
+describe("the id of a request (E7)", () => {
   test.each([
     [{ "x-tt-logid": "4", "x-client-request-id": "3", "x-siliconcloud-trace-id": "2", "x-request-id": "1" }, "1"],
     [{ "x-tt-logid": "4", "x-client-request-id": "3", "x-siliconcloud-trace-id": "2" }, "2"],
@@ -45,27 +45,27 @@ describe("E7: the id of a request", () => {
   });
 });
 
-test("C7: presence_penalty goes out when it is given, and never else", async () => {
+test("presence_penalty goes out when it is given, and never else (C7)", async () => {
   expect(await sentFor({ presence_penalty: 0 })).toMatchObject({ presence_penalty: 0 });
   expect(await sentFor({})).not.toHaveProperty("presence_penalty");
 });
 
-test("C8: of several choices the first by index is read", async () => {
+test("of several choices the first by index is read (C8)", async () => {
   const { transport, upstream } = await transportFor([whole(said("second", 1), said("first", 0))]);
   expect((await transport.chat({ ...chatRequest, n: 2 })).text).toBe("first");
   expect(upstream.requests[0]!.body).toMatchObject({ n: 2 });
 });
 
-test("C11: thinking and sampling together are no error", async () => {
+test("thinking and sampling together are no error (C11)", async () => {
   const fields = { thinking: { type: "disabled" }, temperature: 0.1, top_p: 0.5 };
   expect(await sentFor({ model: "d", ...fields })).toMatchObject(fields);
 });
 
-test.each(["tool", "developer", "function"])("C12: %s is no role", async (role) => {
+test.each(["tool", "developer", "function"])("%s is no role (C12)", async (role) => {
   expect(await refusalOf({ messages: [message, { role, content: "x" }] })).toMatch(/messages\.1\.role/);
 });
 
-describe("C14: a picture", () => {
+describe("a picture (C14)", () => {
   const look = (image_url: object) => ({
     model: "see",
     messages: [{ role: "user" as const, content: [{ type: "image_url" as const, image_url }] }],
@@ -87,23 +87,23 @@ describe("C14: a picture", () => {
   );
 });
 
-test("C15: a vision model takes stop as any other", async () => {
+test("a vision model takes stop as any other (C15)", async () => {
   const look = { model: "see", messages: [{ role: "user", content: [{ type: "text", text: "?" }] }] };
   expect(await sentFor({ ...look, stop: ["a", "b", "c", "d"] })).toMatchObject({ stop: ["a", "b", "c", "d"] });
   expect(await refusalOf({ ...look, stop: ["a", "b", "c", "d", "e"] })).toMatch(/stop/);
 });
 
-test.each([["tool_choice"], ["parallel_tool_calls"], ["stream_options"]])("C18: %s is not sent", async (field) => {
+test.each([["tool_choice"], ["parallel_tool_calls"], ["stream_options"]])("%s is not sent (C18)", async (field) => {
   expect(await refusalOf({ [field]: "auto" })).toContain(field);
 });
 
-test("C19: json_object goes out, json_schema is refused", async () => {
+test("json_object goes out, json_schema is refused (C19)", async () => {
   const format = { response_format: { type: "json_object" } };
   expect(await sentFor(format)).toMatchObject(format);
   expect(await refusalOf({ response_format: { type: "json_schema" } })).toMatch(/response_format\.type/);
 });
 
-test("R5: documents go out in one request, however many", async () => {
+test("documents go out in one request, however many (R5)", async () => {
   const { transport, upstream } = await transportFor([{ json: { results: [] } }]);
   const documents = Array.from({ length: 1000 }, (_, index) => `document ${index}`);
   await transport.rerank({ model: "r", query: "q", documents });
@@ -111,7 +111,7 @@ test("R5: documents go out in one request, however many", async () => {
   expect((upstream.requests[0]!.body as { readonly documents: unknown }).documents).toHaveLength(1000);
 });
 
-test("M5: lists of token ids are refused, texts go out as they are", async () => {
+test("lists of token ids are refused, texts go out as they are (M5)", async () => {
   const { transport, upstream } = await transportFor([vectors(1)]);
   const ids = { model: "m", input: [1, 2, 3] } as unknown as { readonly model: string; readonly input: string[] };
   expect(await failure(transport.embeddings(ids))).toMatchObject({ code: "request", attempts: 0 });
@@ -203,7 +203,9 @@ const decisions: Readonly<Record<string, string>> = {
 test("every decision has a test that is named by it", () => {
   const root = fileURLToPath(new URL("../", import.meta.url));
   const files = ["transport", "models", "contract"].flatMap((room) =>
-    readdirSync(join(root, room)).flatMap((name) => (name.endsWith(".test.ts") ? [join(root, room, name)] : [])),
+    readdirSync(join(root, room), { recursive: true, encoding: "utf8" }).flatMap((name) =>
+      name.endsWith(".test.ts") ? [join(root, room, name)] : [],
+    ),
   );
   // A title is the first thing that test, describe or an each is called with.
   const titles = files.flatMap((file) =>

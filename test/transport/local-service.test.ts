@@ -4,7 +4,7 @@ import { type LocalService, startLocalService } from "../../src/local/service.js
 import { chatModel } from "../../src/models/chat-model.js";
 import { embedder } from "../../src/models/embedder.js";
 import { reranker } from "../../src/models/reranker.js";
-import { collect } from "../../src/stream.js";
+import { collect } from "../../src/core/stream.js";
 import { type Transport, createTransport } from "../../src/transport/transport.js";
 import { failure } from "../support/transport-for.js";
 
@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 describe("the local service and the transport read the contract alike", () => {
-  test("M6: base64 and float give the same vectors, of the catalogue's dimension", async () => {
+  test("base64 and float give the same vectors, of the catalogue's dimension (M6)", async () => {
     const texts = ["How do I rotate a key?", "怎样轮换密钥？"];
     const [asText, asNumbers] = await Promise.all(
       (["base64", "float"] as const).map((encoding) =>
@@ -33,14 +33,14 @@ describe("the local service and the transport read the contract alike", () => {
     expect(asText!.tokens).toBeGreaterThan(0);
   });
 
-  test("R1, R7: the document that is about the query comes first", async () => {
+  test("the document that is about the query comes first (R1, R7)", async () => {
     const documents = ["Bread is baked at 220 degrees.", "Rotate a key every 90 days."];
     const { results } = await reranker(transport, { model: localDefaults.rerank }).rerank("rotate a key", documents);
     expect(results.map(({ index }) => index)).toEqual([1, 0]);
   });
 
   test.each(["citewell/local-extractive", "citewell/local-extractive-q3", "citewell/local-extractive-d"])(
-    "C2, C9: %s answers whole and streamed with the same text, thinking off",
+    "%s answers whole and streamed with the same text, thinking off (C2, C9)",
     async (model) => {
       const messages = [{ role: "user" as const, content: "Say: rotate a key every 90 days." }];
       const whole = await transport.chat({ model, messages });
@@ -52,19 +52,19 @@ describe("the local service and the transport read the contract alike", () => {
     },
   );
 
-  test("E2: a model that is not published", async () => {
+  test("a model that is not published (E2)", async () => {
     const error = await failure(transport.embeddings({ model: "nobody/knows", input: ["a"] }));
     expect(error).toMatchObject({ code: "unsupported-model", attempts: 1 });
   });
 
-  test("E9: a key of somewhere else", async () => {
+  test("a key of another data center (E9)", async () => {
     const stranger = createTransport({ baseUrl: service.url, apiKey: "sk-elsewhere" });
     const error = await failure(stranger.embeddings({ model: localDefaults.embedding, input: ["a"] }));
     expect(error).toMatchObject({ code: "unauthorized", status: 401 });
     await stranger.close();
   });
 
-  test("M2, M3: too many and too long inputs are told apart, with their limits", async () => {
+  test("too many and too long inputs are told apart, with their limits (M2, M3)", async () => {
     const model = "citewell/local-lexical";
     const many = await failure(transport.embeddings({ model, input: Array.from({ length: 33 }, () => "a") }));
     expect(many).toMatchObject({ code: "too-large", maxBatchTexts: 32 });

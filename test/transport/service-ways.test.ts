@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { TransportEvent } from "../../src/transport/events.js";
+import type { TransportEvent } from "../../src/transport/calls/events.js";
 import type { TransportOptions } from "../../src/transport/options.js";
 import { failure, streamed, transportFor, vectors } from "../support/transport-for.js";
 import { catVideo, taskBody } from "../support/video-task.js";
@@ -9,7 +9,7 @@ const whole = (finish_reason = "stop") => ({
   json: { choices: [{ index: 0, message: { content: "x" }, finish_reason }] },
 });
 
-describe("R5: documents split over requests", () => {
+describe("documents split over requests (R5)", () => {
   const documents = ["0.1", "0.9", "0.5", "0.7", "0.9"];
   // A service whose scores are what the documents say.
   const reranking = (request: { readonly body: unknown }) => {
@@ -50,7 +50,7 @@ describe("R5: documents split over requests", () => {
   });
 });
 
-describe("E7: headers to trace a call by", () => {
+describe("headers to trace a call by (E7)", () => {
   test("name the call once and each attempt anew", async () => {
     const { transport, upstream } = await transportFor([{ status: 500 }, vectors(1), vectors(1)], {
       traceHeaders: true,
@@ -72,8 +72,8 @@ describe("E7: headers to trace a call by", () => {
   });
 });
 
-describe("E5: an overloaded service that would rather stream", () => {
-  test.each([503, 504])("gets the call after a %d as a stream where the options say so", async (status) => {
+describe("an overloaded service that would rather stream (E5)", () => {
+  test.each([503, 504])("gets the call after a %d as a stream when the options say so", async (status) => {
     const { transport, upstream } = await transportFor([{ status }, streamed("Hel", "lo")], { switchToStream: true });
     expect((await transport.chat(ask)).text).toBe("Hello");
     expect(upstream.requests.map(({ body }) => (body as { stream: boolean }).stream)).toEqual([false, true]);
@@ -89,13 +89,13 @@ describe("E5: an overloaded service that would rather stream", () => {
   });
 });
 
-test("V1: a task is asked for by POST where the options say so", async () => {
+test("a task is asked for by POST when the options say so (V1)", async () => {
   const { transport, upstream } = await transportFor([{ json: taskBody() }], { videoQueryMethod: "POST" });
   await transport.videoTask("cgt-1");
   expect(upstream.requests[0]).toMatchObject({ method: "POST", path: "/llm/v1/contents/generations/tasks/cgt-1" });
 });
 
-test("V13: with retryVideoCreate never, not even a creation that was turned away is sent again", async () => {
+test("with retryVideoCreate never, not even a creation that was turned away is sent again (V13)", async () => {
   const { transport, upstream } = await transportFor([{ status: 429 }, { json: { id: "cgt-1" } }], {
     retryVideoCreate: "never",
   });
@@ -103,7 +103,7 @@ test("V13: with retryVideoCreate never, not even a creation that was turned away
   expect(upstream.requests).toHaveLength(1);
 });
 
-describe("V13: with retryVideoCreate always, a creation that may have arrived", () => {
+describe("with retryVideoCreate always, a creation that may have arrived (V13)", () => {
   const twice = { retryVideoCreate: "always" as const, maxRetries: 1 };
 
   test("is sent again, which makes the video twice", async () => {
@@ -122,14 +122,14 @@ describe("V13: with retryVideoCreate always, a creation that may have arrived", 
   );
 });
 
-test("V17: defaults that the caller wrote go out where the options say so", async () => {
+test("defaults that the caller wrote go out when the options say so (V17)", async () => {
   const { transport, upstream } = await transportFor([{ json: { id: "cgt-1" } }], { videoSendDefaults: true });
   await transport.createVideoTask({ ...catVideo, duration: 5, watermark: false });
   expect(upstream.requests[0]!.body).toMatchObject({ duration: 5, watermark: false });
   expect(upstream.requests[0]!.body).not.toHaveProperty("seed");
 });
 
-test("C3: streams ask for their usage where the options say so, and only streams", async () => {
+test("streams ask for their usage when the options say so, and only streams (C3)", async () => {
   const { transport, upstream } = await transportFor([streamed("a"), whole()], { streamUsage: true });
   for await (const _ of transport.chatStream(ask));
   await transport.chat(ask);
@@ -137,8 +137,8 @@ test("C3: streams ask for their usage where the options say so, and only streams
   expect(upstream.requests[1]!.body).not.toHaveProperty("stream_options");
 });
 
-describe("C18: fields that the contract does not have", () => {
-  test("go out as they are where they are given as such", async () => {
+describe("fields that the contract does not have (C18)", () => {
+  test("are sent as they are when given as extra", async () => {
     const { transport, upstream } = await transportFor([whole(), streamed("a")]);
     const extra = { tool_choice: { type: "function", function: { name: "f" } }, parallel_tool_calls: false };
     await transport.chat(ask, { extra });
@@ -146,7 +146,7 @@ describe("C18: fields that the contract does not have", () => {
     for (const { body } of upstream.requests) expect(body).toMatchObject({ ...ask, ...extra });
   });
 
-  test("are not a way past the checks of those that it has", async () => {
+  test("cannot replace fields that the contract checks", async () => {
     const { transport, upstream } = await transportFor([]);
     const error = await failure(transport.chat(ask, { extra: { temperature: 99 } }));
     expect(error).toMatchObject({ code: "request", attempts: 0 });
@@ -167,23 +167,23 @@ async function warnings(
   return heard.flatMap((event) => (event.type === "warning" ? [event.message] : []));
 }
 
-test("C5: a reply that was cut short is warned of", async () => {
+test("a reply that was cut short is warned of (C5)", async () => {
   expect(await warnings({}, whole("length"))).toEqual([expect.stringContaining("max_tokens")]);
   expect(await warnings({})).toEqual([]);
 });
 
-test("C19: json_object without the word json is warned of, and sent", async () => {
+test("json_object without the word json is warned of, and sent (C19)", async () => {
   const format = { response_format: { type: "json_object" } };
   expect(await warnings(format)).toEqual([expect.stringContaining("no message says json")]);
   const messages = [{ role: "user", content: "Answer in JSON." }];
   expect(await warnings({ ...format, messages })).toEqual([]);
 });
 
-describe("C6: bounds that the contract does not show", () => {
+describe("bounds that the contract does not show (C6)", () => {
   const beyond = { temperature: 2.5, top_k: 200 };
   const eased = (bounds: "off" | "warn") => ({ strictness: { bounds } });
 
-  test("are warned of, and sent, where the options say so", async () => {
+  test("cause a warning and are sent when the options say so", async () => {
     expect(await warnings(beyond, whole(), eased("warn"))).toEqual([
       expect.stringMatching(/^temperature: .*\(got 2\.5\)$/),
       expect.stringMatching(/^top_k: .*\(got 200\)$/),
@@ -191,7 +191,7 @@ describe("C6: bounds that the contract does not show", () => {
     expect(await warnings({ temperature: 2 }, whole(), eased("warn"))).toEqual([]);
   });
 
-  test("are passed over where the options say so, and go out as they are", async () => {
+  test("are skipped when the options say so, and sent as they are", async () => {
     const { transport, upstream } = await transportFor([whole()], eased("off"));
     await transport.chat({ ...ask, ...beyond });
     expect(upstream.requests[0]!.body).toMatchObject(beyond);
@@ -210,7 +210,7 @@ describe("C6: bounds that the contract does not show", () => {
   );
 });
 
-describe("C10: fields of another family", () => {
+describe("fields of another family (C10)", () => {
   test.each(["off", "warn"] as const)("go out with strictness %s", async (family) => {
     const request = { ...ask, enable_thinking: false };
     const { transport, upstream } = await transportFor([whole()], { strictness: { family } });
@@ -220,7 +220,7 @@ describe("C10: fields of another family", () => {
     expect(heard).toEqual(family === "warn" ? [expect.stringContaining("enable_thinking")] : []);
   });
 
-  test("do not take other rules with them", async () => {
+  test("do not relax other rules", async () => {
     const { transport } = await transportFor([], { strictness: { family: "off" } });
     const pictures = [{ role: "user" as const, content: "?" }];
     const models = [{ id: "see", type: "vlm" as const }];
@@ -237,7 +237,7 @@ test.each([
   ["off", 1],
   ["error", 0],
 ] as const)(
-  "V20: with strictness %s a search beside more than text is sent %i times, unwarned",
+  "with strictness %s a search beside more than text is sent %i times, unwarned (V20)",
   async (webSearchTextOnly, times) => {
     const heard: TransportEvent[] = [];
     const { transport, upstream } = await transportFor([{ json: { id: "t" } }], {
@@ -253,7 +253,7 @@ test.each([
   },
 );
 
-test("C11: sampling that a thinking model of the D family ignores is warned of", async () => {
+test("sampling that a thinking model of the D family ignores is warned of (C11)", async () => {
   const models = [{ id: "d", type: "llm", family: "D" } as const];
   const told = (request: object) => warnings(request, whole(), { models });
   const sampling = { temperature: 0.1, presence_penalty: 0.5 };

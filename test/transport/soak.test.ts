@@ -7,7 +7,7 @@ test("every call is accounted for before a service that fails one in five, and n
   expect(discrepancies(report, soaking)).toEqual([]);
   // Each kind of failure was met, the cap was reached, and retries did their work.
   expect(servedByKind(report).size).toBe(8);
-  expect(report.mostWaiting).toBe(soaking.concurrency);
+  expect(report.maxWaiting).toBe(soaking.concurrency);
   expect(report.givenUp.size).toBeGreaterThan(0);
   expect(report.right).toBeGreaterThan(soaking.calls * 0.9);
 });

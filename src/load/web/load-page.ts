@@ -1,60 +1,77 @@
 import { extname } from "node:path";
-import { LoadError } from "../../errors.js";
-import type { ApartLoading } from "../apart/load-apart.js";
-import type { Format, Formats } from "../formats.js";
-import { asLoadError, type FileOutcome } from "../load-file.js";
-import { loadBytes } from "../load-bytes.js";
-import type { ReadContext } from "../source.js";
-import type { RobotRules, Robots } from "./robots.js";
-import type { WebClient } from "./web-client.js";
-import type { WebOptions } from "./web-options.js";
+import { Readable } from "node:stream";
+import { LoadError } from "../../core/errors.js";
+import { Formats, type Format } from "../formats/formats.js";
+import type { FileOutcome } from "../formats/loader.js";
+import { asLoadError } from "../sources/read-files.js";
+import type { ReadContext } from "../sources/source.js";
+import { LoadingWorker } from "../worker/load-bytes.js";
+import { Robots, type RobotRules } from "./robots.js";
+import { WebClient, type WebOptions } from "./web-client.js";
 
-export interface PageContext {
+/** Everything that it takes to fetch and load the pages of one run. */
+export interface Visit {
   readonly client: WebClient;
   readonly robots: Robots;
   readonly formats: Formats;
-  readonly apart: ApartLoading;
+  readonly worker: LoadingWorker;
   readonly options: WebOptions;
-  /** What its documents carry as `source`. */
+  /** Id that the documents carry as `source`. */
   readonly source: string;
   readonly signal: AbortSignal;
   readonly stored: ReadContext["stored"];
 }
 
-/**
- * What comes of a page: mostly one document, whose title is what it says it is, or the last part of its address. One that
- * did not change since it was stored comes as it is stored.
- */
-export async function* loadPage(address: string, context: PageContext): AsyncGenerator<FileOutcome> {
-  const { client, formats, source, signal, options } = context;
+/** Runs `read` with a visit that is closed after it. */
+export async function* visiting<Out>(
+  options: WebOptions,
+  source: string,
+  { signal, stored }: Pick<ReadContext, "signal" | "stored">,
+  read: (visit: Visit) => AsyncIterable<Out>,
+): AsyncGenerator<Out> {
+  const client = new WebClient(options);
+  const worker = new LoadingWorker();
+  const formats = new Formats(options.loaders);
   try {
-    const { delayMs } = await allowed(address, address, context);
-    const before = options.refetch ? undefined : await context.stored?.(address);
-    const page = await client.getIfChanged(address, { signal, gapMs: delayMs, since: before?.revision });
+    yield* read({ client, robots: new Robots(client, options), formats, worker, options, source, signal, stored });
+  } finally {
+    await worker.close();
+    await client.close();
+  }
+}
+
+/**
+ * Yields the outcome of a page: usually one document, titled as the page says, or by the last part of its address. A page
+ * that has not changed since it was stored is yielded as it is stored.
+ */
+export async function* loadPage(address: string, visit: Visit): AsyncGenerator<FileOutcome> {
+  const { client, formats, source, signal, options, worker } = visit;
+  try {
+    const { delayMs } = await allowed(address, address, visit);
+    const before = options.refetch ? undefined : await visit.stored?.(address);
+    const page = await client.getIfChanged(address, {
+      signal,
+      gapMs: delayMs,
+      since: before?.revision,
+      onRedirect: async (url) => (await allowed(url.href, address, visit)).delayMs,
+    });
     if (!page) {
       yield { document: { ...before!, source }, warnings: [] };
       return;
     }
     const { url, bytes, mediaType, charset, revision } = page;
-    if (url.origin !== new URL(address).origin) await allowed(url.href, address, context);
     const path = nameOf(url);
     const format = formatOf(path, mediaType, formats);
     if (!format) {
-      const message = `${address} is ${mediaType || path}: no loader reads that`;
-      throw new LoadError("unsupported", address, message);
+      throw new LoadError("unsupported", address, `${address} is ${mediaType || path}: no loader reads that`);
     }
     if ("rows" in format) {
-      const chunks = (async function* () {
-        yield bytes;
-      })();
-      yield* format.rows(
-        { uri: address, chunks },
-        { mapping: options.rows, source, maxRowBytes: options.maxFileBytes },
-      );
+      const rowOptions = { mapping: options.rows, source, maxRowBytes: options.maxFileBytes };
+      yield* format.rows({ uri: address, chunks: Readable.from([bytes]) }, rowOptions);
       return;
     }
     const file = { path, uri: address, bytes, ...(charset !== undefined && { charset }) };
-    const { warnings = [], ...loaded } = await loadBytes(file, format, { ...options, apart: context.apart, signal });
+    const { warnings = [], ...loaded } = await worker.load(format, file, { timeoutMs: options.timeoutMs, signal });
     const title = loaded.title ?? (path.replace(/\.\w+$/, "") || url.host);
     const document = { uri: address, source, ...loaded, title, ...(revision && { revision }) };
     yield { document, warnings: warnings.map((warning) => `${address}: ${warning}`) };
@@ -65,7 +82,7 @@ export async function* loadPage(address: string, context: PageContext): AsyncGen
 }
 
 /** @throws LoadError (`unsupported`) when the site's robots.txt keeps programs from the page. */
-async function allowed(url: string, address: string, { robots, signal }: PageContext): Promise<RobotRules> {
+async function allowed(url: string, address: string, { robots, signal }: Visit): Promise<RobotRules> {
   const rules = await robots.of(url, signal);
   if (rules.allows(url)) return rules;
   throw new LoadError("unsupported", address, `${address} is kept from programs by the site's robots.txt`);
@@ -81,11 +98,16 @@ function nameOf({ pathname }: URL): string {
   }
 }
 
-/** Types that servers send for whatever they do not know. */
-const untold: ReadonlySet<string> = new Set(["", "application/octet-stream", "binary/octet-stream", "text/plain"]);
+/** Types that servers send for files they do not know. */
+const genericTypes: ReadonlySet<string> = new Set([
+  "",
+  "application/octet-stream",
+  "binary/octet-stream",
+  "text/plain",
+]);
 
 function formatOf(name: string, mediaType: string, formats: Formats): Format | undefined {
   const byName = extname(name) === "" ? undefined : formats.ofFile(name);
   const byType = formats.ofMediaType(mediaType);
-  return untold.has(mediaType) ? (byName ?? byType) : (byType ?? byName);
+  return genericTypes.has(mediaType) ? (byName ?? byType) : (byType ?? byName);
 }

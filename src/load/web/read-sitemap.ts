@@ -1,33 +1,33 @@
+import { gunzipSync } from "node:zlib";
 import { z } from "zod";
-import { LoadError, asError } from "../../errors.js";
-import { resolve } from "../../options.js";
-import type { Document } from "../../types.js";
-import { reportFailed, reportLoaded } from "../read-files.js";
-import { documentSource, type DocumentSource, type ReadContext } from "../source.js";
-import { loadPage, type PageContext } from "./load-page.js";
-import { parseSitemap } from "./sitemap.js";
-import { visiting } from "./visiting.js";
-import { webAddress } from "./web-address.js";
-import { WebOptions } from "./web-options.js";
+import { LoadError, asError, type LoadErrorCode } from "../../core/errors.js";
+import { resolve } from "../../core/options.js";
+import type { Document } from "../../core/types.js";
+import { elementsOf, find, lineOf, parseXml, type HtmlElement } from "../formats/html/tree.js";
+import { reportFailed, reportOutcomes } from "../sources/read-files.js";
+import { documentSource, type DocumentSource, type ReadContext } from "../sources/source.js";
+import { loadPage, visiting, type Visit } from "./load-page.js";
+import { webAddress, withoutFragment } from "./web-address.js";
+import { WebOptions } from "./web-client.js";
 
 export const ReadSitemapOptions = WebOptions.extend({
   /** Read only pages whose address starts with one of these. Default: all of the sitemap's site. */
   include: z.array(z.string().min(1)).min(1).optional(),
-  /** Most pages to read; with more, nothing counts as vanished. Default: 10,000. */
+  /** Pages to read at most; with more, nothing counts as vanished. Default: 10,000. */
   maxPages: z.int().min(1).default(10_000),
-  /** Most sitemaps to read, indexes among them. Default: 100. */
+  /** Sitemaps to read at most, indexes included. Default: 100. */
   maxSitemaps: z.int().min(1).default(100),
 });
 export type ReadSitemapOptions = z.input<typeof ReadSitemapOptions>;
 type Options = z.output<typeof ReadSitemapOptions>;
 
 /**
- * All pages that a site lists. `address` is that of a sitemap or of an index of sitemaps, or that of the site's home page
- * (`https://docs.example.com/`): then the sitemaps are those that its robots.txt names, or else `/sitemap.xml`. Pages of
- * other sites, and those that robots.txt keeps from programs, are passed over with a word, and so is one that is not there
- * any more, which then has vanished.
+ * Reads all pages that a site lists. `address` is that of a sitemap or of an index of sitemaps, or that of the site's home
+ * page (`https://docs.example.com/`): then the sitemaps are those that its robots.txt names, or else `/sitemap.xml`. Pages
+ * of other sites, and those that robots.txt keeps from programs, are passed over and reported, and so is a page that does
+ * not exist any more, which then has vanished.
  *
- * @throws OptionsError for bad options, LoadError (`missing`) for what is no http or https address; when it is read,
+ * @throws OptionsError for bad options, LoadError (`missing`) for anything but an http or https address; when it is read,
  *   LoadError (`empty`) when no page is listed.
  */
 export function readSitemap(address: string, options: ReadSitemapOptions = {}): DocumentSource {
@@ -40,8 +40,8 @@ export function readSitemap(address: string, options: ReadSitemapOptions = {}): 
   async function* read(context: ReadContext): AsyncGenerator<Document> {
     const { report } = context;
     complete = false;
-    yield* visiting(site, id, context, async function* (page): AsyncGenerator<Document> {
-      const listed = await listPages(id, page, site, context);
+    yield* visiting(site, id, context, async function* (visit): AsyncGenerator<Document> {
+      const listed = await listPages(id, visit, site, context);
       const wanted = [...listed.pages].filter((url) => include?.some((start) => url.startsWith(start)) ?? true);
       const pages = wanted.slice(0, maxPages);
       if (pages.length === 0) throw new LoadError("empty", id, `${id} lists no page of ${origin} that is to be read`);
@@ -50,14 +50,10 @@ export function readSitemap(address: string, options: ReadSitemapOptions = {}): 
         report({ type: "warning", message });
       }
       report({ type: "progress", what: "files-found", count: pages.length });
-      for (const url of pages) {
-        for await (const outcome of loadPage(url, page)) {
-          if ("document" in outcome) yield* reportLoaded(outcome, context);
-          else if (isPassedOver(outcome.error)) {
-            report({ type: "skipped", uri: outcome.error.uri, reason: outcome.error.message });
-          } else reportFailed(outcome.error, context);
-        }
-      }
+      const outcomes = async function* () {
+        for (const url of pages) yield* loadPage(url, visit);
+      };
+      yield* reportOutcomes(outcomes(), context, skippedCodes);
       complete = listed.complete && pages.length === wanted.length && include === undefined;
     });
   }
@@ -65,10 +61,8 @@ export function readSitemap(address: string, options: ReadSitemapOptions = {}): 
   return documentSource({ id, read, vanished: (_, source) => source === id && complete });
 }
 
-/** Not there any more, not for programs, or nothing that can be read: no reason to call a site's reading a failure. */
-function isPassedOver({ code }: LoadError): boolean {
-  return code === "missing" || code === "unsupported" || code === "binary" || code === "too-large";
-}
+/** A page that is gone, kept from programs, or unreadable by its kind does not make reading the site a failure. */
+const skippedCodes: readonly LoadErrorCode[] = ["missing", "unsupported", "binary", "too-large"];
 
 interface Listed {
   readonly pages: ReadonlySet<string>;
@@ -77,18 +71,19 @@ interface Listed {
 }
 
 /** Pages of the site that its sitemaps list, in their order. A sitemap that cannot be read is a failure of its own. */
-async function listPages(id: string, page: PageContext, options: Options, context: ReadContext): Promise<Listed> {
+async function listPages(id: string, visit: Visit, options: Options, context: ReadContext): Promise<Listed> {
   const { signal, report } = context;
   const { origin } = new URL(id);
-  const waiting = await sitemapsOf(id, page);
+  const waiting = await sitemapsOf(id, visit);
   const known = new Set(waiting);
   const pages = new Set<string>();
   let complete = true;
   let elsewhere = 0;
   for (let url = waiting.shift(); url !== undefined; url = waiting.shift()) {
     try {
-      const { delayMs } = await page.robots.of(url, signal);
-      const { bytes } = await page.client.get(url, { signal, gapMs: delayMs });
+      const { delayMs } = await visit.robots.of(url, signal);
+      const onRedirect = async (to: URL) => (await visit.robots.of(to.href, signal)).delayMs;
+      const { bytes } = await visit.client.get(url, { signal, gapMs: delayMs, onRedirect });
       const found = parseSitemap(bytes, options.maxFileBytes);
       for (const each of found.pages) {
         if (new URL(each).origin === origin) pages.add(each);
@@ -116,10 +111,57 @@ async function listPages(id: string, page: PageContext, options: Options, contex
   return { pages, complete };
 }
 
-async function sitemapsOf(id: string, { robots, signal }: PageContext): Promise<string[]> {
+async function sitemapsOf(id: string, { robots, signal }: Visit): Promise<string[]> {
   const { pathname, origin } = new URL(id);
   if (pathname !== "/") return [id];
   const { sitemaps } = await robots.of(id, signal);
   const own = sitemaps.filter((url) => URL.canParse(url) && new URL(url).origin === origin);
   return own.length > 0 ? [...new Set(own)] : [`${origin}/sitemap.xml`];
+}
+
+/** A small sitemap may unpack to this much, and a larger one by this ratio more. */
+const [maxRepetitiveBytes, maxRatio] = [2_000_000, 100];
+
+/** The addresses that a sitemap lists. */
+export interface Sitemap {
+  readonly pages: readonly string[];
+  readonly sitemaps: readonly string[];
+}
+
+/**
+ * Parses a sitemap of https://www.sitemaps.org/protocol.html: XML, an index of others, or a text with an address on each
+ * line, any of them packed with gzip. Invalid addresses are left out.
+ *
+ * @throws Error when it is none of these, or unpacks to more bytes than allowed.
+ */
+export function parseSitemap(bytes: Uint8Array, maxBytes: number): Sitemap {
+  const isPacked = bytes[0] === 0x1f && bytes[1] === 0x8b;
+  // Twice a list of addresses at its most repetitive: what packs better is made to fill the memory.
+  const maxOutputLength = Math.min(maxBytes, maxRepetitiveBytes + maxRatio * bytes.length);
+  const text = new TextDecoder().decode(isPacked ? gunzipSync(bytes, { maxOutputLength }) : bytes).trim();
+  if (text.startsWith("<")) {
+    const root = parseXml(text);
+    const locationOf = (entry: HtmlElement) => elementsOf(entry).find(({ name }) => local(name) === "loc");
+    const listed = (wanted: string) =>
+      addresses(find(root, ({ name }) => local(name) === wanted).map((entry) => lineOf(locationOf(entry))));
+    const [pages, sitemaps] = [listed("url"), listed("sitemap")];
+    const isSitemap = find(root, ({ name }) => ["urlset", "sitemapindex"].includes(local(name))).length > 0;
+    if (!isSitemap) throw new Error("it is not a sitemap: there is neither <urlset> nor <sitemapindex> in it");
+    return { pages, sitemaps };
+  }
+  const pages = addresses(text.split(/\s+/u));
+  if (pages.length === 0) throw new Error("it is not a sitemap: it lists no address");
+  return { pages, sitemaps: [] };
+}
+
+function local(name: string): string {
+  return name.slice(name.indexOf(":") + 1);
+}
+
+function addresses(given: readonly string[]): string[] {
+  return given.flatMap((text) => {
+    if (!URL.canParse(text.trim())) return [];
+    const url = new URL(text.trim());
+    return /^https?:$/.test(url.protocol) ? [withoutFragment(url)] : [];
+  });
 }

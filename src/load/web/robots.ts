@@ -1,70 +1,67 @@
 import imported from "robots-parser";
-import { LoadError, asError } from "../../errors.js";
-import { StatusError, type WebClient } from "./web-client.js";
-import type { WebOptions } from "./web-options.js";
+import { LoadError, asError } from "../../core/errors.js";
+import { StatusError, type WebClient, type WebOptions } from "./web-client.js";
 
 // Its types say that the function is a property of the module; it is the module.
 const robotsParser = imported as unknown as typeof imported.default;
 
-/** What a site asks of programs. */
+/** Rules of a site for programs. */
 export interface RobotRules {
   readonly allows: (url: string) => boolean;
-  /** Least time between two requests that it asks for. */
+  /** Time between two requests that it asks for, at least. */
   readonly delayMs: number;
   /** Addresses of its sitemaps. */
   readonly sitemaps: readonly string[];
 }
 
-const longestDelayMs = 60_000;
+const maxDelayMs = 60_000;
+/** 500 KiB, which is what a program has to read of a longer file at least: RFC 9309, 2.5. */
+const maxBytes = 500 * 1024;
 
 /**
- * The rules of each site that is visited, asked for once. Where there is no robots.txt, all is allowed; where the server
- * cannot say, nothing is, as RFC 9309 has it.
+ * Fetches the rules of each visited site once. Without a robots.txt everything is allowed; when the server fails to answer,
+ * nothing is, as RFC 9309 says.
  */
 export class Robots {
   readonly #client: WebClient;
-  readonly #options: Pick<WebOptions, "robots" | "userAgent">;
-  readonly #gapMs: number;
+  readonly #options: Pick<WebOptions, "robots" | "userAgent" | "requestsPerSecond">;
   readonly #known = new Map<string, Promise<RobotRules>>();
 
   constructor(client: WebClient, options: Pick<WebOptions, "robots" | "userAgent" | "requestsPerSecond">) {
     this.#client = client;
     this.#options = options;
-    this.#gapMs = 1000 / options.requestsPerSecond;
   }
 
-  /** @throws LoadError when the server could not be asked. */
+  /** @throws LoadError when the server fails to answer. */
   of(url: string, signal: AbortSignal): Promise<RobotRules> {
     const { origin } = new URL(url);
-    let rules = this.#known.get(origin);
-    if (!rules) {
-      rules = this.#ask(origin, signal);
-      this.#known.set(origin, rules);
-    }
+    const rules = this.#known.get(origin) ?? this.#ask(origin, signal);
+    this.#known.set(origin, rules);
     return rules;
   }
 
   async #ask(origin: string, signal: AbortSignal): Promise<RobotRules> {
-    const everything = { allows: () => true, delayMs: this.#gapMs, sitemaps: [] };
-    if (!this.#options.robots) return everything;
+    const { robots, userAgent, requestsPerSecond } = this.#options;
+    const gapMs = 1000 / requestsPerSecond;
+    const everything = { allows: () => true, delayMs: gapMs, sitemaps: [] };
+    if (!robots) return everything;
     const address = `${origin}/robots.txt`;
-    const { userAgent } = this.#options;
     try {
-      const { bytes } = await this.#client.get(address, { signal, gapMs: this.#gapMs });
-      const parsed = robotsParser(address, new TextDecoder().decode(bytes));
-      const delayMs = Math.min(1000 * (parsed.getCrawlDelay(userAgent) ?? 0), longestDelayMs);
+      const { bytes } = await this.#client.get(address, { signal, gapMs, firstBytes: maxBytes });
+      // A rule that was cut in two would mean something else.
+      const whole = bytes.length < maxBytes ? bytes : bytes.subarray(0, Buffer.from(bytes).lastIndexOf("\n") + 1);
+      const parsed = robotsParser(address, new TextDecoder().decode(whole));
+      const delayMs = Math.min(1000 * (parsed.getCrawlDelay(userAgent) ?? 0), maxDelayMs);
       return {
         allows: (url) => parsed.isAllowed(url, userAgent) ?? true,
-        delayMs: Math.max(this.#gapMs, delayMs),
+        delayMs: Math.max(gapMs, delayMs),
         sitemaps: parsed.getSitemaps(),
       };
     } catch (thrown) {
       if (thrown instanceof StatusError && thrown.status < 500 && thrown.status !== 429) return everything;
       signal.throwIfAborted();
-      const { message } = asError(thrown);
-      throw new LoadError("unreadable", address, `${message}: while robots.txt cannot be asked, nothing is fetched`, {
-        cause: thrown,
-      });
+      const message = `${asError(thrown).message}: while robots.txt cannot be read, nothing is fetched`;
+      throw new LoadError("unreadable", address, message, { cause: thrown });
     }
   }
 }

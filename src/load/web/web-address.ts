@@ -1,9 +1,10 @@
-import { LoadError } from "../../errors.js";
+import { LoadError } from "../../core/errors.js";
 
-/** @throws LoadError (`missing`) for what is no http or https address. */
+/** @throws LoadError (`missing`) for anything but an http or https address. */
 export function webAddress(given: string): string {
   if (isWebAddress(given) && URL.canParse(given)) return withoutFragment(new URL(given));
-  throw new LoadError("missing", given, `${given} is no address of a page: it has to start with http:// or https://`);
+  const message = `${given} is not the address of a page: it has to start with http:// or https://`;
+  throw new LoadError("missing", given, message);
 }
 
 export function isWebAddress(given: string): boolean {
@@ -15,7 +16,7 @@ export function isSitemapAddress(address: string): boolean {
   return URL.canParse(address) && /(?:^|\/)[^/]*sitemap[^/]*\.(?:xml|txt)(?:\.gz)?$/i.test(new URL(address).pathname);
 }
 
-/** An address as pages are known by: without the place in the page. */
+/** The address of a page without the place in it. */
 export function withoutFragment(url: URL): string {
   const bare = new URL(url);
   bare.hash = "";

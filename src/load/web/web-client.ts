@@ -1,13 +1,37 @@
-import { gunzip, type ZlibOptions } from "node:zlib";
-import { promisify } from "node:util";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createGunzip } from "node:zlib";
 import type { Agent, Dispatcher } from "undici";
-import { LoadError, asError } from "../../errors.js";
-import { guardedLookup, isRefusedHost, type MayReach } from "../../network/guarded-lookup.js";
+import { z } from "zod";
+import { LoadError, asError } from "../../core/errors.js";
+import { guardedLookup, isRefusedHost, type MayReach, isPublicAddress } from "../../network/addresses.js";
 import { httpClient } from "../../network/http-client.js";
-import { isPublicAddress } from "../../network/public-address.js";
-import type { Revision } from "../../types.js";
-import { Pace } from "./pace.js";
-import type { WebOptions } from "./web-options.js";
+import type { Revision } from "../../core/types.js";
+import { LoadOptions } from "../sources/read-files.js";
+
+/** How pages are fetched: slowly, and only where a site's robots.txt lets this program in. */
+export const WebOptions = LoadOptions.extend({
+  /** Requests a second to one host, at most, 0.01 to 100; a longer `Crawl-delay` of its robots.txt wins. Default: 1. */
+  requestsPerSecond: z.number().min(0.01).max(100).default(1),
+  /** Longest time for one request with its redirects, in milliseconds, 100 to 600,000. Default: 30,000. */
+  requestTimeoutMs: z.int().min(100).max(600_000).default(30_000),
+  /**
+   * Fetch all pages anew. False: only those that changed since they were stored, as their servers tell by `ETag` and
+   * `Last-Modified`. Set it after loaders of your own have changed. Default: false.
+   */
+  refetch: z.boolean().default(false),
+  /** Redirects to follow for one page, at most, 0 to 20. Default: 5. */
+  maxRedirects: z.int().min(0).max(20).default(5),
+  /** Ask robots.txt before a page. Leave this on for sites that are not yours. Default: true. */
+  robots: z.boolean().default(true),
+  /** Name of this program for servers and robots.txt. Default: `citewell`. */
+  userAgent: z
+    .string()
+    .regex(/^[\x21-\x7e][\x20-\x7e]*$/, "must be printable ASCII")
+    .default("citewell"),
+  /** Fetch from addresses of this machine and its network too. Default: false. */
+  allowPrivate: z.boolean().default(false),
+});
+export type WebOptions = z.output<typeof WebOptions>;
 
 export interface Page {
   /** Where the redirects led. */
@@ -16,24 +40,32 @@ export interface Page {
   readonly mediaType: string;
   readonly charset: string | undefined;
   readonly bytes: Uint8Array;
-  /** What the server calls this state of the page, if it says so. */
+  /** Names that the server gives to this state of the page, if any. */
   readonly revision: Revision | undefined;
 }
 
 export interface GetCall {
   readonly signal: AbortSignal;
-  /** Least time between two requests to the host. */
+  /** Time between two requests to the host, at least. */
   readonly gapMs: number;
+  /** State of the page when it was last fetched. */
+  readonly since?: Revision | undefined;
+  /**
+   * Called with the address that a redirect leads to, before anything is sent there. Resolves to the time between two
+   * requests to its host; a rejection ends the call. Default: every redirect is followed.
+   */
+  readonly onRedirect?: (url: URL) => Promise<number>;
+  /** Bytes of the page to read: the rest is left out. Default: a page of more than `maxFileBytes` is an error. */
+  readonly firstBytes?: number;
 }
 
-export interface GetChangedCall extends GetCall {
-  /** What the page was when it was fetched before. */
-  readonly since: Revision | undefined;
-}
+type Answer =
+  | { readonly page: Page }
+  /** `tookMs` leaves out the time that the request waited for its turn. */
+  | { readonly location: URL; readonly tookMs: number }
+  | "unchanged";
 
-type Answer = { readonly page: Page } | { readonly location: URL } | "unchanged";
-
-/** The server answered, with a status that is no page. */
+/** The server answered with a status other than that of a page. */
 export class StatusError extends LoadError {
   readonly status: number;
 
@@ -44,10 +76,9 @@ export class StatusError extends LoadError {
   }
 }
 
-const unpack = promisify<Uint8Array, ZlibOptions, Buffer>(gunzip);
-/** Times that a server's "too busy" is taken for "later", and the longest wait it may ask for. */
-const mostAttempts = 3;
-const longestWaitMs = 60_000;
+/** A busy server is asked again so often, and waits longer than this are not waited for. */
+const maxAttempts = 3;
+const maxWaitMs = 60_000;
 
 /** Fetches pages from the public internet: at a pace, within limits of time, size and redirects. */
 export class WebClient {
@@ -56,9 +87,10 @@ export class WebClient {
   readonly #mayReach: MayReach;
   readonly #pace = new Pace();
 
-  constructor(options: WebOptions) {
+  /** @param mayReach which addresses it may connect to, whether a page's own, behind a redirect, or that of a name */
+  constructor(options: WebOptions, mayReach: MayReach = options.allowPrivate ? () => true : isPublicAddress) {
     this.#options = options;
-    this.#mayReach = options.allowPrivate ? () => true : isPublicAddress;
+    this.#mayReach = mayReach;
     const lookup = guardedLookup(this.#mayReach, refused);
     this.#agent = new (httpClient().Agent)({ connect: { timeout: options.requestTimeoutMs, lookup } });
   }
@@ -67,48 +99,60 @@ export class WebClient {
     return this.#agent.destroy();
   }
 
-  /** @throws LoadError when there is no page to be had; an abort as the signal's own reason. */
-  async get(address: string, call: GetCall): Promise<Page> {
-    const page = await this.getIfChanged(address, { ...call, since: undefined });
-    // A server that was told of no state cannot say that it is the same.
+  /** @throws LoadError when the page cannot be fetched; an abort as the signal's own reason. */
+  async get(address: string, call: Omit<GetCall, "since">): Promise<Page> {
+    const page = await this.getIfChanged(address, call);
+    // A server that was sent no state cannot answer "unchanged".
     if (page) return page;
     throw new StatusError(address, 304);
   }
 
   /**
-   * The page, or `undefined` when it is what it was before.
+   * Fetches the page, or `undefined` when it has not changed.
    *
    * @throws as `get` does.
    */
-  async getIfChanged(address: string, { signal, gapMs, since }: GetChangedCall): Promise<Page | undefined> {
+  async getIfChanged(address: string, call: GetCall): Promise<Page | undefined> {
+    const { signal, since, onRedirect } = call;
+    let { gapMs } = call;
     let url = new URL(address);
+    let leftMs = this.#options.requestTimeoutMs;
     try {
       for (let redirects = 0; redirects <= this.#options.maxRedirects; redirects++) {
-        // Behind a redirect there may be another page than before, and an older one.
-        const known = redirects === 0 ? since : withoutDate(since);
-        const answer = await this.#send(url, address, { signal, gapMs }, known);
+        this.#refuseUnreachable(url);
+        if (redirects > 0 && onRedirect) gapMs = await onRedirect(url);
+        // A redirect may lead to another page than before, even to an older one.
+        const known = redirects === 0 ? since : since?.etag === undefined ? undefined : { etag: since.etag };
+        const answer = await this.#send(url, address, leftMs, { ...call, gapMs, since: known });
         if (answer === "unchanged") return undefined;
         if ("page" in answer) return answer.page;
         url = answer.location;
+        leftMs = Math.max(0, Math.ceil(leftMs - answer.tookMs));
       }
     } catch (thrown) {
       signal.throwIfAborted();
       if (thrown instanceof LoadError) throw thrown;
-      throw new LoadError("unreadable", address, `${address} cannot be fetched: ${reasonOf(thrown)}`, {
-        cause: thrown,
-      });
+      const cause = asError(thrown);
+      const late = cause.name === "TimeoutError" ? "it took longer than requestTimeoutMs" : "";
+      const message = `${address} cannot be fetched: ${late || cause.message || cause.name}`;
+      throw new LoadError("unreadable", address, message, { cause: thrown });
     }
     const message = `${address} redirects more than ${this.#options.maxRedirects} times: raise maxRedirects`;
     throw new LoadError("unreadable", address, message);
   }
 
-  async #send(url: URL, address: string, { signal, gapMs }: GetCall, since?: Revision): Promise<Answer> {
-    const { requestTimeoutMs, userAgent } = this.#options;
+  #refuseUnreachable(url: URL): void {
     if (!/^https?:$/.test(url.protocol)) throw new Error(`${url.protocol} is neither http nor https`);
     if (isRefusedHost(url, this.#mayReach)) throw refused(url.hostname);
+  }
+
+  async #send(url: URL, address: string, timeoutMs: number, call: GetCall): Promise<Answer> {
+    const { signal, gapMs, since, firstBytes } = call;
+    const { userAgent } = this.#options;
     for (let attempt = 1; ; attempt++) {
       await this.#pace.turn(url.host, gapMs, signal);
-      const timeout = AbortSignal.timeout(requestTimeoutMs);
+      const sentAt = performance.now();
+      const timeout = AbortSignal.timeout(timeoutMs);
       const reply = await httpClient().request(url, {
         dispatcher: this.#agent,
         headers: {
@@ -121,37 +165,49 @@ export class WebClient {
       });
       const { statusCode, headers, body } = reply;
       body.on("error", () => {});
-      if (statusCode === 200) return { page: await this.#page(reply, url, address) };
+      if (statusCode === 200) return { page: await this.#page(reply, url, address, firstBytes) };
       body.destroy();
       if (statusCode === 304 && Object.keys(conditions(since)).length > 0) return "unchanged";
       const { location } = headers;
       if (statusCode >= 300 && statusCode < 400 && typeof location === "string")
-        return { location: new URL(location, url) };
-      const waitMs = Math.max(gapMs, 1000 * Number(headers["retry-after"] ?? 2 ** attempt) || 0);
+        return { location: new URL(location, url), tookMs: performance.now() - sentAt };
+      const waitMs = Math.max(gapMs, requestedWaitMs(headers["retry-after"]) ?? 1000 * 2 ** attempt);
       const isBusy = statusCode === 429 || statusCode === 503;
-      if (!isBusy || attempt === mostAttempts || waitMs > longestWaitMs) throw new StatusError(address, statusCode);
+      if (!isBusy || attempt === maxAttempts || waitMs > maxWaitMs) throw new StatusError(address, statusCode);
       await this.#pace.turn(url.host, waitMs - gapMs, signal);
     }
   }
 
-  async #page({ headers, body }: Dispatcher.ResponseData, url: URL, address: string): Promise<Page> {
+  async #page(
+    { headers, body }: Dispatcher.ResponseData,
+    url: URL,
+    address: string,
+    firstBytes = Infinity,
+  ): Promise<Page> {
     const { maxFileBytes } = this.#options;
     const tooLarge = () =>
-      new LoadError("too-large", address, `${address} has more than ${maxFileBytes} bytes, which is maxFileBytes`);
+      new LoadError("too-large", address, `${address} has more than ${maxFileBytes} bytes, which is maxFileBytes`, {
+        option: "maxFileBytes",
+      });
+    let content: AsyncIterable<Uint8Array> = body;
+    if (headers["content-encoding"] === "gzip") {
+      const unpacking = createGunzip();
+      body.on("error", (error) => unpacking.destroy(error));
+      content = body.pipe(unpacking);
+    }
     const pieces: Uint8Array[] = [];
     let size = 0;
-    for await (const piece of body as AsyncIterable<Uint8Array>) {
-      size += piece.length;
-      if (size > maxFileBytes) throw tooLarge();
-      pieces.push(piece);
+    try {
+      for await (const piece of content) {
+        size += piece.length;
+        pieces.push(piece);
+        if (size >= firstBytes) break;
+        if (size > maxFileBytes) throw tooLarge();
+      }
+    } finally {
+      body.destroy();
     }
-    const sent = Buffer.concat(pieces);
-    const packed = headers["content-encoding"] === "gzip";
-    const bytes = packed
-      ? await unpack(sent, { maxOutputLength: maxFileBytes }).catch((error: Error & { readonly code?: unknown }) => {
-          throw error.code === "ERR_BUFFER_TOO_LARGE" ? tooLarge() : error;
-        })
-      : sent;
+    const bytes = Buffer.concat(pieces).subarray(0, firstBytes);
     const [type = "", ...parameters] = String(headers["content-type"] ?? "").split(";");
     const charset = parameters.map((each) => /^\s*charset\s*=\s*"?([\w.:-]+)/i.exec(each)?.[1]).find(Boolean);
     const revision = revisionOf(headers);
@@ -159,15 +215,22 @@ export class WebClient {
   }
 }
 
-/** Longer names of a state are no names. */
-const longestName = 1024;
+/** A `Retry-After`, which is a number of seconds or a date, in milliseconds from now. */
+function requestedWaitMs(value: string | readonly string[] | undefined): number | undefined {
+  const text = String(value ?? "").trim();
+  if (/^\d+$/.test(text)) return 1000 * Number(text);
+  const date = Date.parse(text);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
+}
+
+/** Longer names of a state are ignored. */
+const maxNameLength = 1024;
 
 function revisionOf(headers: Dispatcher.ResponseData["headers"]): Revision | undefined {
   const named = (name: string) => {
     const value = headers[name];
-    return typeof value === "string" && /^[\x20-\x7e\x80-\xff]+$/.test(value) && value.length <= longestName
-      ? value
-      : undefined;
+    const isName = typeof value === "string" && /^[\x20-\x7e\x80-\xff]+$/.test(value);
+    return isName && value.length <= maxNameLength ? value : undefined;
   };
   const [etag, lastModified] = [named("etag"), named("last-modified")];
   if (etag === undefined && lastModified === undefined) return undefined;
@@ -182,15 +245,28 @@ function conditions({ etag, lastModified }: Revision = {}): Readonly<Record<stri
   };
 }
 
-function withoutDate({ etag }: Revision = {}): Revision {
-  return etag === undefined ? {} : { etag };
+class PrivateAddressError extends Error {
+  readonly option = "allowPrivate";
 }
 
 function refused(what: string): Error {
-  return new Error(`${what}, which is not an address of the public internet: set allowPrivate if you mean it`);
+  const message = `${what}, which is not an address of the public internet: set allowPrivate if you mean it`;
+  return new PrivateAddressError(message);
 }
 
-function reasonOf(thrown: unknown): string {
-  const error = asError(thrown);
-  return error.name === "TimeoutError" ? "it took longer than requestTimeoutMs" : error.message || error.name;
+/** Spaces out the requests to each host. */
+class Pace {
+  readonly #next = new Map<string, number>();
+
+  /** Waits until a request to the host may be sent, at least `gapMs` after the one before. */
+  async turn(host: string, gapMs: number, signal: AbortSignal): Promise<void> {
+    const now = performance.now();
+    const at = Math.max(now, this.#next.get(host) ?? 0);
+    this.#next.set(host, at + gapMs);
+    if (at <= now) return;
+    // The timer's own error would wrap the caller's reason.
+    await sleep(at - now, undefined, { signal }).catch(() => signal.throwIfAborted());
+    // A request that waited too long delays the next one from its own start.
+    this.#next.set(host, Math.max(this.#next.get(host)!, performance.now() + gapMs));
+  }
 }

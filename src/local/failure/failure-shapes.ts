@@ -79,7 +79,7 @@ function escapeHtml(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 }
 
-/** The answer to a failure. */
+/** The HTTP response of a failure. */
 export function failureResponse(
   shape: FailureShape,
   failure: ShapedFailure,

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { OptionsError, StoreError } from "../../errors.js";
+import { OptionsError, StoreError } from "../../core/errors.js";
 import { type Database, guarded, openExclusiveDatabase } from "../../sqlite/database.js";
-import { isForgotten, type VideoTask } from "./video-task.js";
+import { isForgotten, VideoTask } from "./video-task.js";
 
 /** A task as it was found again. */
 export interface KeptTask {
@@ -14,7 +14,7 @@ export interface KeptTask {
 export interface TaskDatabase {
   /** Where the clock of the service stands now: it went on meanwhile. */
   readonly startSeconds: number;
-  /** What earlier runs left, oldest first. */
+  /** Tasks of earlier runs, oldest first. */
   readonly kept: readonly KeptTask[];
   /** Adds a task, or replaces what is known of it. */
   readonly put: (task: VideoTask) => void;
@@ -23,28 +23,6 @@ export interface TaskDatabase {
   readonly told: (id: string, sinceSeconds: number) => void;
   readonly close: () => void;
 }
-
-/** What a task of an earlier run must have for its states, its view and its files to be told. */
-const StoredTask = z.looseObject({
-  id: z.string(),
-  createdSeconds: z.number(),
-  queueSeconds: z.number(),
-  runSeconds: z.number(),
-  outcome: z.enum(["succeeded", "failed", "stuck"]),
-  error: z.object({ code: z.string(), message: z.string() }),
-  cancelledSeconds: z.number().optional(),
-  callbackUrl: z.string().optional(),
-  linkToken: z.string(),
-  plan: z.looseObject({
-    model: z.string(),
-    size: z.object({ width: z.number(), height: z.number() }),
-    durationSeconds: z.number(),
-    expiresAfterSeconds: z.number(),
-    referenceSeconds: z.number(),
-    seed: z.number(),
-    contentHash: z.number(),
-  }),
-});
 
 interface TaskRow {
   readonly task: string;
@@ -101,7 +79,7 @@ export function openTaskDatabase(path: string, timeScale: number): TaskDatabase 
 
 function prepared(database: Database, path: string, timeScale: number): TaskDatabase {
   check(database, path);
-  // What is written outlives the process however that ends, without waiting for the disk at every request: a power cut
+  // Writes survive any end of the process without waiting for the disk at every request: a power cut
   // may lose the last of it, and nothing before.
   database.pragma("journal_mode = WAL");
   database.pragma("synchronous = NORMAL");
@@ -110,7 +88,7 @@ function prepared(database: Database, path: string, timeScale: number): TaskData
     .prepare<[], TaskRow>("SELECT task, told_seconds FROM tasks ORDER BY position")
     .all()
     .map(({ task, told_seconds: told }) => ({
-      task: StoredTask.parse(JSON.parse(task)) as unknown as VideoTask,
+      task: VideoTask.parse(JSON.parse(task)),
       toldSeconds: told ?? Number.NEGATIVE_INFINITY,
     }));
   const clock = database.prepare<[], ClockRow>("SELECT service_seconds, wall_seconds, time_scale FROM clock").get();
@@ -118,7 +96,11 @@ function prepared(database: Database, path: string, timeScale: number): TaskData
     (seconds, { task }) => Math.max(seconds, task.createdSeconds, task.cancelledSeconds ?? 0),
     0,
   );
-  const reached = clock === undefined ? wallSeconds : Math.max(latest, clockSeconds(clock, wallSeconds));
+  // A wall clock that was set back does not turn the service's time back.
+  const reached =
+    clock === undefined
+      ? wallSeconds
+      : Math.max(latest, clock.service_seconds + Math.max(0, wallSeconds - clock.wall_seconds) * clock.time_scale);
   const kept = found.filter(({ task }) => !isForgotten(task, reached));
   // With nothing left to agree with, time that ran ahead of the wall clock begins anew.
   const startSeconds = kept.length === 0 ? wallSeconds : reached;
@@ -142,11 +124,6 @@ function prepared(database: Database, path: string, timeScale: number): TaskData
     told: (id, sinceSeconds) => void told.run(sinceSeconds, id),
     close: () => void database.close(),
   };
-}
-
-/** The service's time at a moment of the wall clock. A wall clock that was set back does not turn it back. */
-function clockSeconds(clock: ClockRow, wallSeconds: number): number {
-  return clock.service_seconds + Math.max(0, wallSeconds - clock.wall_seconds) * clock.time_scale;
 }
 
 /** Makes the tables in an empty file; in any other, they must be there and sound. */
@@ -193,6 +170,6 @@ function explained(error: unknown, path: string): unknown {
   if (error instanceof StoreError || error instanceof OptionsError) return error;
   const reason = error instanceof Error ? error.message : String(error);
   if (error instanceof SyntaxError || error instanceof z.ZodError)
-    return damaged(path, "a task in it is not one", error);
+    return damaged(path, "a task in it cannot be read", error);
   return new OptionsError("config", `Video tasks cannot be kept in ${path}: ${reason}`, { cause: error });
 }

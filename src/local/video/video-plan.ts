@@ -2,36 +2,11 @@ import { createHash, randomInt } from "node:crypto";
 import type { z } from "zod";
 import { videoDefaults, type VideoRequest } from "../../contract/video.js";
 import { contentRoles } from "../../contract/video-content.js";
-import { dataFacts } from "./data-facts.js";
-import { fixedRatios, frameSize, nearestRatio, type FixedRatio, type FrameSize } from "./frame-size.js";
+import { dataFacts } from "./media-facts.js";
+import { framesPerSecond, type VideoPlan } from "./video-task.js";
+import { fixedRatios, frameSize, nearestRatio, type FixedRatio } from "./file/frame-size.js";
 
 export type CheckedVideoRequest = z.output<typeof VideoRequest>;
-
-/** What a video will be, every default filled in and every choice made. */
-export interface VideoPlan {
-  readonly model: string;
-  readonly resolution: string;
-  readonly ratio: FixedRatio;
-  readonly size: FrameSize;
-  readonly durationSeconds: number;
-  /** Where the caller counted in frames. */
-  readonly frames?: number;
-  readonly seed: number;
-  readonly generateAudio: boolean;
-  readonly returnLastFrame: boolean;
-  readonly serviceTier: string;
-  readonly expiresAfterSeconds: number;
-  readonly watermark: boolean;
-  readonly safetyIdentifier?: string;
-  /** Times the model searched; undefined where it was not allowed to. */
-  readonly searches?: number;
-  /** Counted for what a model reads of its reference videos. */
-  readonly referenceSeconds: number;
-  /** Decides the picture, with the seed: equal for equal content. */
-  readonly contentHash: number;
-}
-
-export const framesPerSecond = 24;
 
 /** Addresses are not fetched, so a reference video counts as this long: three of them are the most that is allowed. */
 const assumedReferenceSeconds = 5;
@@ -69,11 +44,11 @@ export function planVideo(request: CheckedVideoRequest): VideoPlan {
   };
 }
 
-const shortestSeconds = 4;
-const longestSeconds = 15;
+const minSeconds = 4;
+const maxSeconds = 15;
 
 function chosenDuration({ duration = videoDefaults.duration }: CheckedVideoRequest, hash: Buffer): number {
-  return duration === -1 ? shortestSeconds + (hash.readUInt8(4) % (longestSeconds - shortestSeconds + 1)) : duration;
+  return duration === -1 ? minSeconds + (hash.readUInt8(4) % (maxSeconds - minSeconds + 1)) : duration;
 }
 
 /**
@@ -89,10 +64,4 @@ function adaptiveRatio(content: CheckedVideoRequest["content"]): FixedRatio {
   return facts?.width === undefined || facts.height === undefined || facts.height === 0
     ? fixedRatios[0]
     : nearestRatio({ width: facts.width, height: facts.height });
-}
-
-/** `w × h / 1024 × (24 × seconds + 1)`, with the frames of reference videos counted too. Pure. */
-export function videoTokens({ size, durationSeconds, referenceSeconds }: VideoPlan): number {
-  const frames = framesPerSecond * (durationSeconds + referenceSeconds) + 1;
-  return Math.floor(((size.width * size.height) / 1024) * frames);
 }

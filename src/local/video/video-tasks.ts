@@ -1,14 +1,47 @@
 import { randomBytes } from "node:crypto";
-import type { MayReach } from "../../network/guarded-lookup.js";
-import { Refusal } from "../failure/refusal.js";
+import { z } from "zod";
+import type { MayReach } from "../../network/addresses.js";
+import { RequestFailure } from "../failure/request-failure.js";
 import type { Faults } from "../faults/faults.js";
 import type { ServiceClock } from "../service-clock.js";
-import { CallbackSender } from "./callback-sender.js";
-import { taskView } from "./task-view.js";
-import type { VideoSettings } from "./video-options.js";
-import type { VideoPlan } from "./video-plan.js";
+import { CallbackSender } from "./callbacks.js";
 import type { TaskDatabase } from "./task-database.js";
-import { isForgotten, taskState, taskStates, untoldStates, type VideoTask, type VideoTaskState } from "./video-task.js";
+
+import {
+  isForgotten,
+  taskState,
+  taskStates,
+  taskView,
+  untoldStates,
+  type VideoPlan,
+  type VideoTask,
+  type VideoTaskState,
+} from "./video-task.js";
+
+export const VideoOptions = z.strictObject({
+  /** Seconds of the service's time that a task waits before it runs. 0 to 259,200, default 2. */
+  queueSeconds: z.number().min(0).max(259_200).default(2),
+  /** Seconds of the service's time that a task runs. 0 to 259,200, default 30. */
+  runSeconds: z.number().min(0).max(259_200).default(30),
+  /**
+   * Whether callbacks go to addresses that are not this machine. Default: true. They follow no redirects, and carry
+   * nothing but the task.
+   */
+  remoteCallbacks: z.boolean().default(true),
+  /**
+   * Whether they go to addresses that are not public: of the local network, and of this machine where the service
+   * listens to others too. A service that listens on loopback calls loopback in any case. Default: false.
+   */
+  privateCallbacks: z.boolean().default(false),
+  /** Most tasks that are remembered; one more is refused with 429. 1 to 1,000,000, default 10,000. */
+  maxTasks: z.int().min(1).max(1_000_000).default(10_000),
+  /**
+   * An SQLite file that keeps the tasks, so that they go on by their clock after a restart; made where there is none.
+   * One service uses it at a time. Default: none, tasks end with the service.
+   */
+  file: z.string().min(1).optional(),
+});
+export type VideoSettings = z.output<typeof VideoOptions>;
 
 export interface VideoTasksParts {
   readonly settings: VideoSettings;
@@ -17,12 +50,12 @@ export interface VideoTasksParts {
   readonly mayCall: MayReach;
   /** Address of the service, known once it listens. */
   readonly baseUrl: () => string;
-  /** Where they outlive the service. */
+  /** Keeps tasks from one run of the service to the next. */
   readonly database: TaskDatabase | undefined;
 }
 
 /** Longest wait that a timer takes. */
-const longestTimerMs = 2 ** 31 - 1;
+const maxTimerMs = 2 ** 31 - 1;
 
 /** The tasks of one service. */
 export class VideoTasks {
@@ -40,7 +73,7 @@ export class VideoTasks {
     for (const { task } of parts.database?.kept ?? []) this.#tasks.set(task.id, task);
   }
 
-  /** Goes on with the callbacks of tasks that an earlier run left. To be called once the service listens. */
+  /** Continues the callbacks of tasks of an earlier run. To be called once the service listens. */
   resume(): void {
     const now = this.#parts.clock.nowSeconds();
     for (const { task, toldSeconds } of this.#parts.database?.kept ?? []) {
@@ -54,12 +87,15 @@ export class VideoTasks {
     return this.#parts.mayCall;
   }
 
-  /** @throws {Refusal} when as many are remembered as may be. */
+  /** @throws {RequestFailure} when as many are remembered as may be. */
   create(plan: VideoPlan, callbackUrl?: string): VideoTask {
     this.#forget();
     const { settings, clock, faults } = this.#parts;
     if (this.#tasks.size >= settings.maxTasks) {
-      throw new Refusal("too-many-tasks", `The service keeps at most ${settings.maxTasks} tasks: delete some first`);
+      throw new RequestFailure(
+        "too-many-tasks",
+        `The service keeps at most ${settings.maxTasks} tasks: delete some first`,
+      );
     }
     const { outcome, errorCode, errorMessage } = faults.settings.video;
     const createdSeconds = clock.nowSeconds();
@@ -137,25 +173,20 @@ export class VideoTasks {
         if (clock.nowSeconds() < state.sinceSeconds) this.#announce(id, state);
         else this.#send(id, state);
       },
-      Math.min(Math.ceil(waitMs), longestTimerMs),
+      Math.min(Math.ceil(waitMs), maxTimerMs),
     ).unref();
     this.#timers.add(timer);
-  }
-
-  /** A disk that is full must not end the service: after a restart, the receiver hears of the state again. */
-  #remember(id: string, { sinceSeconds }: VideoTaskState): void {
-    try {
-      this.#parts.database?.told(id, sinceSeconds);
-    } catch {
-      return;
-    }
   }
 
   #send(id: string, state: VideoTaskState): void {
     const task = this.get(id);
     // A task that was cancelled since never comes to this state.
     if (task?.callbackUrl === undefined || task.cancelledSeconds !== undefined) return;
-    this.#remember(id, state);
+    try {
+      this.#parts.database?.told(id, state.sinceSeconds);
+    } catch {
+      // A disk that is full must not end the service: after a restart, the receiver hears of the state again.
+    }
     const body = taskView(task, state, this.#parts.baseUrl());
     this.#callbacks.send({ taskId: id, status: state.status, url: task.callbackUrl, body });
   }

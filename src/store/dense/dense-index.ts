@@ -1,25 +1,25 @@
-import type { AllowedLabels } from "../allowed-labels.js";
-import type { Position } from "../changes.js";
-import type { Ranking } from "../top-k.js";
+import type { AllowedLabels } from "../derived/allowed-labels.js";
+import type { Position } from "../derived/changes.js";
+import type { Ranking } from "../derived/top-k.js";
 
 export interface DenseConditions {
-  /** Only these. */
+  /** Only these chunks. Default: all. */
   readonly allowed?: AllowedLabels | undefined;
-  /** How far the index has to have followed the store. Default: all that is committed. */
+  /** The changes that a search must see. Default: everything committed. */
   readonly upTo?: Position | undefined;
 }
 
-/** The vectors of a store's chunks. */
+/** An index of a store's vectors. */
 export interface DenseIndex {
-  /** Why it answers no more, if it ended by itself. */
+  /** The reason why it no longer answers, if it ended by itself. */
   readonly failure: () => Error | undefined;
   /** The `count` nearest to a vector of length 1, by cosine. */
   readonly search: (vector: Float32Array, count: number, conditions?: DenseConditions) => Promise<Ranking>;
-  /** Begins to take over what was committed. Resolves when a search for it has nothing more to wait for. */
-  readonly followAhead: () => Promise<void>;
-  /** Resolves when all that was committed before the call was taken over. */
-  readonly follow: () => Promise<void>;
-  /** Saves what would be costly to make again. */
+  /** Begins to catch up with the store. Resolves when a search need not wait for it any longer. */
+  readonly prepare: () => Promise<void>;
+  /** Resolves when the index holds everything that was committed before the call. */
+  readonly catchUp: () => Promise<void>;
+  /** Saves what would be costly to build again. */
   readonly save: () => Promise<void>;
   readonly close: () => Promise<void>;
 }

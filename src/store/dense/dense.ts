@@ -1,24 +1,28 @@
-import type { Changes } from "../changes.js";
-import { Serial } from "../serial.js";
-import type { Ranking } from "../top-k.js";
+import type { StoreProblem } from "../../core/ports.js";
+import type { Changes, VectorRow } from "../derived/changes.js";
+import { IndexUpdater } from "../derived/index-updater.js";
+import { TaskQueue } from "../derived/scheduling.js";
+import type { Ranking } from "../derived/top-k.js";
 import type { DenseConditions, DenseIndex } from "./dense-index.js";
-import { flatDense } from "./flat-dense.js";
-import { graphDense, type GraphDenseOptions } from "./graph-dense.js";
+import { FlatIndex } from "./flat/flat-index.js";
+import { graphDense, type GraphDenseOptions } from "./graph/graph-dense.js";
+import { savedGraphProblem } from "./graph/graph-file.js";
+import { measureRecall } from "./recall.js";
 
 export interface DenseOptions extends GraphDenseOptions {
   readonly index: "auto" | "hnsw" | "flat";
-  /** `auto`: from so many chunks on the graph is worth its building. */
+  /** With `auto`: number of chunks from which the graph is worth building. */
   readonly flatBelow: number;
 }
 
-/** Searches vectors by the index that fits: exactly while there are few, by the graph when there are many. */
+/** Searches vectors by the index that suits their number: exactly while there are few, then by the graph. */
 export class Dense {
   readonly #changes: Changes;
   readonly #options: DenseOptions;
-  readonly #serial = new Serial();
+  readonly #queue = new TaskQueue();
   #index: DenseIndex | undefined;
   #kind: "flat" | "hnsw" | undefined;
-  /** Set when the graph turned out not to work here. */
+  /** Set when the graph is not wanted, or turned out not to work here. */
   #withoutGraph: boolean;
 
   constructor(changes: Changes, options: DenseOptions) {
@@ -37,13 +41,13 @@ export class Dense {
     }
   }
 
-  /** Begins to take over what was committed. Resolves when a search for it has nothing more to wait for. */
-  async followAhead(): Promise<void> {
-    await (await this.#current()).followAhead();
+  /** Begins to catch up with the store. Resolves when a search need not wait for it any longer. */
+  async prepare(): Promise<void> {
+    await (await this.#current()).prepare();
   }
 
-  async follow(): Promise<void> {
-    await (await this.#current()).follow();
+  async catchUp(): Promise<void> {
+    await (await this.#current()).catchUp();
   }
 
   async save(): Promise<void> {
@@ -51,40 +55,75 @@ export class Dense {
   }
 
   async close(): Promise<void> {
-    await this.#serial.run(async () => this.#index?.close());
+    await this.#queue.run(async () => this.#index?.close());
   }
 
-  /** The index to use now, changed first where another one fits better. */
+  /** The share of the exact ten nearest that searches find, for a sample of the store's vectors. */
+  measureRecall(sample: number, signal?: AbortSignal): Promise<number | undefined> {
+    return measureRecall(this.#changes, (vector, count) => this.search(vector, count), sample, signal);
+  }
+
+  /** The problem of the saved graph, if any. */
+  savedProblem(): Promise<StoreProblem | undefined> {
+    return savedGraphProblem(this.#options.folder, this.#options.store);
+  }
+
+  /** The index to use now, replaced first if another one suits better. */
   #current(): Promise<DenseIndex> {
-    return this.#serial.run(async () => {
+    return this.#queue.run(async () => {
       const failure = this.#kind === "hnsw" ? this.#index?.failure() : undefined;
       if (failure) {
-        this.#options.onWarning(`${failure.message}. Until then vectors are searched one by one, which finds the same`);
+        this.#options.onWarning(
+          `${failure.message}. Until then vectors are compared one by one, with the same results`,
+        );
         this.#withoutGraph = true;
       }
-      const kind = this.#fitting();
+      const kind = this.#suitableKind();
       if (this.#index && this.#kind === kind) return this.#index;
       await this.#index?.close();
-      this.#index = kind === "hnsw" ? await this.#graph() : flatDense(this.#changes);
+      this.#index = kind === "hnsw" ? await this.#openGraph() : flatDense(this.#changes);
       this.#kind = this.#withoutGraph ? "flat" : kind;
       return this.#index;
     });
   }
 
-  #fitting(): "flat" | "hnsw" {
+  #suitableKind(): "flat" | "hnsw" {
     if (this.#withoutGraph) return "flat";
-    // A graph that was begun is kept: chunks that come and go around the limit must not build it again and again.
+    // A graph stays in use: a number of chunks that varies around the limit must not build it again and again.
     if (this.#options.index === "hnsw" || this.#kind === "hnsw") return "hnsw";
     return this.#changes.chunkCount() < this.#options.flatBelow ? "flat" : "hnsw";
   }
 
-  async #graph(): Promise<DenseIndex> {
+  async #openGraph(): Promise<DenseIndex> {
     const graph = await graphDense(this.#options);
     if ("search" in graph) return graph;
     this.#withoutGraph = true;
     this.#options.onWarning(
-      `${graph.reason.split("\n")[0]}: vectors are searched one by one, which is exact, and slower from about 100,000 chunks on`,
+      `${graph.reason.split("\n")[0]}: vectors are compared one by one, which is exact, but slower from about 100,000 chunks on`,
     );
     return flatDense(this.#changes);
   }
+}
+
+/** Exact search on this thread. Nothing is saved: reading the vectors again takes as long as reading a file of them. */
+function flatDense(changes: Changes): DenseIndex {
+  let index: FlatIndex | undefined;
+  const updater = new IndexUpdater<VectorRow>(changes, {
+    read: (label, limit) => changes.vectorsAfter(label, limit),
+    add: ({ label, vector }) => (index ??= new FlatIndex(vector.length)).add(label, vector),
+    remove: (label) => index?.remove(label),
+  });
+  return {
+    failure: () => undefined,
+    search: async (vector, count, { allowed, upTo } = {}) => {
+      await updater.catchUp(upTo);
+      return index
+        ? index.search(vector, count, allowed)
+        : { labels: new Float64Array(0), scores: new Float64Array(0) };
+    },
+    prepare: () => updater.catchUp(),
+    catchUp: () => updater.catchUp(),
+    save: async () => {},
+    close: () => updater.stop(),
+  };
 }

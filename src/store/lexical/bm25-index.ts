@@ -1,71 +1,70 @@
-import { NumberedStrings, type StringBytes } from "../../text/numbered-strings.js";
-import type { Allowed } from "../allowed-labels.js";
-import { inSlices, TimeSlice } from "../time-slice.js";
-import { type Ranking, TopK } from "../top-k.js";
-import { beforeAll, mostSlots, PostingReader, putPosting } from "./posting.js";
-import { PostingSeeker } from "./posting-seeker.js";
+import type { PackedStrings } from "../../text/tables/byte-strings.js";
+import { NumberedStrings } from "../../text/tables/numbered-strings.js";
+import type { Allowed } from "../derived/allowed-labels.js";
+import { inSlices, TimeSlice } from "../derived/scheduling.js";
+import { type Ranking, TopK } from "../derived/top-k.js";
+import { beforeFirst, maxSlots, PostingReader, putPosting } from "./posting.js";
 import { type PostingLists, Postings } from "./postings.js";
 import { Scores, type Weighed } from "./scores.js";
 import { TermFrequencies } from "./term-frequencies.js";
-import { type Saturation, type TermOutline, TermOutlines } from "./term-outlines.js";
+import { PostingSeeker, type Saturation, type TermOutline, TermOutlines } from "./term-outlines.js";
 
 export interface Bm25Options {
-  /** How soon repeating a word stops counting. */
+  /** How soon repetitions of a word stop counting. */
   readonly k1: number;
-  /** How much a long text has to pay for its length: 0 nothing, 1 in proportion. */
+  /** How much the length of a text lowers its score: 0 not at all, 1 in full proportion. */
   readonly b: number;
 }
 
-/** Which texts may be found. */
+/** Restrictions on the texts that a search may find. */
 export interface Bm25Conditions {
-  /** Only texts with all of these words. Default: all texts. */
+  /** Only texts that contain all of these words. Default: all texts. */
   readonly required?: readonly string[];
-  /** Only these. Default: all texts. */
+  /** Only these texts. Default: all texts. */
   readonly allowed?: Allowed;
 }
 
 interface Bm25Outline {
   /** By term number. */
-  readonly vocabulary: StringBytes;
+  readonly vocabulary: PackedStrings;
   /** By slot. */
   readonly labels: Uint32Array;
   readonly lengths: Uint32Array;
 }
 
-/** All that an index without dead entries is made of: what is saved. Slots are in order of label. */
+/** An index without dead entries, in the form that is saved. Slots are in order of label. */
 export interface Bm25Content extends Bm25Outline {
   readonly postings: PostingLists;
 }
 
-/** The same with the numbers of the postings in pieces, made while they are read: together they are most of an index. */
+/** The same, with the numbers of the postings generated in pieces while they are read: they are most of an index. */
 export interface Bm25Snapshot extends Bm25Outline {
   readonly postings: Omit<PostingLists, "numbers"> & {
     readonly length: number;
-    /** Pieces, each good until the next one. */
+    /** Pieces, each valid until the next one. */
     readonly numbers: () => Generator<Uint16Array>;
   };
 }
 
-/** Numbers in a piece of a snapshot, an eighth of a megabyte: less than a millisecond of copying. */
+/** Numbers in a piece of a snapshot: an eighth of a megabyte, copied in less than a millisecond. */
 const pieceLength = 2 ** 16;
 
-/** From so many numbers on, it is worth finding out whether a list can be left unread. */
-const longList = 4096;
+/** Length of a list from which it is worth finding out whether it can be left unread. */
+const minSkippableLength = 4096;
 
-/** Sums of floating-point numbers differ by their order: by far less than this share of them. */
-const roundedUp = 1 + 1e-9;
+/** Floating-point sums differ by the order of their terms, by far less than this factor. */
+const roundingMargin = 1 + 1e-9;
 
-interface AskedTerm extends Weighed {
+interface QueryTerm extends Weighed {
   readonly list: Uint16Array;
   readonly outline: TermOutline;
-  /** What it can add to any text's score. */
-  readonly most: number;
+  /** The most that it can add to the score of a text. */
+  readonly maxScore: number;
 }
 
 /**
- * Finds texts by words, ranked by BM25 as Lucene computes it since version 8 (no factor k1 + 1):
- * `ln(1 + (N - n + 0.5) / (n + 0.5)) * f / (f + k1 * (1 - b + b * length / average))`, N and n being exact at all
- * times: what was removed is not counted.
+ * Finds texts by words, ranked by BM25 as Lucene computes it since version 8 (without the factor k1 + 1):
+ * `ln(1 + (N - n + 0.5) / (n + 0.5)) * f / (f + k1 * (1 - b + b * length / average))`. N and n never count removed texts.
  */
 export class Bm25Index {
   readonly #vocabulary: NumberedStrings;
@@ -75,9 +74,9 @@ export class Bm25Index {
   #dead: Uint8Array;
   #slots: number;
   #deadSlots = 0;
-  /** Of the living. */
+  /** Length of all living texts. */
   #totalLength = 0;
-  /** Of texts, ever. */
+  /** Number of texts that were ever removed. */
   #removals = 0;
   readonly #outlines = new TermOutlines();
   readonly #scores = new Scores();
@@ -98,35 +97,35 @@ export class Bm25Index {
     return new Bm25Index(NumberedStrings.empty());
   }
 
-  /** The index with that content. Takes over its arrays. */
+  /** Creates an index whose arrays are those of `content`, without a copy. */
   static async from(content: Bm25Content): Promise<Bm25Index> {
     return new Bm25Index(await inSlices(NumberedStrings.from(content.vocabulary)), content);
   }
 
-  /** Texts that can be found. */
+  /** Number of texts that can be found. */
   get size(): number {
     return this.#slots - this.#deadSlots;
   }
 
-  /** Removed texts that still take room. */
+  /** Number of removed texts that still take memory. */
   get dead(): number {
     return this.#deadSlots;
   }
 
-  /** A word's number, for `add`. */
+  /** Returns a word's number, for `add`. */
   numberOf(word: string): number {
     const term = this.#vocabulary.add(word);
     if (term === this.#postings.terms) this.#postings.addTerm();
     return term;
   }
 
-  /** Labels come in rising order. `count` tells each word as often as it comes, with a whole number that it counts for. */
+  /** Labels must ascend. `count` passes on each occurrence of a word, with the whole number that it counts for. */
   add(label: number, count: (add: (word: number, weight: number) => void) => void): void {
     const slot = this.#slots;
     if (slot > 0 && label <= this.#labels[slot - 1]!) throw new RangeError(`Label ${label} is not above the last one`);
-    if (slot === mostSlots) throw new RangeError(`A lexical index holds at most ${mostSlots} chunks`);
+    if (slot === maxSlots) throw new RangeError(`A lexical index holds at most ${maxSlots} chunks`);
     if (slot === this.#labels.length) this.#grow(Math.max(1024, Math.ceil(slot * 1.5)));
-    // Left by a text whose words could not be told to the end.
+    // An earlier `count` may have thrown halfway.
     this.#frequencies.clear();
     count((term, weight) => this.#frequencies.add(term, weight));
     let length = 0;
@@ -143,7 +142,7 @@ export class Bm25Index {
     this.#slots++;
   }
 
-  /** Unknown labels are ignored. */
+  /** Ignores unknown labels. */
   remove(label: number): void {
     const slot = this.#slotOf(label);
     if (slot === undefined || this.#dead[slot]) return;
@@ -154,12 +153,13 @@ export class Bm25Index {
   }
 
   /**
-   * The `count` best for a query's words; a word that stands twice counts twice. Words are weighed by all texts, so that a
-   * score says the same whatever else is asked for.
+   * The `count` best texts for a query's words; a word that occurs twice counts twice. A word's weight depends on all texts,
+   * so that a score means the same under any conditions.
    *
-   * Words are taken by falling worth. When all that are left together cannot lift a text that has none before them to the
-   * `count` best so far, their lists, the longest of all, are no longer read: what may still be among the best is looked
-   * up in them. After the MaxScore of Turtle and Flood, "Query evaluation: strategies and optimizations", 1995.
+   * Words are processed by descending maximum score. Once all remaining words together cannot lift a text without any of the
+   * earlier ones into the `count` best so far, their lists, the longest of all, are no longer read: only the texts that may
+   * still be among the best are looked up in them. After the MaxScore of Turtle and Flood, "Query evaluation: strategies and
+   * optimizations", 1995.
    */
   search(
     words: readonly string[],
@@ -170,21 +170,22 @@ export class Bm25Index {
     const wanted = Math.min(count, this.size);
     const flat = k1 * (1 - b);
     const perLength = (k1 * b * this.size) / Math.max(1, this.#totalLength);
-    const asked = this.#asked(words, { flat, perLength });
-    const holders = required.length > 0 ? this.#holders(required) : undefined;
-    const fits = (slot: number) => (!holders || holders.has(slot)) && (!allowed || allowed.has(this.#labels[slot]!));
+    const queryTerms = this.#queryTerms(words, { flat, perLength });
+    const withRequired = required.length > 0 ? this.#slotsWithAll(required) : undefined;
+    const fits = (slot: number) =>
+      (!withRequired || withRequired.has(slot)) && (!allowed || allowed.has(this.#labels[slot]!));
     const [scores, lengths] = [this.#scores, this.#lengths];
     scores.reserve(this.#slots, this.#labels.length);
     const dead = this.#deadSlots > 0 ? this.#dead : undefined;
     let candidates: Uint32Array | undefined;
-    let left = asked.reduce((sum, { most }) => sum + most, 0) * roundedUp;
-    for (const term of asked) {
-      const { list, outline, most } = term;
-      if (!candidates && scores.count >= wanted && list.length >= longList && list.length > scores.count) {
-        const least = this.#leastOfBest(scores.touched, wanted, fits);
-        if (least > left) candidates = scores.atLeast(least - left, fits).toSorted();
+    let maxRemaining = queryTerms.reduce((sum, { maxScore }) => sum + maxScore, 0) * roundingMargin;
+    for (const term of queryTerms) {
+      const { list, outline, maxScore } = term;
+      if (!candidates && scores.count >= wanted && list.length >= minSkippableLength && list.length > scores.count) {
+        const minBest = this.#minScoreOfBest(scores.touched, wanted, fits);
+        if (minBest > maxRemaining) candidates = scores.atLeast(minBest - maxRemaining, fits).toSorted();
       }
-      left -= most;
+      maxRemaining -= maxScore;
       if (candidates) scores.addTo(candidates, new PostingSeeker(list, outline), term, lengths);
       else scores.addAll(list, term, lengths, dead);
     }
@@ -198,35 +199,35 @@ export class Bm25Index {
     return best.ranking();
   }
 
-  /** A query's words that anybody has, by falling worth. */
-  #asked(words: readonly string[], { flat, perLength }: Saturation): AskedTerm[] {
+  /** The words of a query that any text contains, by descending maximum score. */
+  #queryTerms(words: readonly string[], { flat, perLength }: Saturation): QueryTerm[] {
     const weights = new Map<number, number>();
     for (const word of words) {
       const term = this.#vocabulary.numberOf(word);
       if (term !== undefined) weights.set(term, (weights.get(term) ?? 0) + 1);
     }
     const texts = { lengths: this.#lengths, dead: this.#dead, removals: this.#removals };
-    const asked: AskedTerm[] = [];
+    const found: QueryTerm[] = [];
     for (const [term, weight] of weights) {
       const list = this.#postings.list(term);
       const outline = this.#outlines.of(term, list, texts, { flat, perLength });
       const rarity = weight * Math.log(1 + (this.size - outline.living + 0.5) / (outline.living + 0.5));
-      asked.push({ list, outline, rarity, flat, perLength, most: rarity * outline.share });
+      found.push({ list, outline, rarity, flat, perLength, maxScore: rarity * outline.maxShare });
     }
-    return asked.toSorted((one, other) => other.most - one.most);
+    return found.toSorted((one, other) => other.maxScore - one.maxScore);
   }
 
   /** The lowest score among the `wanted` best of these slots that fit; -Infinity when there are fewer. */
-  #leastOfBest(slots: Uint32Array, wanted: number, fits: (slot: number) => boolean): number {
+  #minScoreOfBest(slots: Uint32Array, wanted: number, fits: (slot: number) => boolean): number {
     const best = new TopK(wanted);
-    // By index: an iterator makes an object for each of them.
+    // By index: an iterator creates an object for each slot.
     for (let at = 0; at < slots.length; at++) if (fits(slots[at]!)) best.offer(slots[at]!, this.#scores.of(slots[at]!));
-    return best.least;
+    return best.minScore;
   }
 
   /**
-   * What the index holds without its dead, in the order of their labels; words that nobody has any more are gone. Lets
-   * other work run meanwhile, which must not add or remove, nor may anybody until the postings are read.
+   * A snapshot without removed texts, in order of label, and without words that occur nowhere any more. Lets other work run
+   * meanwhile. Nothing may be added or removed until the postings are read.
    */
   async content(): Promise<Bm25Snapshot> {
     const slice = new TimeSlice();
@@ -251,7 +252,7 @@ export class Bm25Index {
       if (slice.over) await slice.next();
     }
     return {
-      vocabulary: await inSlices(this.#vocabulary.content(terms.subarray(0, kept))),
+      vocabulary: await inSlices(this.#vocabulary.packed(terms.subarray(0, kept))),
       labels: this.#labels.slice(0, this.#slots).filter(alive),
       lengths: this.#lengths.slice(0, this.#slots).filter(alive),
       postings: {
@@ -264,7 +265,7 @@ export class Bm25Index {
     };
   }
 
-  /** An index of the same texts without dead entries; as with `content`, nobody may add or remove meanwhile. */
+  /** An index of the same texts without dead entries. As with `content`, nothing may be added or removed meanwhile. */
   async compacted(): Promise<Bm25Index> {
     const slice = new TimeSlice();
     const { postings, ...outline } = await this.content();
@@ -278,7 +279,7 @@ export class Bm25Index {
     return Bm25Index.from({ ...outline, postings: { ...postings, numbers } });
   }
 
-  /** A term's list without dead postings, by new slots; good until the next one. */
+  /** A term's list without dead postings, with new slots; valid until the next call. */
   #livingList(
     term: number,
     newSlots: Uint32Array,
@@ -287,10 +288,10 @@ export class Bm25Index {
     if (this.#deadSlots === 0) {
       return { count: this.#postings.count(term), lastSlot: this.#postings.lastSlot(term), numbers: list };
     }
-    // What is left takes no more room: two steps in one need no more numbers than the two.
+    // The rest takes no more room: the sum of two steps needs no more numbers than the two.
     if (this.#scratch.length < list.length) this.#scratch = new Uint16Array(2 * list.length);
     const reader = new PostingReader(list);
-    let [count, end, before] = [0, 0, beforeAll];
+    let [count, end, before] = [0, 0, beforeFirst];
     while (reader.next()) {
       if (this.#dead[reader.slot]) continue;
       const slot = newSlots[reader.slot]!;
@@ -320,8 +321,8 @@ export class Bm25Index {
     yield piece.subarray(0, end);
   }
 
-  /** Slots of the texts, dead ones among them, that have all of these words. */
-  #holders(words: readonly string[]): ReadonlySet<number> {
+  /** Slots of the texts, including dead ones, that contain all of these words. */
+  #slotsWithAll(words: readonly string[]): ReadonlySet<number> {
     const terms: number[] = [];
     for (const word of words) {
       const term = this.#vocabulary.numberOf(word);
@@ -329,14 +330,14 @@ export class Bm25Index {
       terms.push(term);
     }
     terms.sort((one, other) => this.#postings.count(one) - this.#postings.count(other));
-    let holders: Set<number> | undefined;
+    let slots: Set<number> | undefined;
     for (const term of terms) {
       const next = new Set<number>();
       const reader = new PostingReader(this.#postings.list(term));
-      while (reader.next()) if (!holders || holders.has(reader.slot)) next.add(reader.slot);
-      holders = next;
+      while (reader.next()) if (!slots || slots.has(reader.slot)) next.add(reader.slot);
+      slots = next;
     }
-    return holders ?? new Set();
+    return slots ?? new Set();
   }
 
   #slotOf(label: number): number | undefined {

@@ -2,11 +2,11 @@ import { type FileHandle, open } from "node:fs/promises";
 import { z } from "zod";
 import type { Bm25Content, Bm25Snapshot } from "./bm25-index.js";
 
-/** How many entries each part of the file has: kept in its manifest, as the file itself is bare arrays. */
+/** Number of entries of each part of the file. They are in its manifest, because the file holds arrays without headers. */
 export const LexicalFileFacts = z.object({
   slots: z.int().nonnegative(),
   terms: z.int().nonnegative(),
-  /** 16-bit numbers of all postings together. */
+  /** 16-bit numbers of all postings. */
   postingNumbers: z.int().nonnegative(),
   vocabularyBytes: z.int().nonnegative(),
 });
@@ -23,7 +23,7 @@ export function lexicalFileFacts({ labels, vocabulary, postings }: Bm25Snapshot)
   };
 }
 
-/** Writes the arrays one behind the other: those of 32-bit numbers, the postings, the vocabulary's bytes. */
+/** Writes the arrays of 32-bit numbers, then the postings, then the bytes of the vocabulary. */
 export async function writeLexicalFile(path: string, content: Bm25Snapshot): Promise<void> {
   const { labels, lengths, vocabulary, postings } = content;
   const file = await open(path, "wx");
@@ -37,7 +37,7 @@ export async function writeLexicalFile(path: string, content: Bm25Snapshot): Pro
   }
 }
 
-/** Reads what `writeLexicalFile` wrote; the caller has checked that the bytes are those. */
+/** Reads what `writeLexicalFile` wrote. The caller has checked that the bytes are unchanged. */
 export async function readLexicalFile(path: string, facts: LexicalFileFacts): Promise<Bm25Content> {
   const file = await open(path, "r");
   try {

@@ -1,18 +1,16 @@
+import { createHash } from "node:crypto";
 import { z } from "zod";
-import type { Filter } from "../../filter.js";
-import { surelyHeld } from "../../text/phrase-match.js";
-import { NumberedTerms, terms } from "../../text/terms.js";
-import { queryTerms } from "../../text/query-terms.js";
-import type { AllowedChunks } from "../allowed-chunks.js";
-import type { Changes, Position, TextRow } from "../changes.js";
-import { Follower } from "../follower.js";
-import { loadGeneration, saveGeneration } from "../generation.js";
-import type { Ranking } from "../top-k.js";
-import { analyzerFingerprint } from "./analyzer-fingerprint.js";
-import { type Bm25Options, Bm25Index } from "./bm25-index.js";
+import type { Filter } from "../../core/filter.js";
+import type { StoreProblem } from "../../core/ports.js";
+import { requiredTerms } from "../../text/words/phrase-match.js";
+import { NumberedTerms, queryTerms, terms } from "../../text/words/terms.js";
+import type { AllowedChunks } from "../derived/allowed-chunks.js";
+import type { Changes, Position, TextRow } from "../derived/changes.js";
+import { IndexUpdater } from "../derived/index-updater.js";
+import { indexProblem, isCurrent, loadIndex, saveIndex } from "../derived/saved-index.js";
+import type { Ranking } from "../derived/top-k.js";
+import { Bm25Index, type Bm25Options } from "./bm25-index.js";
 import { LexicalFileFacts, lexicalFileFacts, readLexicalFile, writeLexicalFile } from "./lexical-file.js";
-
-const name = "lexical";
 
 const Facts = LexicalFileFacts.extend({
   format: z.literal(2),
@@ -22,45 +20,49 @@ const Facts = LexicalFileFacts.extend({
   position: z.object({ label: z.int(), removal: z.int() }),
 });
 
+const load = (folder: string) => loadIndex(folder, "lexical", (manifest) => Facts.safeParse(manifest).data);
+
+/** The problem of a store's saved lexical index, if any. */
+export async function savedLexicalProblem(folder: string, store: string): Promise<StoreProblem | undefined> {
+  return indexProblem("lexical", await load(folder), store);
+}
+
 export interface LexicalOptions extends Bm25Options {
   readonly contextWeight: number;
   readonly allowed: AllowedChunks;
   readonly folder: string;
-  /** Id of the store: files of another one are not ours. */
+  /** Id of the store: files of another store are not used. */
   readonly store: string;
   readonly onWarning: (message: string) => void;
 }
 
 export interface LexicalConditions {
-  /** Only chunks that may hold all of these phrases: their texts alone tell which do. */
+  /** Only chunks that may contain all of these phrases; their texts must be checked afterwards. */
   readonly phrases?: readonly string[] | undefined;
-  /** Only chunks that it lets through. */
   readonly filter?: Filter | undefined;
-  /** How far the index has to have followed the store. Default: all that is committed. */
+  /** The changes that a search must see. Default: everything committed. */
   readonly upTo?: Position | undefined;
 }
 
 /** The words of a store's chunks, in memory. */
 export class LexicalIndex {
   readonly #options: LexicalOptions;
-  readonly #follower: Follower<TextRow>;
+  readonly #updater: IndexUpdater<TextRow>;
   #index: Bm25Index;
-  /** By the index's numbers. Made when it is first needed: who only searches adds nothing. */
+  /** The index's term numbers. Created at the first addition: a process that only searches needs none. */
   #words: NumberedTerms | undefined;
-  #savedLabel: number;
-  #savedRemoval: number;
+  #saved: Position;
 
   private constructor(
     changes: Changes,
     options: LexicalOptions,
-    index: Bm25Index,
+    index = Bm25Index.empty(),
     position = { label: 0, removal: 0 },
   ) {
     this.#options = options;
     this.#index = index;
-    this.#savedLabel = position.label;
-    this.#savedRemoval = position.removal;
-    this.#follower = new Follower(
+    this.#saved = position;
+    this.#updater = new IndexUpdater(
       changes,
       {
         read: (label, limit) => changes.textsAfter(label, limit),
@@ -71,62 +73,48 @@ export class LexicalIndex {
     );
   }
 
-  /** The saved index, if it is whole and of this store; else an empty one, which fills itself from the store. */
+  /** Loads the saved index if it is intact, of this store, and made with the same analysis; else begins an empty one. */
   static async open(changes: Changes, options: LexicalOptions): Promise<LexicalIndex> {
-    const loaded = await loadGeneration(options.folder, name, (manifest) => Facts.safeParse(manifest).data);
+    const loaded = await load(options.folder);
     if (loaded.outcome === "refused") {
       options.onWarning(`The saved lexical index cannot be used (${loaded.reason}): it is built again from the store`);
     }
-    if (loaded.outcome !== "loaded") return new LexicalIndex(changes, options, Bm25Index.empty());
-    const { facts, filePath } = loaded.generation;
-    const head = changes.head();
-    const usable =
-      facts.store === options.store &&
-      facts.analyzer === analyzerFingerprint() &&
-      facts.contextWeight === options.contextWeight &&
-      facts.position.label <= head.label &&
-      facts.position.removal <= head.removal;
-    if (!usable) return new LexicalIndex(changes, options, Bm25Index.empty());
-    return new LexicalIndex(
-      changes,
-      options,
-      await Bm25Index.from(await readLexicalFile(filePath, facts)),
-      facts.position,
-    );
+    if (loaded.outcome !== "loaded") return new LexicalIndex(changes, options);
+    const { facts, filePath } = loaded;
+    const sameAnalysis = facts.analyzer === analyzerFingerprint() && facts.contextWeight === options.contextWeight;
+    if (!sameAnalysis || !isCurrent(facts, options.store, changes.head())) return new LexicalIndex(changes, options);
+    const index = await Bm25Index.from(await readLexicalFile(filePath, facts));
+    return new LexicalIndex(changes, options, index, facts.position);
   }
 
-  /** The best for a query's words. */
+  /** The best chunks for a query's words. */
   async search(text: string, count: number, { phrases = [], filter, upTo }: LexicalConditions = {}): Promise<Ranking> {
-    await this.#follower.follow(upTo);
-    // Whoever quotes a word means it.
+    await this.#updater.catchUp(upTo);
+    // A query with quotes is meant literally, so it keeps its question words.
     const words = phrases.length > 0 ? terms(text) : queryTerms(text);
     return this.#index.search(words, count, this.#options, {
-      required: surelyHeld(phrases),
+      required: requiredTerms(phrases),
       ...(filter && { allowed: this.#options.allowed.by(filter) }),
     });
   }
 
-  /** Resolves when all that was committed before the call can be found. */
-  async follow(): Promise<void> {
-    await this.#follower.follow();
-    if (!this.#overgrown()) return;
-    await this.#follower.exclusively(async () => {
-      if (!this.#overgrown()) return;
+  /** Resolves when the index holds everything that was committed before the call. */
+  async catchUp(): Promise<void> {
+    await this.#updater.catchUp();
+    if (!this.#needsCompaction()) return;
+    await this.#updater.exclusively(async () => {
+      if (!this.#needsCompaction()) return;
       this.#index = await this.#index.compacted();
       this.#words = undefined;
     });
   }
 
-  /** Whether there is anything to save. */
-  get changed(): boolean {
-    const { label, removal } = this.#follower.position;
-    return label !== this.#savedLabel || removal !== this.#savedRemoval;
-  }
-
+  /** Saves the index, if it has changed since it was saved. */
   async save(): Promise<void> {
-    await this.#follower.exclusively(async () => {
+    await this.#updater.exclusively(async () => {
+      const { position } = this.#updater;
+      if (position.label === this.#saved.label && position.removal === this.#saved.removal) return;
       const content = await this.#index.content();
-      const { position } = this.#follower;
       const facts: z.input<typeof Facts> = {
         format: 2,
         store: this.#options.store,
@@ -135,20 +123,19 @@ export class LexicalIndex {
         position,
         ...lexicalFileFacts(content),
       };
-      await saveGeneration(this.#options.folder, name, facts, (path) => writeLexicalFile(path, content));
-      this.#savedLabel = position.label;
-      this.#savedRemoval = position.removal;
+      await saveIndex(this.#options.folder, "lexical", facts, (path) => writeLexicalFile(path, content));
+      this.#saved = position;
     });
   }
 
   async close(): Promise<void> {
-    await this.#follower.stop();
+    await this.#updater.stop();
   }
 
   /**
-   * Words of the context (title and headings) count `contextWeight` times over, as a whole number: in BM25 with weighted
-   * fields the frequencies are added before they saturate (Robertson, Zaragoza and Taylor, "Simple BM25 extension to
-   * multiple weighted fields", 2004).
+   * Words of the context (title and headings) count `contextWeight` times, a whole number: in BM25 with weighted fields,
+   * frequencies are added before they saturate (Robertson, Zaragoza and Taylor, "Simple BM25 extension to multiple weighted
+   * fields", 2004).
    */
   #add({ label, context, text }: TextRow): void {
     const { contextWeight } = this.#options;
@@ -159,8 +146,18 @@ export class LexicalIndex {
     });
   }
 
-  /** Whether most of its entries are of chunks that are gone. */
-  #overgrown(): boolean {
+  /** Whether most entries belong to deleted chunks. */
+  #needsCompaction(): boolean {
     return this.#index.dead > 1000 && this.#index.dead > this.#index.size;
   }
+}
+
+/** Changes when texts are split into words differently: by another version of ours, or of Node's Unicode data. */
+function analyzerFingerprint(): string {
+  const sample =
+    "Running the café's HNSW-index v2.0 naïvely: 检索增强生成，不到 50 毫秒。 Ελληνικά, русский, 한국어, かな ﬁne";
+  return createHash("sha256")
+    .update(JSON.stringify(terms(sample)))
+    .digest("hex")
+    .slice(0, 16);
 }

@@ -1,33 +1,34 @@
-// A posting is a slot and how often a term stands in the text of that slot. Slots of a list rise. One 16-bit number does
-// for most: twelve bits of the distance to the slot before, four of the frequency. Where one of them does not fit, the
-// four bits are 0 and hold nothing: then four more bits of the distance and eight of the frequency are in the number, and
-// the distance's other sixteen in the next. Where that is too little as well, the first number is 0, and three follow:
-// high and low half of the distance, and the frequency. Beside 32 bits a posting that is half the memory, read as fast.
+// A posting is a slot and the frequency of a term in the text of that slot. Slots ascend within a list. Most postings take
+// one 16-bit number: twelve bits for the distance to the previous slot, four for the frequency. If either does not fit, the
+// four bits are 0, the other twelve hold the high four bits of the distance and eight of the frequency, and the next number
+// holds the low sixteen bits of the distance. If that does not suffice either, the first number is 0 and three follow: the
+// high and the low half of the distance, and the frequency. Compared with 32 bits a posting, this takes half the memory and
+// is read as fast.
 //
-// A frequency beyond 255 counts as 255: the score of a term that often is within 1% of its limit.
+// A frequency above 255 counts as 255: the score of such a term is within 1% of its limit.
 export const frequencyMask = 0xf;
 export const stepShift = 4;
-const greatestStep = 0xfff;
-const greatestFrequency = 0xf;
-const mostFrequency = 0xff;
-const greatestLongStep = 2 ** 20 - 1;
+const maxShortStep = 0xfff;
+const maxShortFrequency = 0xf;
+const maxFrequency = 0xff;
+const maxLongStep = 2 ** 20 - 1;
 
-const longestPosting = 4;
+const maxPostingLength = 4;
 
-/** The slot that the first step of a list is counted from. */
-export const beforeAll = -1;
+/** The slot from which the first step of a list is counted. */
+export const beforeFirst = -1;
 
-/** Slots are 32-bit numbers with a sign. */
-export const mostSlots = 2 ** 31 - 1;
+/** Slots are signed 32-bit numbers. */
+export const maxSlots = 2 ** 31 - 1;
 
-/** Writes a posting that is `step` (1 or more) slots behind the one before to `numbers` from `at` on; returns its end. */
+/** Writes a posting, `step` (1 or more) slots after the previous one, to `numbers` from `at` on. Returns its end. */
 export function putPosting(numbers: Uint16Array, at: number, step: number, frequency: number): number {
-  const counted = Math.min(frequency, mostFrequency);
-  if (step <= greatestStep && counted <= greatestFrequency) {
+  const counted = Math.min(frequency, maxFrequency);
+  if (step <= maxShortStep && counted <= maxShortFrequency) {
     numbers[at] = (step << stepShift) | counted;
     return at + 1;
   }
-  if (step <= greatestLongStep) {
+  if (step <= maxLongStep) {
     numbers[at] = ((step >> 16) << 12) | (counted << stepShift);
     numbers[at + 1] = step & 0xffff;
     return at + 2;
@@ -36,32 +37,32 @@ export function putPosting(numbers: Uint16Array, at: number, step: number, frequ
   numbers[at + 1] = step >>> 16;
   numbers[at + 2] = step & 0xffff;
   numbers[at + 3] = counted;
-  return at + longestPosting;
+  return at + maxPostingLength;
 }
 
-/** How many numbers `putPosting` writes. */
+/** Count of numbers that `putPosting` writes. */
 export function postingLength(step: number, frequency: number): number {
-  if (step <= greatestStep && frequency <= greatestFrequency) return 1;
-  return step <= greatestLongStep ? 2 : longestPosting;
+  if (step <= maxShortStep && frequency <= maxShortFrequency) return 1;
+  return step <= maxLongStep ? 2 : maxPostingLength;
 }
 
-/** Reads the postings of a list, one after the other. */
+/** Reads the postings of a list in order. */
 export class PostingReader {
-  /** Of the posting that was read last. */
+  /** Slot of the last posting read. */
   slot: number;
   frequency = 0;
-  /** Where the next posting is. */
+  /** Index of the next posting. */
   at: number;
   readonly #list: Uint16Array;
 
-  /** Begins at index `at`, where the posting before is of `slot`. */
-  constructor(list: Uint16Array, at = 0, slot = beforeAll) {
+  /** Begins at index `at`, after a posting for `slot`. */
+  constructor(list: Uint16Array, at = 0, slot = beforeFirst) {
     this.#list = list;
     this.at = at;
     this.slot = slot;
   }
 
-  /** False at the end. */
+  /** Returns false at the end. */
   next(): boolean {
     const list = this.#list;
     let at = this.at;
@@ -70,7 +71,7 @@ export class PostingReader {
     let step = first >> stepShift;
     let frequency = first & frequencyMask;
     if (frequency === 0) {
-      frequency = step & mostFrequency;
+      frequency = step & maxFrequency;
       step = ((first >> 12) << 16) | list[at++]!;
       if (frequency === 0) {
         step = (step << 16) | list[at++]!;

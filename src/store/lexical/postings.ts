@@ -1,41 +1,41 @@
-import { beforeAll, postingLength, putPosting } from "./posting.js";
+import { beforeFirst, postingLength, putPosting } from "./posting.js";
 
 const pageBits = 18;
-/** Numbers of a page, half a megabyte of them: growing by pages copies nothing. */
+/** Numbers of a page, which takes half a megabyte: growing by pages copies nothing. */
 export const pageLength = 2 ** pageBits;
 
-/** Blocks hold 2, 3, 4, 6, 8, 12 … numbers: most terms of a corpus occur once or twice. */
+/** Blocks hold 2, 3, 4, 6, 8, 12 … numbers, because most terms of a corpus occur once or twice. */
 function sizeOf(sizeClass: number): number {
   return (sizeClass % 2 === 0 ? 2 : 3) << (sizeClass >> 1);
 }
 
-/** A term that has no block yet, or one of those that were taken over. */
+/** Class of a term without a block: a new one, or one whose list is in the base. */
 const noClass = 255;
 
-/** Lists as they are saved, by term number. */
+/** Lists in the form that is saved, by term number. */
 export interface PostingLists {
-  /** Postings of each. */
+  /** Number of postings of each list. */
   readonly counts: Uint32Array;
-  /** Numbers of each. */
+  /** Length of each list. */
   readonly lengths: Uint32Array;
-  /** Of each the last posting's slot. */
+  /** Slot of the last posting of each list. */
   readonly lastSlots: Uint32Array;
-  /** The numbers of all, one list behind the other. */
+  /** All lists, concatenated. */
   readonly numbers: Uint16Array;
 }
 
 /**
- * Lists of postings, one a term, in pages: lists of thousands of rare terms cost no object each. A list that outgrows its
- * block moves to a larger one, and its old block serves another list. A block longer than a page has a page of its own
- * length.
+ * The lists of postings, one for each term, in blocks of shared pages, so that hundreds of thousands of rare terms need no
+ * object each. A list that outgrows its block moves to a larger one, and its old block serves another list. A block longer
+ * than a page gets a page of its own length.
  */
 export class Postings {
-  /** The lists taken over, one behind the other; places in pages count on from its end. */
+  /** The lists of a saved index. Places in pages are counted on from its end. */
   readonly #base: Uint16Array;
   readonly #pages: Uint16Array[] = [];
-  /** Numbers taken of the last page. */
+  /** Numbers in use on the last page. */
   #used = pageLength;
-  /** Places by term. A place in a page: the base's length + index of the page * `pageLength` + index in the page. */
+  /** Places by term. A place in a page is the base's length + the page's index * `pageLength` + the index in the page. */
   #starts: Uint32Array;
   #counts: Uint32Array;
   #lengths: Uint32Array;
@@ -45,8 +45,8 @@ export class Postings {
   /** Places of free blocks, by size class. */
   readonly #free: number[][] = [];
 
-  /** Takes over lists with their arrays. */
-  constructor(lists: PostingLists = nothing()) {
+  /** @param lists of a saved index, whose arrays are used without a copy. */
+  constructor(lists: PostingLists = noLists()) {
     this.#base = lists.numbers;
     this.#counts = lists.counts;
     this.#lengths = lists.lengths;
@@ -59,12 +59,12 @@ export class Postings {
     }
   }
 
-  /** How many terms there are; the next one gets this number. */
+  /** Number of terms. The next one gets this number. */
   get terms(): number {
     return this.#terms;
   }
 
-  /** A new, empty list. */
+  /** Adds an empty list, and returns its term's number. */
   addTerm(): number {
     const room = this.#starts.length;
     if (this.#terms === room) {
@@ -79,10 +79,10 @@ export class Postings {
     return this.#terms++;
   }
 
-  /** @param slot above those of the list. */
+  /** @param slot above all slots of the list. */
   append(term: number, slot: number, frequency: number): void {
     const length = this.#lengths[term]!;
-    const before = this.#counts[term] === 0 ? beforeAll : this.#lastSlots[term]!;
+    const before = this.#counts[term] === 0 ? beforeFirst : this.#lastSlots[term]!;
     const needed = postingLength(slot - before, frequency);
     if (length + needed > this.#capacityOf(term)) this.#move(term, length + needed);
     const place = this.#starts[term]!;
@@ -92,27 +92,27 @@ export class Postings {
     this.#counts[term]!++;
   }
 
-  /** How many postings a term has. */
+  /** Number of postings of a term. */
   count(term: number): number {
     return this.#counts[term]!;
   }
 
-  /** Slot of a term's last posting, of which there has to be one. */
+  /** Slot of a term's last posting, which must exist. */
   lastSlot(term: number): number {
     return this.#lastSlots[term]!;
   }
 
-  /** The list of a term; good until the next `append`. */
+  /** The list of a term, valid until the next `append`. */
   list(term: number): Uint16Array {
     const length = this.#lengths[term]!;
-    // A list without a block has no place yet.
+    // An empty list has no place yet.
     if (length === 0) return this.#base.subarray(0, 0);
     const place = this.#starts[term]!;
     const start = this.#indexOf(place);
     return this.#arrayAt(place).subarray(start, start + length);
   }
 
-  /** Nothing is ever appended in place to a list that was taken over: the next one begins at its end. */
+  /** A list in the base has no room: the next list begins at its end. */
   #capacityOf(term: number): number {
     const sizeClass = this.#classes[term]!;
     return sizeClass === noClass ? this.#lengths[term]! : sizeOf(sizeClass);
@@ -137,7 +137,7 @@ export class Postings {
     this.#classes[term] = sizeClass;
   }
 
-  /** By hand where there is little: a view on it would be an object for each of a text's rare words. */
+  /** Short lists are copied by a loop, because a view would be an object for each of a text's rare words. */
   #copy(from: number, to: number, length: number): void {
     if (length === 0) return;
     const [source, target] = [this.#arrayAt(from), this.#arrayAt(to)];
@@ -151,7 +151,7 @@ export class Postings {
     if (free !== undefined) return free;
     const capacity = sizeOf(sizeClass);
     if (capacity > pageLength) return this.#addPage(capacity);
-    // The numbers left on a page are too few for the block, and are left alone.
+    // The numbers left on a page that are too few for the block stay unused.
     if (this.#used + capacity > pageLength) {
       this.#addPage(pageLength);
       this.#used = 0;
@@ -167,7 +167,7 @@ export class Postings {
   }
 }
 
-function nothing(): PostingLists {
+function noLists(): PostingLists {
   const none = new Uint32Array(0);
   return { counts: none, lengths: none, lastSlots: none, numbers: new Uint16Array(0) };
 }

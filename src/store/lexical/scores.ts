@@ -1,31 +1,30 @@
 import { frequencyMask, stepShift } from "./posting.js";
-import type { PostingSeeker } from "./posting-seeker.js";
-import type { Saturation } from "./term-outlines.js";
+import type { PostingSeeker, Saturation } from "./term-outlines.js";
 
-/** A term of a question: what it is worth, and what BM25 makes of a frequency. */
+/** A term of a query: its weight by rarity, and how its frequency saturates. */
 export interface Weighed extends Saturation {
   readonly rarity: number;
 }
 
-/** Sums of what texts have of a question's terms, by slot. */
+/** Sums the scores of texts over the terms of a query, by slot. */
 export class Scores {
   #sums = new Float64Array(0);
   #touched = new Uint32Array(0);
   #count = 0;
 
-  /** Makes room for slots below `room`; nothing may have been added. */
+  /** Makes room for slots below `room`, while all sums are 0. */
   reserve(slots: number, room: number): void {
     if (this.#sums.length >= slots) return;
     this.#sums = new Float64Array(room);
     this.#touched = new Uint32Array(room);
   }
 
-  /** How many texts have any of the terms. */
+  /** Number of texts that have any of the terms. */
   get count(): number {
     return this.#count;
   }
 
-  /** Slots of those texts, in no order. */
+  /** Slots of those texts, unordered. */
   get touched(): Uint32Array {
     return this.#touched.subarray(0, this.#count);
   }
@@ -34,23 +33,23 @@ export class Scores {
     return this.#sums[slot]!;
   }
 
-  /** Slots of those texts that have so much and fit, in no order. */
-  atLeast(least: number, fits: (slot: number) => boolean): Uint32Array {
+  /** Slots of those texts whose sum is at least `minScore` and that fit, unordered. */
+  atLeast(minScore: number, fits: (slot: number) => boolean): Uint32Array {
     const found = new Uint32Array(this.#count);
     let count = 0;
     for (let at = 0; at < this.#count; at++) {
       const slot = this.#touched[at]!;
-      if (this.#sums[slot]! >= least && fits(slot)) found[count++] = slot;
+      if (this.#sums[slot]! >= minScore && fits(slot)) found[count++] = slot;
     }
     return found.subarray(0, count);
   }
 
-  /** Adds a term's share to each text in its list but the dead. */
+  /** Adds a term's share to each text of its list, except deleted ones. */
   addAll(list: Uint16Array, term: Weighed, lengths: Uint32Array, dead: Uint8Array | undefined): void {
     this.#count = addShares(list, term, lengths, dead, this.#sums, this.#touched, this.#count);
   }
 
-  /** Adds a term's share to those of the texts, given by rising slot, that have it. */
+  /** Adds a term's share to those of the given texts that have it. Slots ascend. */
   addTo(slots: Uint32Array, postings: PostingSeeker, term: Weighed, lengths: Uint32Array): void {
     const { rarity, flat, perLength } = term;
     const sums = this.#sums;
@@ -61,7 +60,7 @@ export class Scores {
     }
   }
 
-  /** Takes all sums back to 0. */
+  /** Sets all sums to 0 again. */
   clear(): void {
     const [sums, touched] = [this.#sums, this.#touched];
     for (let at = 0; at < this.#count; at++) sums[touched[at]!] = 0;
@@ -70,9 +69,9 @@ export class Scores {
 }
 
 /**
- * The innermost loop of a search: reads postings as `PostingReader` does, but an object for each list and its fields would
- * make it half as slow again. `| 0` keeps V8 from counting in floating point, which takes twice as long. Returns how many
- * slots are in `touched` then.
+ * The innermost loop of a search. It decodes postings as `PostingReader` does, whose object and fields would make it half as
+ * slow again. `| 0` keeps V8 from using floating-point arithmetic, which takes twice as long. Returns the new number of
+ * slots in `touched`.
  */
 function addShares(
   list: Uint16Array,

@@ -1,17 +1,27 @@
-import type { StoreProblem } from "../../ports.js";
+import type { StoreProblem } from "../../core/ports.js";
 import { type Database, guarded } from "../../sqlite/database.js";
-import { readMeta } from "../schema.js";
-import { decodeText, type StoredText } from "../stored-text.js";
-import { TimeSlice } from "../time-slice.js";
-import { checkVector, decodeVector } from "../vectors.js";
+import { decodeText, decodeVector, type StoredText } from "../database/columns.js";
+import { readMeta } from "../database/schema.js";
+import { checkVector } from "../database/vectors.js";
+import { TimeSlice } from "../derived/scheduling.js";
 
-/** Rows that are not what they must be, and what has to be written again for it. */
+/** What the checking thread is started with. */
+export interface CheckStart {
+  readonly databasePath: string;
+}
+
+export type CheckCalls = {
+  readonly check: { readonly argument: undefined; readonly result: DatabaseCheck };
+  readonly close: { readonly argument: undefined; readonly result: void };
+};
+
+/** Broken rows, and the documents that must be written again because of them. */
 export interface DamagedRows {
-  /** Labels of chunks that stand for nothing. */
+  /** Labels of chunks without a document or a vector, or with another text than their document has there. */
   readonly chunks: Set<number>;
-  /** Vectors that are no direction of the store's space. */
+  /** Vectors without a direction in the store's space. */
   readonly vectors: Set<number>;
-  /** Documents that lack something, and have to be written again. */
+  /** Documents whose chunks are missing or wrong. */
   readonly documents: Set<number>;
 }
 
@@ -20,9 +30,9 @@ export interface DatabaseCheck {
   readonly damaged: DamagedRows;
 }
 
-const rowsPerReading = 64;
+const rowsPerRead = 64;
 
-/** Reads the whole database through. Nothing more is looked at when SQLite itself finds its file broken. */
+/** Reads the whole database. Stops early when SQLite itself finds its file broken. */
 export async function checkDatabase(database: Database, path: string): Promise<DatabaseCheck> {
   const problems: StoreProblem[] = [];
   const damaged: DamagedRows = { chunks: new Set(), vectors: new Set(), documents: new Set() };
@@ -32,7 +42,7 @@ export async function checkDatabase(database: Database, path: string): Promise<D
     path,
     () => database.pragma("integrity_check(10)") as readonly { readonly integrity_check: string }[],
   );
-  for (const { integrity_check: said } of integrity) if (said !== "ok") found("database", said, false);
+  for (const { integrity_check: result } of integrity) if (result !== "ok") found("database", result, false);
   if (problems.length > 0) return { problems, damaged };
 
   const orphans = database
@@ -53,7 +63,7 @@ export async function checkDatabase(database: Database, path: string): Promise<D
             + (SELECT count(*) FROM (SELECT * FROM fields EXCEPT SELECT * FROM expected)) AS wrong`,
     )
     .get()!;
-  if (wrong > 0) found("fields", `${wrong} rows that filters look at are not as the documents have them`);
+  if (wrong > 0) found("fields", `${wrong} rows that filters test differ from the documents`);
   return { problems, damaged };
 }
 
@@ -69,7 +79,7 @@ async function checkDocuments(database: Database, damaged: DamagedRows, found: F
   );
   const slice = new TimeSlice();
   for (let after = 0; ;) {
-    const some = documents.all(after, rowsPerReading);
+    const some = documents.all(after, rowsPerRead);
     if (some.length === 0) return;
     for (const { id, uri, chunk_count: expected, text } of some) {
       after = id;
@@ -77,7 +87,7 @@ async function checkDocuments(database: Database, damaged: DamagedRows, found: F
       const its = chunks.all(id);
       const elsewhere = its.filter(({ start, end, text: own }) => whole.slice(start, end) !== decodeText(own));
       for (const { label } of elsewhere) damaged.chunks.add(label);
-      if (elsewhere.length > 0) found("spans", `${uri}: ${elsewhere.length} chunks are not that slice of the text`);
+      if (elsewhere.length > 0) found("spans", `${uri}: ${elsewhere.length} chunks are not that slice of the document`);
       if (its.length !== expected) found("counts", `${uri}: has ${its.length} chunks instead of ${expected}`);
       if (elsewhere.length > 0 || its.length !== expected) damaged.documents.add(id);
       if (slice.over) await slice.next();
@@ -92,7 +102,7 @@ async function checkVectors(database: Database, damaged: DamagedRows, found: Fin
   );
   const slice = new TimeSlice();
   for (let after = 0; ;) {
-    const some = vectors.all(after, rowsPerReading);
+    const some = vectors.all(after, rowsPerRead);
     if (some.length === 0) return;
     for (const { id, key, data } of some) {
       after = id;

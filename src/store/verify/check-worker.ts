@@ -1,8 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { serveCalls } from "../../thread/serve-calls.js";
 import { asStoreError, openDatabase } from "../../sqlite/database.js";
-import { checkDatabase } from "./check-database.js";
-import type { CheckCalls, CheckStart } from "./check-thread.js";
+import { serveCalls } from "../../thread/serve-calls.js";
+import { type CheckCalls, checkDatabase, type CheckStart } from "./check-database.js";
 
 // The checking thread: a connection of its own, for one check.
 
@@ -16,14 +15,14 @@ serveCalls<CheckCalls>(
         const database = openDatabase(databasePath);
         try {
           database.pragma("query_only = ON");
-          // All of one moment: a document that somebody writes meanwhile would have chunks of another one's text.
+          // One snapshot: a document that is being rewritten would have chunks of another text.
           database.exec("BEGIN");
           return await checkDatabase(database, databasePath);
         } finally {
           database.close();
         }
       } catch (error) {
-        // Told from other errors here: on the other side of the thread it is an error of SQLite no longer.
+        // Converted on this thread: on its way to another one, an error of SQLite loses its class.
         throw asStoreError(databasePath, error);
       }
     },

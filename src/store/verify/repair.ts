@@ -1,21 +1,21 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import type { StoreProblem } from "../../ports.js";
+import type { StoreProblem } from "../../core/ports.js";
 import { openDatabase } from "../../sqlite/database.js";
-import type { DatabaseCheck } from "./check-database.js";
+import type { StoreFolder } from "../database/store-folder.js";
+import type { DamagedRows } from "./check-database.js";
 
 /**
- * Takes out what stands for nothing and makes again what is derived, in one transaction. What cannot be made again, a
- * vector or a chunk of a document, is left out, and its document is marked so that the next ingest writes it anew. Of
- * the saved indexes, those that are broken go: they are made from the store when it is next opened.
+ * Deletes broken rows and recomputes derived ones, in one transaction, so that a crash leaves all or nothing repaired. A
+ * document that loses a vector or a chunk is marked, so that the next ingest writes it again. Broken saved indexes are
+ * deleted, and built from the store when it is next opened.
  *
- * @returns how many sound vectors were dropped because no chunk uses them.
+ * @returns how many intact vectors were dropped because no chunk uses them.
  */
 export function repair(
-  folder: string,
-  databasePath: string,
-  { damaged }: DatabaseCheck,
-  derived: readonly StoreProblem[],
+  { path, databasePath }: StoreFolder,
+  damaged: DamagedRows,
+  brokenIndexes: readonly StoreProblem[],
   dropUnusedVectors: boolean,
 ): number {
   const database = openDatabase(databasePath);
@@ -31,15 +31,15 @@ export function repair(
         const holders = database.prepare<[number], { label: number; document: number }>(
           "SELECT label, document FROM chunks WHERE vector = ?",
         );
-        const of = [...damaged.vectors].flatMap((vector) => holders.all(vector));
-        const chunks = new Set([...damaged.chunks, ...of.map(({ label }) => label)]);
-        const documents = new Set([...damaged.documents, ...of.map(({ document }) => document)]);
+        const users = [...damaged.vectors].flatMap((vector) => holders.all(vector));
+        const chunks = new Set([...damaged.chunks, ...users.map(({ label }) => label)]);
+        const documents = new Set([...damaged.documents, ...users.map(({ document }) => document)]);
         const owner = database.prepare<[number], { document: number }>("SELECT document FROM chunks WHERE label = ?");
         for (const label of chunks) documents.add(owner.get(label)!.document);
         run("DELETE FROM chunks WHERE label = ?", chunks);
         run("INSERT INTO removals (label) VALUES (?)", chunks);
-        // Indexes go by what was logged, and a chunk that got lost was not: each label was given once, so all that are neither
-        // there nor logged as gone are such.
+        // Indexes read the log of removals, and a lost chunk is not in it. Each label is used once, so all labels without a
+        // chunk or a removal are lost ones.
         database.exec(`
           INSERT INTO removals (label)
           WITH RECURSIVE given (label) AS (
@@ -48,12 +48,12 @@ export function repair(
           SELECT label FROM given WHERE label > 0
           EXCEPT SELECT label FROM chunks
           EXCEPT SELECT label FROM removals`);
-        // Only these: one that no chunk uses was paid for, and may be of a document that is not complete yet.
+        // Vectors that no chunk uses stay: they were paid for, and their document may not be complete yet.
         run("DELETE FROM vectors WHERE id = ?", damaged.vectors);
         if (dropUnusedVectors) {
           dropped = database.prepare("DELETE FROM vectors WHERE id NOT IN (SELECT vector FROM chunks)").run().changes;
         }
-        // No document has this fingerprint, so that none counts as unchanged.
+        // No document has this fingerprint, so that these do not count as unchanged.
         run("UPDATE documents SET fingerprint = '' WHERE id = ?", documents);
         database.exec(`
           UPDATE documents SET chunk_count = (SELECT count(*) FROM chunks WHERE document = documents.id)
@@ -66,6 +66,6 @@ export function repair(
   } finally {
     database.close();
   }
-  for (const { what } of derived) rmSync(join(folder, `${what}.json`), { recursive: true, force: true });
+  for (const { what } of brokenIndexes) rmSync(join(path, `${what}.json`), { recursive: true, force: true });
   return dropped;
 }

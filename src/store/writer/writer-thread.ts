@@ -1,14 +1,11 @@
-import type { StoreWrite, WrittenDocument } from "../../ports.js";
-import { startThread } from "../../thread/start-thread.js";
-import { WorkerCalls } from "../../thread/worker-calls.js";
-import { endedThread } from "../ended-thread.js";
-import { sentWrite } from "./sent-write.js";
-import type { WriterCalls, WriterStart } from "./writer-calls.js";
+import type { StoreWrite, WrittenDocument } from "../../core/ports.js";
+import { startThread, WorkerCalls } from "../../thread/worker-calls.js";
+import { threadEnded } from "../derived/scheduling.js";
+import { encodeWrite, type WriterCalls, type WriterStart } from "./write-message.js";
 
 /**
- * Changes a store from a thread of its own: flushing to disk takes tens of milliseconds, for which nothing else has to
- * wait. The thread also holds the right to write, so that both are given back together, however it ends. One change
- * at a time: its methods must not overlap.
+ * Writes to a store on a thread of its own, because flushing to disk takes tens of milliseconds. The thread also holds the
+ * write lock, so that both end together, however the thread ends. Its methods must not overlap.
  */
 export class WriterThread {
   readonly #calls: WorkerCalls<WriterCalls>;
@@ -18,38 +15,38 @@ export class WriterThread {
   constructor(start: WriterStart, module = new URL("./writer-worker.js", import.meta.url)) {
     const worker = startThread(module, start);
     worker.unref();
-    this.#calls = new WorkerCalls(worker, endedThread(`The thread that writes to the store at ${start.folder}`));
+    this.#calls = new WorkerCalls(worker, threadEnded(`The thread that writes to the store at ${start.folder}`));
   }
 
   get ended(): boolean {
     return this.#calls.failure !== undefined;
   }
 
-  /** Whether a change was made: from the first one on, the right to write is held. */
+  /** Whether the write lock is held: from the first change on. */
   get holdsLock(): boolean {
     return this.#holdsLock && !this.ended;
   }
 
-  /** @param dimension length that vectors must have, where it is known. */
+  /** @param dimension length that vectors must have, if known. */
   async write(write: StoreWrite, dimension: number | undefined): Promise<readonly WrittenDocument[]> {
-    const sent = await sentWrite(write, dimension);
-    const written = await this.#calls.call("write", sent, [sent.vectors.buffer]);
+    const message = await encodeWrite(write, dimension);
+    const written = await this.#calls.call("write", message, [message.vectors.buffer]);
     this.#holdsLock = true;
     return written;
   }
 
-  async deleteDocuments(uris: readonly string[]): Promise<WriterCalls["deleteDocuments"]["gives"]> {
+  async deleteDocuments(uris: readonly string[]): Promise<WriterCalls["deleteDocuments"]["result"]> {
     const deleted = await this.#calls.call("deleteDocuments", [...uris]);
     this.#holdsLock = true;
     return deleted;
   }
 
-  /** Takes the right to write if it is free; says whether it is held now. */
+  /** Takes the write lock if it is free. Returns whether it is held now. */
   tryLock(): Promise<boolean> {
     return this.#calls.call("tryLock", undefined);
   }
 
-  /** Resolves when the thread has let go of the store. */
+  /** Resolves when the thread has closed the store and ended. */
   close(): Promise<void> {
     return this.#calls.end("close");
   }

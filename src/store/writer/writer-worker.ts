@@ -1,14 +1,13 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { StoreError } from "../../errors.js";
+import { StoreError } from "../../core/errors.js";
 import { asStoreError, type Database, openDatabase } from "../../sqlite/database.js";
-import { readPointer } from "../store-pointer.js";
-import { StoreWriter } from "../store-writer.js";
 import { serveCalls } from "../../thread/serve-calls.js";
-import { WriteLock } from "../write-lock.js";
-import { receivedWrite } from "./sent-write.js";
-import type { WriterCalls, WriterStart } from "./writer-calls.js";
+import { readPointer } from "../database/store-pointer.js";
+import { WriteLock } from "../database/write-lock.js";
+import { StoreWriter } from "./store-writer.js";
+import type { WriterCalls, WriterStart } from "./write-message.js";
 
-// The writer's thread: its own connection, and the right to write.
+// The writer's thread: a connection of its own, and the write lock.
 
 const { location, generation, databasePath, folder, space, dimension } = workerData as WriterStart;
 const lock = new WriteLock(folder);
@@ -25,12 +24,12 @@ function change<Result>(work: (writer: StoreWriter) => Result): Result {
     writer ??= new StoreWriter(database, { path: databasePath, space, dimension });
     return work(writer);
   } catch (error) {
-    // Told from other errors here: on the other side of the thread it is an error of SQLite no longer.
+    // Converted on this thread: on its way to another one, an error of SQLite loses its class.
     throw asStoreError(databasePath, error);
   }
 }
 
-/** What is written to a store that a migration has replaced would be seen by nobody. */
+/** Refuses to write to a store that a migration has replaced, because nobody would see it. */
 function checkInUse(): void {
   const { current, building } = readPointer(location);
   if (generation === current || generation === building) return;
@@ -45,12 +44,12 @@ function checkInUse(): void {
 serveCalls<WriterCalls>(
   parentPort!,
   {
-    write: (write) => change((changing) => changing.write(receivedWrite(write))),
+    write: (write) => change((changing) => changing.write(write)),
     deleteDocuments: (uris) => change((changing) => changing.deleteDocuments(uris)),
     tryLock: () => lock.tryTake(),
     close: () => {
       try {
-        // Here rather than on the thread of whoever closes last; passive: waits for no reader of another process.
+        // Otherwise the last connection to close would do it, on the main thread. Passive: waits for no reader.
         database?.pragma("wal_checkpoint(PASSIVE)");
       } finally {
         database?.close();

@@ -3,16 +3,16 @@ import type { ModelInfo } from "../../contract/catalogue.js";
 import { type MediaFacts, type MediaKind, mediaViolations, totalDurationViolations } from "../../contract/media.js";
 import type { Violation } from "../../contract/operation.js";
 import { type VideoContentItem, extraImageFormats } from "../../contract/video-content.js";
-import { OptionsError, TransportError } from "../../errors.js";
-import { resolve } from "../../options.js";
+import { OptionsError, TransportError } from "../../core/errors.js";
+import { resolve } from "../../core/options.js";
 import { headerProbe } from "./header-probe.js";
-import { type MediaProbe, type ReadableMedium, mediumOf } from "./media-probe.js";
-import { isPublicAddress } from "../../network/public-address.js";
+import { type MediaProbe, mediumOf } from "./media-probe.js";
+import { isPublicAddress } from "../../network/addresses.js";
 import { openRemoteMedium } from "./remote-medium.js";
 
 export const MediaCheck = z.strictObject({
   /**
-   * `inline`: data that the request carries. `all`: also what stands at public addresses, by fetching its first bytes.
+   * `inline`: data that the request carries. `all`: also media at public addresses, by fetching their first bytes.
    * `none`: nothing. Assets cannot be looked at, and are only counted. Default: `inline`.
    */
   check: z.enum(["none", "inline", "all"]).default("inline"),
@@ -23,20 +23,20 @@ export const MediaCheck = z.strictObject({
       "must have a method probe",
     )
     .default(headerProbe),
-  /** With `all`: also fetch from this machine and its network. Never for addresses that others wrote. Default: false. */
+  /** With `all`: also fetch from this machine and its network. Unsafe for addresses that others wrote. Default: false. */
   allowPrivateAddresses: z.boolean().default(false),
-  /** With `all`: most time for one request. 1 to 600,000, default 15,000. */
+  /** With `all`: maximum time for one request. 1 to 600,000, default 15,000. */
   timeoutMs: z.int().min(1).max(600_000).default(15_000),
 });
 export type MediaCheck = z.input<typeof MediaCheck>;
 
 type Settings = z.output<typeof MediaCheck>;
 
-/** Bytes of one remote medium that may be fetched to read its header. */
+/** Maximum bytes of one remote medium that are fetched to read its header. */
 const maxRemoteBytes = 32 * 1024 * 1024;
 
 /**
- * Looks at the media of a request before it is paid for.
+ * Checks the media of a request before it is paid for.
  *
  * @throws TransportError `request` naming every bound that a medium breaks; OptionsError `missing-package` when audio or
  *   video is to be read and the reader is not installed.
@@ -89,6 +89,7 @@ const kinds = { image_url: "image", video_url: "video", audio_url: "audio" } as 
 
 type Looked = { readonly facts: MediaFacts; readonly declared?: string } | { readonly problem: string };
 
+/** Reads the facts of an item, or the problem with it; `undefined` when it is not to be looked at. */
 async function look(
   item: Exclude<VideoContentItem, { type: "text" }>,
   kind: MediaKind,
@@ -99,47 +100,43 @@ async function look(
   if (url.startsWith("data:")) {
     const inline = decodeDataUrl(url);
     if (!inline) return { problem: "is not Base64" };
-    const probed = await probe(kind, mediumOf(inline.bytes), settings.probe, signal);
-    return "facts" in probed ? { ...probed, declared: inline.format } : probed;
+    const read = async () => ({
+      facts: await settings.probe.probe(kind, mediumOf(inline.bytes)),
+      declared: inline.format,
+    });
+    return problemOr("cannot be read", read, signal);
   }
   if (settings.check !== "all" || !/^https?:/.test(url)) return undefined;
-  return lookRemotely(url, kind, settings, signal);
-}
-
-async function lookRemotely(
-  url: string,
-  kind: MediaKind,
-  { probe: reader, allowPrivateAddresses, timeoutMs }: Settings,
-  signal: AbortSignal | undefined,
-): Promise<Looked> {
+  const { allowPrivateAddresses, timeoutMs } = settings;
   const mayReach = allowPrivateAddresses ? () => true : isPublicAddress;
-  try {
-    const medium = await openRemoteMedium(url, { mayReach, maxBytes: maxRemoteBytes, timeoutMs, signal });
-    try {
-      return await probe(kind, medium, reader, signal);
-    } finally {
-      await medium.close();
-    }
-  } catch (error) {
-    signal?.throwIfAborted();
-    if (error instanceof OptionsError) throw error;
-    return { problem: `could not be fetched: ${(error as Error).message}` };
-  }
+  return problemOr(
+    "could not be fetched",
+    async () => {
+      const medium = await openRemoteMedium(url, { mayReach, maxBytes: maxRemoteBytes, timeoutMs, signal });
+      try {
+        const read = async () => ({ facts: await settings.probe.probe(kind, medium) });
+        return await problemOr("cannot be read", read, signal);
+      } finally {
+        await medium.close();
+      }
+    },
+    signal,
+  );
 }
 
-async function probe(
-  kind: MediaKind,
-  medium: ReadableMedium,
-  reader: MediaProbe,
+/** Returns an error of the medium as a problem; the signal's reason and errors of the options are thrown. */
+async function problemOr<T>(
+  what: string,
+  work: () => Promise<T>,
   signal: AbortSignal | undefined,
-): Promise<Looked> {
+): Promise<T | { readonly problem: string }> {
   signal?.throwIfAborted();
   try {
-    return { facts: await reader.probe(kind, medium) };
+    return await work();
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof OptionsError) throw error;
-    return { problem: `cannot be read: ${(error as Error).message}` };
+    return { problem: `${what}: ${(error as Error).message}` };
   }
 }
 
@@ -148,13 +145,13 @@ function urlOf(item: Exclude<VideoContentItem, { type: "text" }>): string {
   return item.type === "video_url" ? item.video_url.url : item.audio_url.url;
 }
 
-/** The bytes of `data:<kind>/<format>;base64,…`, which the contract has checked to look so. */
+/** Decodes `data:<kind>/<format>;base64,…`, whose shape the contract has checked. */
 function decodeDataUrl(url: string): { readonly format: string; readonly bytes: Buffer } | undefined {
   const comma = url.indexOf(",");
   const format = url.slice(url.indexOf("/") + 1, url.indexOf(";"));
   const text = url.slice(comma + 1);
   const bytes = Buffer.from(text, "base64");
-  // Characters that are no Base64 are skipped by the decoder, and leave fewer bytes than the text is long.
+  // The decoder skips characters that are not Base64, which leaves fewer bytes than the length promises.
   const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
   return bytes.length === Math.floor(((text.length - padding) * 3) / 4) ? { format, bytes } : undefined;
 }

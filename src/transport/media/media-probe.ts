@@ -1,18 +1,18 @@
 import type { MediaFacts, MediaKind } from "../../contract/media.js";
 
-/** Bytes that may be in memory, in a file or far away. */
+/** Bytes in memory, in a file or at an address. */
 export interface ReadableMedium {
-  /** Of all of it. */
+  /** Size of the whole. */
   readonly sizeBytes: number;
   /** The bytes from `start` up to `end`, where `0 <= start < end <= sizeBytes`. */
   readonly read: (start: number, end: number) => Promise<Uint8Array>;
 }
 
-/** Tells from its header what a medium is. Implement it to use another reader of media than the built-in ones. */
+/** Reads what a medium is from its header. Implement it to use another reader of media than the built-in ones. */
 export interface MediaProbe {
   /**
-   * What could not be learned is left out of the facts, and is not judged; a format that is none of the contract's is
-   * `unknown` or has a name of its own.
+   * Facts that cannot be read are left out, and not judged; a format that the contract lacks is `unknown` or has a name
+   * of its own.
    *
    * @throws Error when the medium is damaged; the request is refused with its message.
    */

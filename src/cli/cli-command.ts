@@ -1,0 +1,99 @@
+import { Command, Option } from "commander";
+import type { CommandIo } from "./command-context.js";
+import { between, decimalBetween, filterOption, positive, repeated, rowsOption } from "./settings/flag-values.js";
+
+/** A command as its file exports it: takes the arguments and flags of a command line, and returns the exit code. */
+type Run<Arguments extends readonly unknown[]> = (io: CommandIo, ...given: Arguments) => Promise<number>;
+
+/** A command of the program, with the flags that several commands share. */
+export class CliCommand extends Command {
+  readonly #io: CommandIo;
+  readonly #exit: (code: number) => void;
+
+  constructor(name: string, io: CommandIo, exit: (code: number) => void) {
+    super(name);
+    this.#io = io;
+    this.#exit = exit;
+  }
+
+  override createCommand(name = ""): CliCommand {
+    return new CliCommand(name, this.#io, this.#exit);
+  }
+
+  /** Sets what the command does. Its code is imported when it runs: `--help` and usage errors need none of it. */
+  runs<Arguments extends readonly unknown[]>(load: () => Promise<Run<Arguments>>): this {
+    return this.action(async (...given: unknown[]) => {
+      const run = await load();
+      this.#exit(await run(this.#io, ...(given as unknown as Arguments)));
+    });
+  }
+
+  examples(text: string): this {
+    return this.addHelpText("after", `\nExamples:${text}`);
+  }
+
+  takesSource(): this {
+    return this.argument("<path...>", "files, folders, and addresses of web pages and sitemaps")
+      .option(
+        "--include <glob>",
+        'read only files that match, such as "guides/**" in each folder; repeatable',
+        repeated,
+      )
+      .option("--exclude <glob>", "skip files that match; repeatable", repeated)
+      .option("--max-file-bytes <count>", "skip larger files (default: 50000000)", between(1, 1e12))
+      .option(
+        "--file-timeout <seconds>",
+        "maximum time to read one file, or one page of a PDF (default: 10)",
+        decimalBetween(0.1, 3600),
+      )
+      .option(
+        "--rows <part=column,...>",
+        "columns of CSV or JSON that are text, title, id, uri or metadata",
+        rowsOption,
+      )
+      .option("--sitemap", "read every page that the sites of the addresses list")
+      .option("--requests-per-second <rate>", "maximum requests to one host (default: 1)", decimalBetween(0.01, 100))
+      .option("--allow-private", "also fetch from addresses of this machine and its network")
+      .option("--refetch", "fetch all pages again, even those that did not change")
+      .takesChunking()
+      .takesStore();
+  }
+
+  /** @param size name of the flag for a chunk's size: `--max-tokens` is a budget in some commands. */
+  takesChunking(size: "--max-tokens" | "--chunk-tokens" = "--chunk-tokens"): this {
+    const strategies = ["structure", "fixed", "sentence-window", "semantic"];
+    return this.addOption(
+      new Option("--strategy <name>", "where chunks end; semantic embeds every sentence").choices(strategies),
+    )
+      .option(`${size} <count>`, "maximum size of a chunk in tokens (default: 384)", between(16, 8192))
+      .option("--overlap-tokens <count>", "tokens repeated where a block had to be cut (default: 32)", between(0, 4096))
+      .option("--parent-tokens <count>", "context to read around a chunk (default: 1024; 0: none)", between(0, 65_536));
+  }
+
+  takesFilter(): this {
+    const about = "condition on metadata, such as product=auth, year>=2024, uri^=file:///docs; repeatable";
+    return this.option("--filter <condition>", about, filterOption);
+  }
+
+  takesStore(about = "folder of the store (default: ./.citewell)"): this {
+    return this.option("--store <folder>", about)
+      .takesService()
+      .option("--embedding-model <id>", "model that embeds (CITEWELL_EMBEDDING_MODEL)")
+      .option("--rerank-model <id>", "model that reranks (CITEWELL_RERANK_MODEL)")
+      .option("--chat-model <id>", "model that answers (CITEWELL_CHAT_MODEL)");
+  }
+
+  takesService(): this {
+    return this.option("--json", "print one JSON object")
+      .option("--base-url <url>", "inference service (CITEWELL_BASE_URL)")
+      .option("--api-key <key>", "key of the service; safer in CITEWELL_API_KEY")
+      .option("--config <file>", "settings file (default: ./citewell.config.json)");
+  }
+
+  takesBudget(): this {
+    const about = "stop before this run spends more; the next run continues";
+    return this.option("--max-tokens <count>", about, between(1, 1e12))
+      .option("--max-cost <amount>", "the same limit in money; needs a price", positive)
+      .option("--price <amount>", "price of a million tokens of the embedding model, in your currency", positive);
+  }
+}

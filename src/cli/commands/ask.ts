@@ -1,0 +1,85 @@
+import type { Filter } from "../../core/filter.js";
+import type { Answer, AnswerEvent, Citation } from "../../core/types.js";
+import { explainStop, withKnowledgeBase, type CommandIo, type StoreFlags } from "../command-context.js";
+import { exitCodes } from "../output/failure.js";
+import { displayPlace, oneLine, safeForTerminal, type KnownFolders } from "../output/terminal-text.js";
+import { given } from "../settings/given.js";
+import { hitAsJson } from "./search.js";
+
+export interface AskFlags extends StoreFlags {
+  readonly filter?: Filter;
+}
+
+export async function askCommand(io: CommandIo, question: string, { filter, ...flags }: AskFlags): Promise<number> {
+  const { stdout, signal } = io;
+  return withKnowledgeBase(io, flags, false, async (kb) => {
+    const events = kb.ask(question, { ...given({ filter }), signal });
+    const answering = flags.json ? readAnswer(events) : showAnswer(events, io);
+    const stopped = "\nStopped. Run the same command again for the whole answer.\n";
+    const answer = await explainStop(io, stopped, answering);
+    if (flags.json) stdout.write(`${JSON.stringify(answerAsJson(answer))}\n`);
+    return exitCodes.done;
+  });
+}
+
+/** Writes the answer as it comes, then its sources. */
+export async function showAnswer(
+  events: AsyncIterable<AnswerEvent>,
+  io: Pick<CommandIo, "stdout" | "stderr" | "directory" | "home">,
+): Promise<Answer> {
+  const { stdout, stderr } = io;
+  // On a terminal a note within an answer starts on a line of its own.
+  let midLine = false;
+  const note = (line: string) => {
+    stderr.write(`${midLine && stderr.isTTY ? "\n" : ""}${line}\n`);
+    midLine = false;
+  };
+  const answer = await readAnswer(events, (event) => {
+    if (event.type === "text-delta") {
+      stdout.write(safeForTerminal(event.text));
+      midLine ||= event.text !== "";
+    }
+    if (event.type === "tool-call") note(`[calls ${event.name}]`);
+    if (event.type === "warning") note(`citewell: ${safeForTerminal(event.message)}`);
+  });
+  stdout.write(`\n\n${describeSources(answer, io)}`);
+  return answer;
+}
+
+async function readAnswer(
+  events: AsyncIterable<AnswerEvent>,
+  onEvent: (event: AnswerEvent) => void = () => {},
+): Promise<Answer> {
+  for await (const event of events) {
+    if (event.type === "error") throw event.error;
+    if (event.type === "finish") return event.answer;
+    onEvent(event);
+  }
+  throw new Error("The answer ended without an end event");
+}
+
+/** The numbered sources under an answer, one line each: file, line and the words cited. */
+export function describeSources({ answered, citations, hits }: Answer, folders: KnownFolders): string {
+  if (citations.length > 0) {
+    const lines = distinct(citations).map((citation) => {
+      const place = displayPlace(citation.uri, citation, folders);
+      const found = citation.supported ? "" : "  (not found in the source)";
+      return `[${citation.number}] ${place}  “${oneLine(citation.quote, 160)}”${found}`;
+    });
+    return `Sources\n${lines.join("\n")}\n`;
+  }
+  if (answered || hits.length === 0) return "";
+  const nearest = hits
+    .slice(0, 3)
+    .map((hit) => `  ${displayPlace(hit.uri, hit, folders)}  ${oneLine(hit.chunk.text, 100)}`);
+  return `Nearest passages\n${nearest.join("\n")}\n`;
+}
+
+function distinct(citations: readonly Citation[]): readonly Citation[] {
+  const seen = new Map(citations.map((citation) => [`${citation.number} ${citation.start} ${citation.end}`, citation]));
+  return [...seen.values()].toSorted((a, b) => a.number - b.number || a.start - b.start);
+}
+
+function answerAsJson({ text, answered, citations, hits, usage, account, model, warnings }: Answer): object {
+  return { answer: text, answered, citations, hits: hits.map(hitAsJson), usage, account, model, warnings };
+}

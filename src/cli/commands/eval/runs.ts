@@ -1,0 +1,171 @@
+import { readFile } from "node:fs/promises";
+import { z } from "zod";
+import { asError, LoadError, OptionsError } from "../../../core/errors.js";
+import type { Comparison } from "../../../evaluate/compare.js";
+import { metricNames, type Evaluation, type MetricName } from "../../../evaluate/evaluate.js";
+import { byName } from "../../../evaluate/statistics.js";
+import type { Fusion } from "../../../knowledge-base/options.js";
+import type { SearchMode } from "../../../stages/retrieval/search.js";
+import { writeText, type EvalFlags } from "./collection.js";
+
+/** One way of searching. */
+export interface EvalPlan {
+  readonly mode: SearchMode;
+  readonly rerank: boolean;
+  /** Absent: the fusion of the knowledge base. */
+  readonly fusion?: Required<Fusion> | undefined;
+}
+
+/** One way of searching, measured. */
+export interface EvalRun extends Evaluation, EvalPlan {
+  readonly collection: string;
+  /** Queries that were cut, because they are longer than the embedding model takes. */
+  readonly shortenedQueries: number;
+  readonly comparison?: Comparison;
+}
+
+/** Fusions that `--grid` measures: how much the dense ranking weighs, and how much first places count. */
+const gridDenseWeights = [0.2, 0.5, 1, 2] as const;
+const gridK = [10, 60] as const;
+
+/** The ways of searching to measure, one after another over one store. */
+export function evalPlans({ mode: modes, rerank = false, grid = false }: EvalFlags): readonly EvalPlan[] {
+  if (!grid) return (modes ?? ["hybrid"]).map((mode) => ({ mode, rerank }));
+  const fusions = gridK.flatMap((k) =>
+    gridDenseWeights.map((dense) => ({ mode: "hybrid" as const, fusion: { k, weights: { dense, lexical: 1 } } })),
+  );
+  const single = (modes ?? ["lexical", "dense", "hybrid"]).map((mode) => ({ mode }));
+  // The reranker orders the passages anew, so other fusions of them would hardly differ.
+  return [
+    ...single
+      .flatMap((plan) => [plan, ...(plan.mode === "hybrid" ? fusions : [])])
+      .map((plan) => ({ ...plan, rerank: false })),
+    ...single.map((plan) => ({ ...plan, rerank: true })),
+  ];
+}
+
+/** A run as `--json` prints it, without the scores of each query. */
+export function runAsJson({ collection, mode, queries, metrics, intervals, latencyMs, ...run }: EvalRun): object {
+  const { rerank, fusion, shortenedQueries, comparison } = run;
+  const more = {
+    ...(rerank && { rerank }),
+    ...(fusion && { fusion }),
+    ...(shortenedQueries > 0 && { shortenedQueries }),
+    ...(comparison && { comparison }),
+  };
+  return { collection, mode, queries, metrics, intervals, latencyMs, ...more };
+}
+
+/** The fields of a file from `--output` that `--baseline` reads; the others are for people. */
+const RunFile = z.object({
+  runs: z
+    .array(
+      z.object({
+        collection: z.string(),
+        mode: z.enum(["hybrid", "dense", "lexical"]),
+        rerank: z.boolean().default(false),
+        fusion: z.object({ k: z.number(), weights: z.object({ dense: z.number(), lexical: z.number() }) }).optional(),
+        scores: z
+          .record(z.string(), z.object(byName(metricNames, () => z.number())))
+          .transform((scores) => new Map(Object.entries(scores))),
+      }),
+    )
+    .min(1),
+});
+
+export type BaselineRun = z.output<typeof RunFile>["runs"][number];
+
+export async function writeRuns(path: string, runs: readonly EvalRun[]): Promise<void> {
+  const content = runs.map((run) => ({ ...runAsJson(run), scores: Object.fromEntries(run.scores) }));
+  await writeText(path, `${JSON.stringify({ runs: content }, null, 1)}\n`);
+}
+
+/** @throws LoadError when there is no such file, or `--output` did not write it. */
+export async function readBaseline(path: string): Promise<readonly BaselineRun[]> {
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (cause) {
+    throw new LoadError("missing", path, `Cannot read the baseline ${path}: ${asError(cause).message}`, { cause });
+  }
+  try {
+    return RunFile.parse(JSON.parse(text)).runs;
+  } catch (cause) {
+    const message = `${path} is not a baseline: it has no scores by query. Use a file that --output wrote`;
+    throw new LoadError("malformed", path, message, { cause });
+  }
+}
+
+/**
+ * The run of a baseline to compare with: the one that searched in the same way, or the only one, so that one mode can be
+ * compared with another.
+ *
+ * @throws OptionsError when it measured another collection, or has several runs and none of this mode.
+ */
+export function baselineFor(
+  runs: readonly BaselineRun[],
+  { collection, ...plan }: EvalPlan & { readonly collection: string },
+): BaselineRun {
+  const [first] = runs;
+  const name = planName(plan);
+  const found = runs.find((run) => planName(run) === name) ?? (runs.length === 1 ? first : undefined);
+  if (!found) throw new OptionsError("options", `The baseline has ${runs.length} runs, but none of mode ${name}`);
+  if (found.collection !== collection) {
+    throw new OptionsError("options", `The baseline measured the collection ${found.collection}, not ${collection}`);
+  }
+  return found;
+}
+
+export const headings: Record<MetricName, string> = {
+  "ndcg@10": "nDCG@10",
+  "recall@100": "Recall@100",
+  "mrr@10": "MRR@10",
+  map: "MAP",
+};
+
+/** A table of runs with intervals, followed by the changes against the baseline. */
+export function describeRuns(runs: readonly EvalRun[]): string {
+  const head = ["Mode", ...metricNames.map((metric) => headings[metric]), "p50", "p95"];
+  const rows = runs.map((run) => [
+    planName(run),
+    ...metricNames.map((metric) => {
+      const [low, high] = run.intervals[metric];
+      return `${run.metrics[metric].toFixed(3)} (${low.toFixed(3)}-${high.toFixed(3)})`;
+    }),
+    `${run.latencyMs.p50.toFixed(1)} ms`,
+    `${run.latencyMs.p95.toFixed(1)} ms`,
+  ]);
+  return [...table([head, ...rows]), "", ...runs.flatMap(describeComparison)].join("\n");
+}
+
+function describeComparison({ comparison, ...run }: EvalRun): string[] {
+  if (!comparison) return [];
+  const head = [`${planName(run)} against the baseline`, "before", "change", "p", ""];
+  const rows = metricNames.map((metric) => {
+    const { baseline, difference, p, verdict } = comparison.metrics[metric];
+    const change = `${difference < 0 ? "" : "+"}${difference.toFixed(3)}`;
+    return [
+      headings[metric],
+      baseline.toFixed(3),
+      change,
+      p.toFixed(4),
+      verdict === "same" ? "no clear change" : verdict,
+    ];
+  });
+  return [...table([head, ...rows]), `${comparison.queries} queries asked by both`, ""];
+}
+
+export function planName({ mode, rerank, fusion }: EvalPlan): string {
+  const fusing = fusion ? ` k=${fusion.k} ${fusion.weights.dense}:${fusion.weights.lexical}` : "";
+  return `${mode}${fusing}${rerank ? " + rerank" : ""}`;
+}
+
+function table(rows: readonly (readonly string[])[]): string[] {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column]!))
+      .join("  ")
+      .trimEnd(),
+  );
+}

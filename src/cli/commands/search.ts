@@ -1,0 +1,45 @@
+import type { Filter } from "../../core/filter.js";
+import type { Hit } from "../../core/types.js";
+import type { SearchMode } from "../../stages/retrieval/search.js";
+import { print, withKnowledgeBase, type CommandIo, type StoreFlags } from "../command-context.js";
+import { exitCodes } from "../output/failure.js";
+import { describeWhy, explain, whyAsJson } from "../output/show-why.js";
+import { displayPlace, oneLine } from "../output/terminal-text.js";
+import { given } from "../settings/given.js";
+
+export interface SearchFlags extends StoreFlags {
+  readonly mode: SearchMode;
+  readonly limit: number;
+  readonly filter?: Filter;
+  readonly rerank?: number;
+  readonly why?: string;
+}
+
+export async function searchCommand(io: CommandIo, query: string, flags: SearchFlags): Promise<number> {
+  const { mode, limit, filter, rerank, why: asked } = flags;
+  return withKnowledgeBase(io, flags, false, async (kb) => {
+    const options = { mode, limit, ...given({ filter, rerank }), signal: io.signal };
+    const { hits, trace } = await kb.search(query, options);
+    const why = asked === undefined ? undefined : await explain(kb.store, trace, asked, io);
+    const found = { hits: hits.map(hitAsJson), ...(why && { why: whyAsJson(why) }) };
+    print(io, flags, found, why ? describeWhy(why, io) : describeHits(hits, io));
+    return exitCodes.done;
+  });
+}
+
+export function hitAsJson({ chunk, uri, title, line, page, score, placements }: Hit): object {
+  const { id, start, end, text } = chunk;
+  return { chunkId: id, uri, start, end, score, text, title, line, page, placements };
+}
+
+function describeHits(hits: readonly Hit[], io: Pick<CommandIo, "stdout" | "directory" | "home">): string {
+  if (hits.length === 0) return "Nothing found.\n";
+  const width = Math.min(io.stdout.columns ?? 100, 120);
+  const blocks = hits.map((hit, index) => {
+    const ranks = hit.placements.map(({ by, rank }) => `${by} ${rank}`).join(", ");
+    const head = `${index + 1}. ${displayPlace(hit.uri, hit, io)}  (${ranks})`;
+    const context = hit.chunk.context === "" ? [] : [`   ${oneLine(hit.chunk.context, width - 3)}`];
+    return [head, ...context, `   ${oneLine(hit.chunk.text, width - 3)}`].join("\n");
+  });
+  return `${blocks.join("\n\n")}\n`;
+}

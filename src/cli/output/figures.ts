@@ -1,0 +1,16 @@
+/** `1,204`. */
+export function count(value: number): string {
+  return Math.round(value).toLocaleString("en-US");
+}
+
+/** `1 request`, `1,204 requests`; `many` for plurals that are not `one` with an s. */
+export function counted(value: number, one: string, many = `${one}s`): string {
+  return `${count(value)} ${Math.round(value) === 1 ? one : many}`;
+}
+
+/** `4.2 s`, `95 s`, `12 min`. */
+export function duration(seconds: number): string {
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  return `${Math.round(seconds / 60)} min`;
+}

@@ -1,0 +1,57 @@
+import type { IngestProgress } from "../../knowledge-base/ingest/ledger.js";
+import type { CommandIo } from "../command-context.js";
+import { count, counted, duration } from "./figures.js";
+import { clearLine } from "./terminal-text.js";
+
+export interface ProgressLine<Progress> {
+  readonly update: (progress: Progress) => void;
+  /** Clears the line, so that the next output starts on an empty one. */
+  readonly clear: () => void;
+}
+
+/** On a terminal, one line that changes in place at most ten times a second; elsewhere a plain line every ten seconds. */
+export function progressLine<Progress>(
+  out: CommandIo["stderr"],
+  describe: (progress: Progress) => string,
+): ProgressLine<Progress> {
+  const everyMs = out.isTTY ? 100 : 10_000;
+  let drawnAt = out.isTTY ? -Infinity : performance.now();
+  return {
+    update(progress) {
+      const now = performance.now();
+      if (now - drawnAt < everyMs) return;
+      drawnAt = now;
+      const text = describe(progress);
+      out.write(out.isTTY ? `${clearLine}${text.slice(0, (out.columns ?? 80) - 1)}` : `${text}\n`);
+    },
+    clear() {
+      if (out.isTTY && drawnAt > 0) out.write(clearLine);
+    },
+  };
+}
+
+/** `312 of 705 documents  2,801 chunks embedded  640 chunks/s  about 4 s left`. */
+export function describeProgress(progress: IngestProgress): string {
+  const { documentsFound, documentsDone, documentsRead, chunksEmbedded, chunksPerSecond, secondsLeft } = progress;
+  const parts = [
+    `${count(documentsDone)} of ${counted(documentsFound ?? documentsRead, "document")}`,
+    `${counted(chunksEmbedded, "chunk")} embedded`,
+  ];
+  if (chunksPerSecond) parts.push(`${count(chunksPerSecond)} chunks/s`);
+  if (secondsLeft) parts.push(`about ${duration(secondsLeft)} left`);
+  return parts.join("  ");
+}
+
+/** The progress line of an ingest. It remembers the latest progress, to describe a run that ends early. */
+export function ingestProgress(out: CommandIo["stderr"]) {
+  const line = progressLine(out, describeProgress);
+  let latest: IngestProgress | undefined;
+  return {
+    clear: line.clear,
+    latest: () => latest,
+    onProgress: (progress: IngestProgress) => {
+      latest = progress;
+      line.update(progress);
+    },
+  };
+}

@@ -1,0 +1,7 @@
+/** Options whose flag is not their name in kebab case. */
+const otherNames: Readonly<Record<string, string>> = { timeoutMs: "--file-timeout", maxTokens: "the chunk size" };
+
+/** The command line's name for an option of the library: `--base-url` for `baseUrl`. */
+export function flagName(option: string): string {
+  return otherNames[option] ?? `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}

@@ -1,0 +1,79 @@
+import { existsSync } from "node:fs";
+import { relative, resolve, sep } from "node:path";
+import { LoadError, OptionsError } from "../../core/errors.js";
+import { literalGlob } from "../../load/sources/walk.js";
+import { readPath, type ReadPathOptions } from "../../load/read-path.js";
+import { realPath } from "../../load/sources/real-path.js";
+import { allSources, type DocumentSource } from "../../load/sources/source.js";
+import { isWebAddress } from "../../load/web/web-address.js";
+import { given } from "./given.js";
+import { readSettings, storePath, type StoreFlags, type CommandIo } from "../command-context.js";
+
+/** Flags that choose the documents below the paths and say how they are read. */
+export interface SourceFlags extends StoreFlags {
+  readonly include?: readonly string[];
+  readonly exclude?: readonly string[];
+  readonly maxFileBytes?: number;
+  /** Seconds. */
+  readonly fileTimeout?: number;
+  /** Web addresses name whole sites, read by their sitemaps. */
+  readonly sitemap?: boolean;
+  readonly requestsPerSecond?: number;
+  readonly allowPrivate?: boolean;
+  readonly refetch?: boolean;
+}
+
+/** One source of all paths (relative to the current folder) and web addresses of a command line. */
+export function sourceOf(io: CommandIo, paths: readonly string[], flags: SourceFlags): DocumentSource {
+  const settings = readSettings(io, flags);
+  const options = readingOptions(flags, settings.rows);
+  const store = realPath(storePath(io, settings));
+  const source = (path: string) => {
+    if (isWebAddress(path)) return readPath(path, options);
+    const place = resolve(io.directory, path);
+    if (!existsSync(place)) throw missing(place);
+    return readPath(place, {
+      ...options,
+      exclude: [...(options.exclude ?? []), ...storeWithin(realPath(place), store)],
+    });
+  };
+  return allSources(paths.map(source));
+}
+
+/**
+ * Globs that exclude a store inside the folder: its files are not documents, and change with every run.
+ *
+ * @throws OptionsError when the folder itself is the store.
+ */
+function storeWithin(folder: string, store: string): readonly string[] {
+  if (folder === store) {
+    throw new OptionsError(
+      "options",
+      `${folder} is both the folder to read and the store: give the store a folder of its own`,
+    );
+  }
+  const within = relative(folder, store).split(sep);
+  // Names that start with a dot are skipped anyway.
+  return within.some((part) => part.startsWith(".")) ? [] : [`${literalGlob(within.join("/"))}/**`];
+}
+
+/** A pattern that no shell has expanded is a path like any other. */
+function missing(place: string): LoadError {
+  const wayOut = /[*?]/.test(place)
+    ? ": a pattern is not a path. Name the folder, and give the pattern to --include"
+    : ". If it is gone for good, citewell remove takes its documents out of the store";
+  return new LoadError("missing", place, `There is no file or folder at ${place}${wayOut}`);
+}
+
+function readingOptions(flags: SourceFlags, rows: ReadPathOptions["rows"]): ReadPathOptions {
+  const { include, exclude, maxFileBytes, fileTimeout, sitemap, requestsPerSecond, allowPrivate, refetch } = flags;
+  return {
+    include: include && [...include],
+    exclude: exclude && [...exclude],
+    rows,
+    maxFileBytes,
+    timeoutMs: fileTimeout && Math.round(fileTimeout * 1000),
+    ...given({ sitemap }),
+    web: { requestsPerSecond, allowPrivate, refetch },
+  };
+}

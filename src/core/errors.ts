@@ -1,0 +1,255 @@
+/**
+ * Root of every error this library throws. `code` is stable and may be switched on; `message` is for people and says
+ * what to do. An abort is never wrapped: it throws the caller's own `signal.reason`.
+ */
+export class CitewellError extends Error {
+  readonly code: string;
+
+  constructor(code: string, message: string, options: ErrorOptions = {}) {
+    super(message, options);
+    this.code = code;
+    this.name = new.target.name;
+  }
+}
+
+export type OptionsErrorCode =
+  /** A value is missing, unknown or out of range. */
+  | "options"
+  /** Two stages of a pipeline contradict each other. */
+  | "facts"
+  /** A configuration file or variable cannot be used. */
+  | "config"
+  /** A package that is installed on demand is missing. */
+  | "missing-package";
+
+export interface OptionsErrorDetails extends ErrorOptions {
+  /** The function that refused its options. The message begins with it: `ingest: …`. */
+  readonly call?: string;
+  /** The option that the message names, and that the caller has to change. */
+  readonly option?: string;
+}
+
+/** The caller wrote something that can never work: fix the code or the configuration. */
+export class OptionsError extends CitewellError {
+  declare readonly code: OptionsErrorCode;
+  readonly call: string | undefined;
+  readonly option: string | undefined;
+
+  constructor(code: OptionsErrorCode, message: string, details: OptionsErrorDetails = {}) {
+    const { call, option, ...options } = details;
+    super(code, call === undefined ? message : `${call}: ${message}`, options);
+    this.call = call;
+    this.option = option;
+  }
+}
+
+export type TransportErrorCode =
+  /** The request breaks the contract; nothing was sent. */
+  | "request"
+  /** 401: the key is missing, wrong, or belongs to another data center. */
+  | "unauthorized"
+  /** 402 or 403: the account may not do this. */
+  | "forbidden"
+  /** The model is not one that the service publishes. */
+  | "unsupported-model"
+  /** 404: no such path or record. */
+  | "not-found"
+  /** 413: fewer or shorter inputs are needed. */
+  | "too-large"
+  /** The conversation is longer than the model's context. */
+  | "context-length"
+  /** Other 4xx: the service refused the request. */
+  | "refused"
+  /** 429 beyond the last retry. */
+  | "rate-limited"
+  /** 5xx beyond the last retry. */
+  | "upstream"
+  /** No connection, or it broke. */
+  | "network"
+  /** A deadline or an idle limit passed. */
+  | "timeout"
+  /** The reply is not what the contract or the request says it must be. */
+  | "reply"
+  /** A stream ended before it said it was finished. */
+  | "truncated"
+  /** May or may not have been carried out: never sent again. */
+  | "ambiguous";
+
+/** A request that may have been carried out, so that its trace can be found at the service. */
+export interface Submission {
+  readonly model: string;
+  /** SHA-256 of the body as it was sent, in hexadecimal. */
+  readonly fingerprint: string;
+  /** Fields of the body beside model, content and callback address, as they were sent. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** It was sent between these moments. */
+  readonly notBefore: Date;
+  readonly notAfter: Date;
+}
+
+export interface TransportErrorDetails extends ErrorOptions {
+  readonly operation?: string;
+  readonly status?: number;
+  /** The service's own code, as it wrote it. */
+  readonly serviceCode?: string;
+  readonly requestId?: string;
+  /** Times the request was sent. */
+  readonly attempts?: number;
+  /** Whether sending the same request later may work. */
+  readonly retryable?: boolean;
+  /** How long the service asked to wait. */
+  readonly retryAfterMs?: number;
+  /** Text of a stream that had arrived before it failed. */
+  readonly partialText?: string;
+  /** Describes what to look for before creating again, after an `ambiguous` creation. */
+  readonly submission?: Submission;
+  /** Most inputs in one request, where a `too-large` refusal named the number. */
+  readonly maxBatchTexts?: number;
+  /** Most tokens in one input or conversation, where a `too-large` or `context-length` refusal named the number. */
+  readonly maxInputTokens?: number;
+}
+
+/** An upstream call failed. Carries all that the service said; never the key. */
+export class TransportError extends CitewellError {
+  declare readonly code: TransportErrorCode;
+  readonly operation: string | undefined;
+  readonly status: number | undefined;
+  readonly serviceCode: string | undefined;
+  readonly requestId: string | undefined;
+  readonly attempts: number;
+  readonly retryable: boolean;
+  readonly retryAfterMs: number | undefined;
+  readonly partialText: string | undefined;
+  readonly submission: Submission | undefined;
+  readonly maxBatchTexts: number | undefined;
+  readonly maxInputTokens: number | undefined;
+
+  constructor(code: TransportErrorCode, message: string, details: TransportErrorDetails = {}) {
+    super(code, message, details.cause === undefined ? {} : { cause: details.cause });
+    this.operation = details.operation;
+    this.status = details.status;
+    this.serviceCode = details.serviceCode;
+    this.requestId = details.requestId;
+    this.attempts = details.attempts ?? 0;
+    this.retryable = details.retryable ?? false;
+    this.retryAfterMs = details.retryAfterMs;
+    this.partialText = details.partialText;
+    this.submission = details.submission;
+    this.maxBatchTexts = details.maxBatchTexts;
+    this.maxInputTokens = details.maxInputTokens;
+  }
+}
+
+export type StoreErrorCode =
+  /** There is no store at this path. */
+  | "missing"
+  /** The store holds vectors of another model. */
+  | "space"
+  /** A vector has another length than the store's. */
+  | "dimension"
+  /** A vector has a component that is not a finite number, or no direction. */
+  | "vector"
+  /** Written by a newer version. */
+  | "version"
+  /** Another process is writing. */
+  | "locked"
+  /** A file is not what it was when it was written. */
+  | "damaged"
+  /** The system refused to read or write: the disk is full, the folder is read-only, or a file went away. */
+  | "disk"
+  /** The store shows nothing without a scope: use `scoped(filter)`. */
+  | "scope"
+  /** Used after `close()`, a thread of it has ended, or it was migrated meanwhile: open it again. */
+  | "closed";
+
+/** The store cannot do what was asked. Nothing was changed by the call that threw it. */
+export class StoreError extends CitewellError {
+  declare readonly code: StoreErrorCode;
+  readonly path: string | undefined;
+
+  constructor(code: StoreErrorCode, message: string, details: ErrorOptions & { readonly path?: string } = {}) {
+    super(code, message, details.cause === undefined ? {} : { cause: details.cause });
+    this.path = details.path;
+  }
+}
+
+export type LoadErrorCode =
+  /** No such file or folder. */
+  | "missing"
+  /** There was nothing to read in it. */
+  | "empty"
+  /** Bytes that are no text. */
+  | "binary"
+  /** No loader for this kind of file. */
+  | "unsupported"
+  /** The file system or a parser said no. */
+  | "unreadable"
+  /** A line is not what the file's format has there. */
+  | "malformed"
+  /** Larger than the limit. */
+  | "too-large"
+  /** Took longer than the limit. */
+  | "timeout";
+
+/** One file or folder cannot be turned into documents. */
+export class LoadError extends CitewellError {
+  declare readonly code: LoadErrorCode;
+  readonly uri: string;
+  /** The option that the message names: with another value of it, the document can be read. */
+  readonly option: string | undefined;
+
+  constructor(
+    code: LoadErrorCode,
+    uri: string,
+    message: string,
+    { option, ...options }: ErrorOptions & { readonly option?: string } = {},
+  ) {
+    super(code, message, options);
+    this.uri = uri;
+    this.option = option;
+  }
+}
+
+export type AnswerErrorCode =
+  /** Question and instructions leave no room in the model's context. */
+  | "question-too-long"
+  /** All output tokens went into thinking. */
+  | "thinking-budget"
+  /** The service withheld the answer. */
+  | "content-filter"
+  /** The reply does not fit the schema, also after the model was shown what is wrong with it. `text` has it. */
+  | "schema";
+
+/** The question cannot be answered as it was put. */
+export class AnswerError extends CitewellError {
+  declare readonly code: AnswerErrorCode;
+  /** The model's reply, where it cannot be used. */
+  readonly text: string | undefined;
+
+  constructor(code: AnswerErrorCode, message: string, options: ErrorOptions & { readonly text?: string } = {}) {
+    super(code, message, options.cause === undefined ? {} : { cause: options.cause });
+    this.text = options.text;
+  }
+}
+
+/** The next request would pass the caller's budget. What was paid for before is kept; a larger budget goes on. */
+export class BudgetError extends CitewellError {
+  readonly maxTokens: number;
+
+  constructor(message: string, { maxTokens }: { readonly maxTokens: number }) {
+    super("budget", message);
+    this.maxTokens = maxTokens;
+  }
+}
+
+/** A run ended with its books not balancing: a defect of this library or of a stage, never to be ignored. */
+export class ReconciliationError extends CitewellError {
+  constructor(message: string) {
+    super("reconciliation", message);
+  }
+}
+
+/** Any thrown value as an `Error`, itself if it is one. */
+export function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown), { cause: thrown });
+}

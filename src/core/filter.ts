@@ -1,0 +1,147 @@
+import { z } from "zod";
+import { resolve } from "./options.js";
+
+/** A value that a filter compares with: never text with number, never `true` with 1. */
+export type Scalar = string | number | boolean | null;
+
+/**
+ * A condition on a value: the value it must equal, or one of the operators below. A list meets it when one of its elements
+ * meets the whole condition; objects within metadata meet only `exists`.
+ */
+export type Condition<Value = Scalar> = Equal<Value> | OneOf<Value> | Range<Value> | Prefix<Value> | Presence;
+
+type Equal<Value> = Value & Scalar;
+/** Equal to one of these. An empty list matches nothing. */
+type OneOf<Value> = { readonly in: readonly (Value & Scalar)[] };
+/**
+ * Bounds, at least one: numbers compare with numbers, ISO 8601 dates (`2026-03-01`) and times (`2026-03-01T09:30:00Z`,
+ * taken as UTC without an offset) with dates and times, by the moment they name. A date means its first moment. Other
+ * values meet no bound.
+ */
+type Range<Value> = [Value & (string | number)] extends [never]
+  ? never
+  : Partial<Record<"gt" | "gte" | "lt" | "lte", Value & (string | number)>>;
+/** Begins with this text, letter by letter. */
+type Prefix<Value> = [Value & string] extends [never] ? never : { readonly prefix: string };
+/** Whether the document has the field at all; a field that is `null` exists. */
+type Presence = { readonly exists: boolean };
+
+/** The values that a filter can compare a field with: the elements, where it is a list. */
+type Filtered<Value> = unknown extends Value
+  ? Scalar
+  : Exclude<Value, undefined> extends infer Given
+    ? Given extends readonly (infer Element)[]
+      ? Element & Scalar
+      : Given extends Scalar
+        ? Widened<Given>
+        : never
+    : never;
+type Widened<Value> = Value extends boolean ? boolean : Value;
+
+/**
+ * Selects documents. It has the shape of a document with conditions in place of values, and all of them have to hold:
+ * `{ metadata: { product: "auth", year: { gte: 2024 } }, uri: { prefix: "file:///docs/" } }`. `Fields` is the type of the
+ * metadata.
+ */
+export interface Filter<Fields extends object = Readonly<Record<string, unknown>>> {
+  readonly uri?: Condition<string>;
+  readonly title?: Condition<string>;
+  readonly source?: Condition<string>;
+  readonly mediaType?: Condition<string>;
+  readonly metadata?: { readonly [Name in keyof Fields]?: Condition<Filtered<Fields[Name]>> };
+  /** All of them hold. At least one. */
+  readonly all?: readonly Filter<Fields>[];
+  /** One of them holds, or more. At least one. */
+  readonly any?: readonly Filter<Fields>[];
+  /** Holds where the inner filter does not, which includes documents without the field. */
+  readonly not?: Filter<Fields>;
+}
+
+/** Longest text in a condition, in UTF-16 code units. Only the beginning of a longer value is compared. */
+const maxFilterTextLength = 1024;
+const maxFilterDepth = 32;
+
+const text = z
+  .string()
+  .max(maxFilterTextLength)
+  .refine((value) => !/\p{Surrogate}/u.test(value), "half a surrogate pair occurs in no stored value");
+const scalar = z.union([text, z.number(), z.boolean(), z.null()]);
+const bound = z.union([z.number(), z.iso.date(), z.iso.datetime({ offset: true, local: true })], {
+  error: "expected a number or an ISO 8601 date or time",
+});
+
+// Exactly optional throughout: a value that turned out undefined must not turn a filter into none.
+const conditionOf = <Value extends Scalar>(value: z.ZodType<Value>) =>
+  z.union(
+    [
+      value,
+      z.strictObject({ in: z.array(value).max(100_000) }),
+      z
+        .strictObject({
+          gt: z.exactOptional(bound),
+          gte: z.exactOptional(bound),
+          lt: z.exactOptional(bound),
+          lte: z.exactOptional(bound),
+        })
+        .refine((range) => Object.keys(range).length > 0, "says nothing of the value")
+        .refine((range) => new Set(Object.values(range).map((limit) => typeof limit)).size <= 1, {
+          error: "bounds are all numbers or all dates",
+        }),
+      z.strictObject({ prefix: text }),
+      z.strictObject({ exists: z.boolean() }),
+    ],
+    {
+      error:
+        "expected a value to equal, or { in: [...] }, { gt, gte, lt, lte } of numbers or of ISO dates, { prefix } or { exists }",
+    },
+  );
+
+const textCondition = conditionOf(text);
+const parts = {
+  uri: z.exactOptional(textCondition),
+  title: z.exactOptional(textCondition),
+  source: z.exactOptional(textCondition),
+  mediaType: z.exactOptional(textCondition),
+  metadata: z.exactOptional(
+    z
+      .unknown()
+      // An object takes such a key for its prototype, and the condition would be lost.
+      .refine((fields) => !(fields instanceof Object && Object.hasOwn(fields, "__proto__")), "cannot name __proto__")
+      .pipe(z.record(z.string(), conditionOf(scalar)))
+      .refine((fields) => Object.keys(fields).length > 0, "names no field"),
+  ),
+};
+
+const filterOfDepth = (depth: number): z.ZodType<Filter> => {
+  const inner = z.lazy(() => (depth === maxFilterDepth ? tooDeep : filterOfDepth(depth + 1)));
+  return z
+    .strictObject({
+      ...parts,
+      all: z.exactOptional(z.array(inner).min(1)),
+      any: z.exactOptional(z.array(inner).min(1)),
+      not: z.exactOptional(inner),
+    })
+    .refine((filter) => Object.keys(filter).length > 0, "names no condition, which would let everything through")
+    .transform((filter) => filter as Filter);
+};
+const tooDeep: z.ZodType<Filter> = z.never(`filters can stand ${maxFilterDepth} deep in one another`);
+
+/** Schema of a filter that comes from outside. */
+export const Filter = filterOfDepth(1);
+
+/**
+ * The filter, checked.
+ *
+ * @throws OptionsError that names the place of what is wrong: an unknown key, a bad value, a condition that is undefined
+ * or missing altogether. Nothing that is wrong ever becomes no filter.
+ */
+export function checkFilter(owner: string, filter: unknown): Filter {
+  return resolve(owner, Filter, filter as Filter);
+}
+
+/** Admits what both admit; undefined when there is neither. */
+export function bothFilters(one: Filter | undefined, other: Filter | undefined): Filter | undefined {
+  // Anything but undefined is a filter, so that null or an empty text is refused when it is checked, and never ignored.
+  if (one === undefined || one === other) return other;
+  return other === undefined ? one : { all: [one, other] };
+}

@@ -1,0 +1,326 @@
+import { setMaxListeners } from "node:events";
+import { CitewellError, OptionsError } from "./errors.js";
+import type { Source } from "./stream.js";
+import { openTracing } from "./telemetry.js";
+import type { OpenSpan, Tracing } from "./tracing.js";
+import type { Document } from "./types.js";
+
+/** An event of a run, for whoever watches it. */
+export type RunEvent =
+  /** `count` more units of `what` are done: `documents`, `chunks`, `tokens`, `requests`. */
+  | { readonly type: "progress"; readonly what: string; readonly count: number }
+  /** What became of one document. */
+  | {
+      readonly type: "document";
+      readonly uri: string;
+      readonly outcome: "added" | "updated" | "unchanged" | "deleted" | "failed";
+      readonly chunks: number;
+      readonly deletedChunks?: number;
+      readonly error?: Error;
+    }
+  /** A file that was passed over, with the reason. */
+  | { readonly type: "skipped"; readonly uri: string; readonly reason: string }
+  | { readonly type: "warning"; readonly message: string };
+
+/** Admits calls while the token budget lasts. */
+export interface Budget {
+  /** Most tokens of all calls together. Default: no limit. */
+  readonly maxTokens?: number;
+  /**
+   * Makes a call of `tokens` tokens by our count, of which the reply says how many the service counted.
+   *
+   * @throws BudgetError when it does not fit any more; the call was not made then.
+   */
+  spend<Reply extends { readonly tokens: number }>(tokens: number, call: () => Promise<Reply>): Promise<Reply>;
+}
+
+/** Hears of the vectors that a run has paid for, so that none is lost while it waits to be written. */
+export interface PaidVectors {
+  /** Vectors have arrived, by `vectorKey(chunk)`. */
+  landed(vectors: ReadonlyMap<string, Float32Array>): void;
+  /** Vectors are in the store. */
+  written(keys: Iterable<string>): void;
+  /**
+   * Vectors of these keys that are stored by now. Asked right before a request is paid for: another run may have stored
+   * them since they were looked up.
+   */
+  stored(keys: readonly string[]): Promise<ReadonlyMap<string, Float32Array>>;
+}
+
+/** What every stage of one run shares. */
+export interface RunContext {
+  readonly signal: AbortSignal;
+  /** When the run should be over, as `performance.now()` counts; stages may do less as it comes near. */
+  readonly deadlineAt?: number;
+  readonly report: (event: RunEvent) => void;
+  /**
+   * Documents that lost a part in this run, by `Document.uri`, with the reason. The stage that loses the part says so here,
+   * and storing leaves such a document as it was.
+   */
+  readonly failures: Map<string, Error>;
+  /** A document as it is stored, for sources that can ask whether it has changed. Absent: nothing is known. */
+  readonly stored?: (uri: string) => Promise<Document | undefined>;
+  /** Budget of all stages that embed. Absent: there is no limit. */
+  readonly budget?: Budget;
+  /** Keeps vectors that wait to be written. Absent: vectors are written with their documents. */
+  readonly paidVectors?: PaidVectors;
+  /** Opens spans, where somebody hears of them. */
+  readonly tracing?: Tracing;
+}
+
+/**
+ * Limits that a stage promises for the items it hands on, or demands of those it takes. All are optional, and an absent one
+ * is not checked.
+ */
+export interface Facts {
+  /** Longest text to embed or rerank, in tokens. */
+  readonly chunkTokens?: number;
+  /** Vector space of the items' vectors. */
+  readonly space?: string;
+  /** Length of the items' vectors. */
+  readonly dimension?: number;
+  /** Most hits an item carries. */
+  readonly hits?: number;
+}
+
+export interface StageFacts {
+  /** Holds for every item that leaves. A fact that is not stated is handed on as it came. */
+  readonly gives?: Facts;
+  /** Must hold for every item that comes: at most this many tokens or hits, exactly this space and dimension. */
+  readonly takes?: Facts;
+}
+
+/** One step of a flow: a stream in, a stream out. */
+export interface Stage<In, Out> {
+  readonly name: string;
+  // A property, not a method: method parameters are bivariant and would let wrong orders compile.
+  readonly run: (source: AsyncIterable<In>, context: RunContext) => AsyncIterable<Out>;
+  readonly facts?: StageFacts;
+}
+
+/** A stage from a generator function. */
+export function stage<In, Out>(name: string, run: Stage<In, Out>["run"], facts?: StageFacts): Stage<In, Out> {
+  return facts ? { name, run, facts } : { name, run };
+}
+
+/** A stage of one item to one item. */
+export function mapStage<In, Out>(
+  name: string,
+  transform: (item: In, context: RunContext) => Out | Promise<Out>,
+  facts?: StageFacts,
+): Stage<In, Out> {
+  return stage(
+    name,
+    async function* (source, context) {
+      for await (const item of source) yield await transform(item, context);
+    },
+    facts,
+  );
+}
+
+export interface RunOptions {
+  readonly signal?: AbortSignal;
+  /** Most time for the run, in milliseconds. */
+  readonly deadlineMs?: number;
+  readonly report?: (event: RunEvent) => void;
+}
+
+/** A context of its own for one run. */
+export function createRunContext({ signal, deadlineMs, report }: RunOptions = {}): RunContext {
+  return {
+    signal: signal ?? new AbortController().signal,
+    report: report ?? (() => {}),
+    failures: new Map(),
+    ...(deadlineMs === undefined ? {} : { deadlineAt: performance.now() + deadlineMs }),
+  };
+}
+
+/** A run's own signal, which aborts as the caller's does. */
+export interface OwnSignal {
+  readonly signal: AbortSignal;
+  /** Lets go of the caller's signal; with a reason, aborts what still listens to the run's own. */
+  readonly end: (reason?: unknown) => void;
+}
+
+/**
+ * A signal for one run. Every call under way listens to it, and Node warns of a leak from the eleventh listener on; the
+ * caller's own signal carries one listener, until the end.
+ */
+export function ownSignal(given: AbortSignal | undefined): OwnSignal {
+  const controller = new AbortController();
+  const { signal } = controller;
+  setMaxListeners(0, signal);
+  const follow = () => controller.abort(given?.reason);
+  if (given?.aborted) follow();
+  else given?.addEventListener("abort", follow, { once: true });
+  return {
+    signal,
+    end: (reason) => {
+      given?.removeEventListener("abort", follow);
+      if (reason !== undefined) controller.abort(reason);
+    },
+  };
+}
+
+/** Stages in sequence. Immutable: `pipe` returns a new one. Itself a stage. */
+export class Pipeline<In, Out> implements Stage<In, Out> {
+  readonly name: string;
+  readonly run: Stage<In, Out>["run"];
+  readonly facts: StageFacts;
+
+  private constructor(name: string, run: Stage<In, Out>["run"], facts: StageFacts) {
+    this.name = name;
+    this.run = run;
+    this.facts = facts;
+  }
+
+  /** An empty pipeline: what goes in comes out. */
+  static from<T>(): Pipeline<T, T> {
+    return new Pipeline<T, T>("", (source) => source, {});
+  }
+
+  /**
+   * Adds a stage. Wrong orders do not compile; limits that types cannot carry are checked here.
+   *
+   * @throws OptionsError (`facts`) when the stage takes less than the stages before it give.
+   */
+  pipe<Next>(next: Stage<Out, Next>): Pipeline<In, Next> {
+    checkFacts(this.name, this.facts.gives ?? {}, next);
+    const before = this.run;
+    return new Pipeline<In, Next>(
+      this.name === "" ? next.name : `${this.name} > ${next.name}`,
+      (source, context) => named(next, before(source, context), context),
+      {
+        gives: { ...this.facts.gives, ...next.facts?.gives },
+        takes: demands(this.facts, next.facts?.takes),
+      },
+    );
+  }
+
+  /**
+   * Runs over a source; stops and cleans up when the reader leaves the loop. Where a provider of OpenTelemetry is
+   * registered, each stage is a span below the one that the run begins in.
+   */
+  async *stream(source: Source<In>, options: RunOptions = {}): AsyncGenerator<Out> {
+    const own = ownSignal(options.signal);
+    try {
+      const tracing = await openTracing();
+      const context = createRunContext({ ...options, signal: own.signal });
+      yield* this.run(toAsync(source), tracing ? { ...context, tracing } : context);
+    } finally {
+      own.end(new DOMException("The reader left the stream", "AbortError"));
+    }
+  }
+}
+
+async function* toAsync<T>(source: Source<T>): AsyncGenerator<T> {
+  yield* source;
+}
+
+const failedIn = new WeakSet<object>();
+
+/** Runs a stage so that an error says which stage it came from: the innermost stage, once. Aborts pass as they are. */
+async function* named<In, Out>(
+  of: Stage<In, Out>,
+  source: AsyncIterable<In>,
+  context: RunContext,
+): AsyncGenerator<Out> {
+  try {
+    // A nested pipeline opens spans for its stages, not for itself.
+    yield* context.tracing && !(of instanceof Pipeline)
+      ? traced(of, source, context, context.tracing)
+      : of.run(source, context);
+  } catch (error) {
+    if (error instanceof CitewellError && !failedIn.has(error) && error !== context.signal.reason) {
+      failedIn.add(error);
+      Object.defineProperty(error, "stage", { value: of.name, enumerable: true, configurable: true });
+    }
+    throw error;
+  }
+}
+
+/** Runs a stage in a span that begins with its first item and ends with the last that it hands on. */
+async function* traced<In, Out>(
+  of: Stage<In, Out>,
+  source: AsyncIterable<In>,
+  context: RunContext,
+  tracing: Tracing,
+): AsyncGenerator<Out> {
+  const span = tracing.stage(of.name);
+  const iterator = of.run(startingOnFirst(source, span), context)[Symbol.asyncIterator]();
+  let at: number | undefined;
+  let failure: unknown;
+  try {
+    for (;;) {
+      const next = await span.within(() => iterator.next());
+      if (next.done) return;
+      at = performance.now();
+      yield next.value;
+    }
+  } catch (error) {
+    at = undefined;
+    if (error !== context.signal.reason) failure = error;
+    throw error;
+  } finally {
+    await span.within(() => iterator.return?.());
+    span.end({ ...(at !== undefined && { at }), failure });
+  }
+}
+
+async function* startingOnFirst<T>(source: AsyncIterable<T>, span: OpenSpan): AsyncGenerator<T> {
+  for await (const item of source) {
+    span.start();
+    yield item;
+  }
+}
+
+/** Demands of a pipeline on its items: its own, and those of a later stage that nothing before it settled. */
+function demands({ gives = {}, takes = {} }: StageFacts, later: Facts = {}): Facts {
+  const open = Object.entries(later).filter(([fact]) => gives[fact as keyof Facts] === undefined);
+  return {
+    ...Object.fromEntries(open),
+    ...takes,
+    ...stricter("chunkTokens", takes, Object.fromEntries(open)),
+    ...stricter("hits", takes, Object.fromEntries(open)),
+  };
+}
+
+function stricter(fact: "chunkTokens" | "hits", one: Facts, other: Facts): Facts {
+  const limits = [one[fact], other[fact]].filter((limit) => limit !== undefined);
+  return limits.length === 0 ? {} : { [fact]: Math.min(...limits) };
+}
+
+function checkFacts(before: string, given: Facts, next: Stage<never, unknown>): void {
+  const taken = next.facts?.takes ?? {};
+  const refuse = (problem: string, fix: string): never => {
+    throw new OptionsError("facts", `${before} > ${next.name}: ${problem}. ${fix}`);
+  };
+  if (exceeds(given.chunkTokens, taken.chunkTokens)) {
+    refuse(
+      `chunks of up to ${given.chunkTokens} tokens meet a limit of ${taken.chunkTokens} tokens`,
+      `Set maxTokens of chunk() to ${taken.chunkTokens} or less, or pass the model to it: chunk({ for: embedder })`,
+    );
+  }
+  if (given.space !== undefined && taken.space !== undefined && given.space !== taken.space) {
+    refuse(
+      `vectors of ${given.space} meet a stage that holds vectors of ${taken.space}`,
+      `Use one embedder on both sides, or index again with ${given.space}`,
+    );
+  }
+  if (given.dimension !== undefined && taken.dimension !== undefined && given.dimension !== taken.dimension) {
+    refuse(
+      `vectors of ${given.dimension} dimensions meet a stage that holds ${taken.dimension}`,
+      "Use one embedder on both sides",
+    );
+  }
+  if (exceeds(given.hits, taken.hits)) {
+    refuse(
+      `up to ${given.hits} hits meet a limit of ${taken.hits}`,
+      `Set count of search() or topN of rerank() to ${taken.hits} or less`,
+    );
+  }
+}
+
+function exceeds(given: number | undefined, limit: number | undefined): boolean {
+  return given !== undefined && limit !== undefined && given > limit;
+}

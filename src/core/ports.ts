@@ -1,0 +1,339 @@
+import type { z } from "zod";
+import type { Filter } from "./filter.js";
+import type { Price, Chunk, Document, FailedAttempt, Hit, Json, Metadata, Placement, Usage } from "./types.js";
+
+/** Options of every call that leaves this process. */
+export interface CallOptions {
+  /** Ends the call; its reason is thrown as it is. */
+  readonly signal?: AbortSignal;
+  /**
+   * Most time for the call with all its retries, in milliseconds from now. Default: no limit beyond the transport's own.
+   */
+  readonly deadlineMs?: number;
+  /** Is told of each attempt that failed, whether another follows or not. */
+  readonly onFailedAttempt?: (attempt: FailedAttempt) => void;
+}
+
+/** Counts tokens the way a model does, or never fewer. */
+export interface TokenCounter {
+  /** Names the vocabulary: counts of two names do not compare. */
+  readonly name: string;
+  /** Tokens of `text`, special words such as `<|endoftext|>` counted as the text they are. */
+  readonly count: (text: string) => number;
+  /**
+   * One pass over a long text: where its smallest countable pieces end and how many tokens had come by then. Lets the
+   * chunker find its bounds without counting again. Optional: without it the chunker counts words by `count`.
+   */
+  readonly measure?: (text: string) => TokenMeasure;
+}
+
+/** Pieces of a text in order. Both arrays have one entry a piece. */
+export interface TokenMeasure {
+  /** Offset just behind each piece, in UTF-16 code units; the last is the text's length. */
+  readonly ends: Uint32Array;
+  /** Tokens from the text's start through the end of each piece. */
+  readonly tokens: Uint32Array;
+}
+
+export interface EmbedCall extends CallOptions {
+  /** Models with instructions embed a question and a passage differently. Default: `document`. */
+  readonly purpose?: "document" | "query";
+  /** Tokens of all texts by the embedder's own counter, where the caller has counted them already. */
+  readonly countedTokens?: number | undefined;
+}
+
+export interface Embeddings {
+  /** One per text, in the order of the texts. */
+  readonly vectors: readonly Float32Array[];
+  /** Tokens the service counted. */
+  readonly tokens: number;
+}
+
+/** Turns texts into vectors of one space. */
+export interface Embedder<Space extends string = string> {
+  /** Names the vector space: usually the model's id. Vectors of two spaces are never compared. */
+  readonly space: Space;
+  /** Length of the vectors, where it is known before the first call. */
+  readonly dimension?: number;
+  /** Most tokens in one text. */
+  readonly maxInputTokens: number;
+  /** Most texts in one call. */
+  readonly maxBatchTexts: number;
+  /** Most tokens in one call, all texts together. Default: no limit. */
+  readonly maxBatchTokens?: number;
+  readonly tokens: TokenCounter;
+  /**
+   * Tokens that the service was seen to count for one of `tokens`, at least 1. Rises as calls are answered: chunks made
+   * from then on have `maxInputTokens` over this at most. Default: 1.
+   */
+  readonly tokenMargin?: number;
+  /** Price of a million tokens, for the account of an answer. Default: unknown. */
+  readonly price?: Price;
+  readonly embed: (texts: readonly string[], call?: EmbedCall) => Promise<Embeddings>;
+}
+
+export interface RerankCall extends CallOptions {
+  /** Most results. Default: all. */
+  readonly topN?: number;
+}
+
+export interface Reranking {
+  /** By falling score, ties by index; each index at most once. */
+  readonly results: readonly { readonly index: number; readonly score: number }[];
+  readonly tokens: number;
+}
+
+/** Orders documents by what they say about a query. */
+export interface Reranker {
+  readonly model: string;
+  /** Price of a million tokens, for the account of an answer. Default: unknown. */
+  readonly price?: Price;
+  readonly rerank: (query: string, documents: readonly string[], call?: RerankCall) => Promise<Reranking>;
+}
+
+export interface ChatMessage {
+  /** `tool` only for models with `toolMessages: "role-tool"`. */
+  readonly role: "system" | "user" | "assistant" | "tool";
+  readonly content: string;
+  /** Calls that an assistant's message made; each is answered by one of the `tool` messages right behind it. */
+  readonly toolCalls?: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
+  /** Reasoning that preceded the calls, for models that want it back. */
+  readonly reasoning?: string;
+  /** Id of the call that a `tool` message answers. */
+  readonly toolCallId?: string;
+}
+
+/**
+ * How calls of tools and their results are sent back. `user-xml`: as text, results in a user message, in the three roles of
+ * the contract. `role-tool`: in messages of the role `tool`, for services that take it.
+ */
+export type ToolMessages = "user-xml" | "role-tool";
+
+/** A JSON Schema of an object. */
+export type JsonSchema = { readonly [key: string]: unknown };
+
+/** A tool as a model is told of it. */
+export interface ToolDescription {
+  /** Letters, digits, `_` and `-`, at most 64. */
+  readonly name: string;
+  readonly description?: string;
+  readonly parameters: JsonSchema;
+}
+
+export interface ChatRequest {
+  readonly messages: readonly ChatMessage[];
+  readonly tools?: readonly ToolDescription[];
+  /** Most tokens of the reply. Default: the model's own. */
+  readonly maxTokens?: number;
+  readonly temperature?: number;
+  readonly stop?: readonly string[];
+  /** `json`: the reply is one JSON object. Default: `text`. */
+  readonly format?: "text" | "json";
+}
+
+export type FinishReason = "stop" | "length" | "tool-calls" | "content-filter" | "other";
+
+/** Events of a chat model's reply; they end with exactly one `finish`, or the stream throws. */
+export type ChatEvent =
+  | { readonly type: "text-delta"; readonly text: string }
+  | { readonly type: "reasoning-delta"; readonly text: string }
+  /** Whole, once its arguments are complete. `arguments` is the model's own JSON text. */
+  | { readonly type: "tool-call"; readonly id: string; readonly name: string; readonly arguments: string }
+  | { readonly type: "finish"; readonly reason: FinishReason; readonly usage: Usage; readonly model: string };
+
+/** Answers messages. */
+export interface ChatModel {
+  readonly model: string;
+  /** Most tokens of request and reply together. */
+  readonly contextTokens: number;
+  /** Most tokens of a reply. */
+  readonly maxOutputTokens: number;
+  /** Most messages in a request; longer histories are folded. */
+  readonly maxMessages: number;
+  /** Default: `user-xml`. */
+  readonly toolMessages?: ToolMessages;
+  /** Whether it wants back what it thought before a call. Default: false. */
+  readonly replaysReasoning?: boolean;
+  readonly tokens: TokenCounter;
+  /** Price of a million tokens, for the account of an answer. Default: unknown. */
+  readonly price?: Price;
+  readonly stream: (request: ChatRequest, call?: CallOptions) => AsyncIterable<ChatEvent>;
+}
+
+/** A query for a retriever, which reads what it needs and ignores the rest. */
+export interface RetrievalQuery {
+  readonly text: string;
+  readonly vector?: Float32Array;
+  /** Only chunks that hold these word for word are wanted. A hint that saves work: whoever asks checks what comes. */
+  readonly phrases?: readonly string[];
+}
+
+export interface RetrieveCall extends CallOptions {
+  /** Most results. */
+  readonly count: number;
+  /**
+   * Restricts the documents. A retriever that cannot filter refuses the call; it never ignores the filter. Default: all.
+   */
+  readonly filter?: Filter;
+}
+
+/** A chunk that a retriever found. Best first; `placements` holds how it got there. */
+export interface Found {
+  readonly chunkId: string;
+  readonly score: number;
+  readonly placements: readonly Placement[];
+}
+
+/** Finds chunks for a query: by vector, by words, or by asking others. */
+export interface Retriever {
+  readonly name: string;
+  readonly retrieve: (query: RetrievalQuery, call: RetrieveCall) => Promise<readonly Found[]>;
+}
+
+/** A document with all its chunks, to be written at once. */
+export interface DocumentWrite {
+  readonly document: Document;
+  /** In order; every chunk's vector is in the store or in `vectors` of the same call. Empty for a blank document. */
+  readonly chunks: readonly Chunk[];
+  /** Names the settings it was cut with, for a stage that compares them later. */
+  readonly cutBy?: string;
+}
+
+/** Named values that a store keeps beside the documents. */
+export type StoreSettings = Readonly<Record<string, Json>>;
+
+export interface StoreWrite {
+  /** By `vectorKey(chunk)`. Kept from now on, whether their document is complete or not. */
+  readonly vectors?: ReadonlyMap<string, Float32Array>;
+  /** Each replaces all that was stored of its document. */
+  readonly documents?: readonly DocumentWrite[];
+  /** The current `Embedder.tokenMargin`; a lower one than is stored changes nothing. */
+  readonly tokenMargin?: number;
+  /** Kept for the runs to come. Names that are not given stay as they are; `null` takes a name out. */
+  readonly settings?: StoreSettings;
+}
+
+export interface WrittenDocument {
+  readonly uri: string;
+  readonly outcome: "added" | "updated";
+  readonly chunks: number;
+  readonly deletedChunks: number;
+}
+
+export interface StoredDocumentInfo {
+  readonly uri: string;
+  readonly title?: string;
+  readonly source?: string;
+  /** Hash of everything written for the document: an equal fingerprint means that nothing has to be done. */
+  readonly fingerprint: string;
+  readonly chunks: number;
+  /** As it was written; see `DocumentWrite`. */
+  readonly cutBy?: string;
+}
+
+export interface StoreCounts {
+  readonly documents: number;
+  readonly chunks: number;
+  readonly vectors: number;
+}
+
+/** A difference between a store and what was written to it. */
+export interface StoreProblem {
+  /**
+   * `database`: SQLite finds its file broken. `orphans`: chunks without document or vector. `counts`, `spans`: chunks of a
+   * document are missing, or no slice of its text. `vectors`: no direction of the store's space. `fields`: what filters
+   * look at. `graph`, `lexical`: the saved indexes.
+   */
+  readonly what: "database" | "orphans" | "counts" | "spans" | "vectors" | "fields" | "graph" | "lexical";
+  readonly message: string;
+  readonly repairable: boolean;
+}
+
+export interface CloseOptions {
+  /** Ends the wait for what was written to be in the indexes. It is no error. Default: it is waited for. */
+  readonly signal?: AbortSignal;
+}
+
+export interface VerifyOptions {
+  /** Questions that recall is measured with, 1 to 10,000. Default: 50. */
+  readonly sample?: number;
+  /**
+   * Takes out what is broken and makes again what is derived; sound vectors all stay, so that what was lost costs little
+   * when the next ingest brings it back. Needs the right to write. Default: false.
+   */
+  readonly repair?: boolean;
+  /**
+   * With `repair`: drops the vectors that no chunk uses, of documents that are gone or changed and of runs that were
+   * stopped. They save their price when their texts come again, until then they only take room. Default: false.
+   */
+  readonly dropUnusedVectors?: boolean;
+  /** Ends it with its reason, at any time but in the midst of a repair. */
+  readonly signal?: AbortSignal;
+}
+
+export interface Verification {
+  /** Whether nothing is wrong; after a repair, whether nothing is wrong any more. */
+  readonly ok: boolean;
+  /** As they were found, before a repair. */
+  readonly problems: readonly StoreProblem[];
+  /** Share of the exact ten nearest that dense search finds; undefined for a store without vectors, or a broken one. */
+  readonly recall: number | undefined;
+  readonly repaired: boolean;
+  /** Vectors dropped, when requested. */
+  readonly droppedVectors?: number;
+}
+
+/** Restricts the documents that a read sees. */
+export interface ReadCall {
+  /** Default: all. */
+  readonly filter?: Filter;
+}
+
+/** The side of a store that is searched and read, or the part of it that a scope admits. */
+export interface Searchable<Space extends string = string, Fields extends object = Metadata> {
+  readonly space: Space;
+  /** Length of the vectors; undefined until the first was written. */
+  readonly dimension: number | undefined;
+  /** The highest `tokenMargin` that was written, for the embedder to begin with. Default: 1. */
+  readonly tokenMargin?: number;
+  /** For messages: where it is. */
+  readonly location: string;
+  /** Schema of every document's metadata, where the store was opened with one. */
+  readonly metadataSchema?: z.ZodType<Fields>;
+  readonly dense: Retriever;
+  readonly lexical: Retriever;
+  /** A document as it was written. */
+  readonly document: (uri: string, call?: ReadCall) => Promise<Document | undefined>;
+  /** Chunks by id, in the order asked for; unknown ids are left out, and those that the filter does not let through. */
+  readonly hits: (found: readonly Found[], call?: ReadCall) => Promise<readonly Hit[]>;
+  /** A view limited to what the filter admits: the documents of one tenant or one reader. */
+  scoped(filter: Filter<Fields>): Searchable<Space, Fields>;
+}
+
+/** Keeps documents, chunks and vectors of one space, and finds chunks again. */
+export interface Store<Space extends string = string, Fields extends object = Metadata> extends Searchable<
+  Space,
+  Fields
+> {
+  /** The settings that were written. Default: none. */
+  readonly settings?: StoreSettings;
+  /** One transaction: all of it is stored when this returns, or none. */
+  readonly write: (write: StoreWrite) => Promise<readonly WrittenDocument[]>;
+  /** Removes documents by uri; returns how many chunks went with them. Unknown uris are ignored. */
+  readonly deleteDocuments: (
+    uris: readonly string[],
+  ) => Promise<{ readonly documents: number; readonly chunks: number }>;
+  /** Those of `keys` that are stored, by `vectorKey(chunk)`. */
+  readonly knownVectors: (keys: readonly string[]) => Promise<ReadonlyMap<string, Float32Array>>;
+  readonly documentInfo: (uri: string) => Promise<StoredDocumentInfo | undefined>;
+  /** All documents, or those of one source, in order of uri. */
+  readonly documents: (filter?: { readonly source?: string }) => Promise<readonly StoredDocumentInfo[]>;
+  readonly counts: () => Promise<StoreCounts>;
+  /** Reads everything through and compares it with what it must be. Takes as long as that: minutes for gigabytes. */
+  readonly verify: (options?: VerifyOptions) => Promise<Verification>;
+  /**
+   * Waits until all derived indexes hold what was written, saves them, and lets go of every file and thread. Where the
+   * signal aborts, they are saved as far as they have come: who opens the store next goes on from there.
+   */
+  readonly close: (options?: CloseOptions) => Promise<void>;
+}

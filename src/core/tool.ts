@@ -1,0 +1,115 @@
+import { z } from "zod";
+import { OptionsError } from "./errors.js";
+import { resolve } from "./options.js";
+import type { Filter } from "./filter.js";
+import type { JsonSchema } from "./ports.js";
+import type { Hit, ModelRequest } from "./types.js";
+
+export interface ToolContext {
+  /** Ends when the answer is aborted or the tool's own time is up. */
+  readonly signal: AbortSignal;
+  /** Filter of the question: nothing from documents that it does not admit may come into the answer. */
+  readonly filter?: Filter;
+}
+
+/** The result of a tool with `sources`. */
+export interface Findings {
+  /** Best first. */
+  readonly hits: readonly Hit[];
+  /** Requests to models that it took to find them, for the account of the answer. */
+  readonly requests?: readonly ModelRequest[];
+}
+
+/** A function that a model may call. Its input was checked against `input` before `run` sees it. */
+export interface Tool<Input = never, Output = unknown> {
+  readonly name: string;
+  readonly description: string;
+  readonly input: z.ZodType<Input>;
+  readonly run: (input: Input, context: ToolContext) => Output | Promise<Output>;
+  /**
+   * Changes something outside this process. Each of its calls needs the approval of `AnswerOptions.approve`; without that
+   * option the tool is withheld.
+   */
+  readonly writes: boolean;
+  /** Its results are `Findings`: they join the numbered sources of the answer, and are cited and checked like them. */
+  readonly sources: boolean;
+  /** Most time for one run, in milliseconds. */
+  readonly timeoutMs: number;
+  /** `input` as the JSON Schema that models are told. */
+  readonly parameters: JsonSchema;
+}
+
+/** A tool of any types, as lists hold them. Run it only with the output of its `input` schema. */
+export type AnyTool = Omit<Tool, "input" | "run"> & {
+  readonly input: z.ZodType;
+  readonly run: (input: never, context: ToolContext) => unknown;
+};
+
+export interface ToolOptions<Schema extends z.ZodType, Output> {
+  /** Name that the model calls it by. Any text; it is mapped to the service's letters and back. */
+  readonly name: string;
+  /** Tells the model when and how to use it. */
+  readonly description: string;
+  /** Schema of the arguments: an object. */
+  readonly input: Schema;
+  readonly run: (input: z.output<Schema>, context: ToolContext) => Output | Promise<Output>;
+  /**
+   * Whether it changes something outside this process. Its calls then run only if `AnswerOptions.approve` says so.
+   * Default: false.
+   */
+  readonly writes?: boolean;
+  /** Whether it returns `Findings`, whose hits become sources of the answer. Default: false. */
+  readonly sources?: boolean;
+  /** 1 to 3,600,000; default 60,000. */
+  readonly timeoutMs?: number;
+}
+
+const toolOptions = z.strictObject({
+  name: z.string().regex(/\S/, "must not be blank"),
+  description: z.string(),
+  input: z.custom<z.ZodType>(
+    (value) => typeof value === "object" && value !== null && "_zod" in value,
+    "must be a zod schema",
+  ),
+  run: z.custom<(...given: never) => unknown>((value) => typeof value === "function", "must be a function"),
+  writes: z.boolean().default(false),
+  sources: z.boolean().default(false),
+  timeoutMs: z.number().min(1).max(3_600_000).default(60_000),
+});
+
+/**
+ * Declares a tool; the types of `run` follow from the schema.
+ *
+ * @throws OptionsError when an option is unknown or out of range, or the schema is not one of an object or has no JSON
+ * Schema.
+ */
+export function tool<Schema extends z.ZodType, Output>(
+  options: ToolOptions<Schema, Output>,
+): Tool<z.output<Schema>, Output> {
+  const { name, description, writes, sources, timeoutMs } = resolve("tool", toolOptions, options);
+  const { input, run } = options;
+  return {
+    name,
+    description,
+    input: input as z.ZodType<z.output<Schema>>,
+    run,
+    writes,
+    sources,
+    timeoutMs,
+    parameters: objectSchema(name, input),
+  };
+}
+
+function objectSchema(name: string, input: z.ZodType): JsonSchema {
+  let schema: JsonSchema;
+  try {
+    schema = z.toJSONSchema(input, { io: "input", target: "draft-7" });
+  } catch (cause) {
+    throw new OptionsError("options", `tool ${name}: its input has no JSON Schema: ${String(cause)}`, { cause });
+  }
+  if (schema["type"] !== "object") {
+    throw new OptionsError("options", `tool ${name}: input must be a schema of an object, such as z.object({ … })`);
+  }
+  const { $schema: _, ...rest } = schema;
+  return rest;
+}

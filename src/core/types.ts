@@ -1,0 +1,375 @@
+import type { TransportErrorCode } from "./errors.js";
+import type { Filter } from "./filter.js";
+
+/** A value that survives `JSON.stringify` and back. */
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
+
+/** Facts about a document beside its text: `{ product: "auth", year: 2026 }`. */
+export type Metadata = Readonly<Record<string, Json>>;
+
+/** A place in a document that people have a name for: a page, a line, a heading. */
+export interface Anchor {
+  /** Offset into `Document.text`, in UTF-16 code units, from which this anchor holds. */
+  readonly start: number;
+  /** 1-based page of the original file. */
+  readonly page?: number;
+  /** 1-based line of the original file. */
+  readonly line?: number;
+  /**
+   * Level, 1 to 6, of the heading that starts here and goes on to the next empty line, in a text whose own marks say
+   * nothing of headings.
+   */
+  readonly heading?: number;
+}
+
+/** A text with an address. Each `uri` names one document: reading it again replaces what was stored. */
+export interface Document {
+  /** Identity and address: `file:///docs/setup.md`, `https://…`, or any string that is unique and stays. */
+  readonly uri: string;
+  /** The text that chunks are spans of and citations point into. Never trimmed or normalised by a stage. */
+  readonly text: string;
+  readonly title?: string;
+  readonly metadata?: Metadata;
+  /** Decides how blocks are found: `text/markdown` or `text/plain` (default). */
+  readonly mediaType?: string;
+  /** In order of `start`. Absent when lines of `text` are lines of the file. */
+  readonly anchors?: readonly Anchor[];
+  /** Id of the source that owns this document: only a complete run over that source may delete it. */
+  readonly source?: string;
+  /** Its server's name for this version, so that it is fetched again only when it changed. Never shown or searched. */
+  readonly revision?: Revision;
+}
+
+/** The validators of a page's version, as its server sent them (RFC 9110). */
+export interface Revision {
+  readonly etag?: string;
+  readonly lastModified?: string;
+}
+
+/** A part of a text, in UTF-16 code units: `text.slice(start, end)`. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A slice of a document. Chunks of one document cover its text, in order of `start`; neighbours may overlap. */
+export interface Chunk {
+  /** Hash of document id, text and occurrence: unchanged text keeps its id. */
+  readonly id: string;
+  /** `Document.uri` of the document it is a slice of. */
+  readonly documentId: string;
+  /** Offsets into `Document.text`, in UTF-16 code units: `text === document.text.slice(start, end)`. */
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+  /** The title and the headings above the slice, which a reader of the slice alone would miss. May be empty. */
+  readonly context: string;
+  /** Tokens of `embeddingText(chunk)`, that is of context and text as they are sent. */
+  readonly tokens: number;
+  /**
+   * Span of `Document.text` that holds the chunk and is read in its place when more is wanted: the section it stands in, or
+   * what stands around it. Absent when that is the chunk itself.
+   */
+  readonly parent?: Span;
+}
+
+/** A chunk on its way into a store. Chunks of one document follow one another without a gap. */
+export interface DocumentChunk extends Chunk {
+  readonly document: Document;
+}
+
+/** An item with its vector. `space` names the vector space, so that vectors of two models never meet. */
+export type Embedded<Item, Space extends string = string> = Item & {
+  readonly vector: Float32Array;
+  readonly space: Space;
+};
+
+/** The result of writing one document. */
+export interface StoredDocument {
+  readonly storedUri: string;
+  readonly outcome: "added" | "updated";
+  /** Chunks the document has now, and how many of the old ones went. */
+  readonly chunks: number;
+  readonly deletedChunks: number;
+}
+
+/** A tool call with its result: a unit, so that no history can hold one without the other. */
+export interface ToolExchange {
+  readonly id: string;
+  readonly name: string;
+  /** Arguments as the model wrote them: a JSON text, which may be invalid. */
+  readonly arguments: string;
+  readonly result: { readonly content: string } | { readonly error: string };
+}
+
+/** One turn of a conversation. */
+export type Turn =
+  | { readonly role: "system" | "user"; readonly text: string }
+  | { readonly role: "assistant"; readonly text: string; readonly tools?: readonly ToolExchange[] };
+
+/** Another wording to search for, in addition to the question's own and never in its place. */
+export interface QueryVariant {
+  /** `question`: searched for like it. `passage`: made up, embedded like a document and searched for by vector alone. */
+  readonly kind: "question" | "passage";
+  readonly text: string;
+  /** In the vector space of the question's own vector. */
+  readonly vector?: Float32Array;
+}
+
+/** A question as it was asked, or as the stages before the search reworded it. */
+export interface Question {
+  readonly question: string;
+  /** The original wording, where `question` is another one. */
+  readonly asked?: string;
+  /** Earlier turns, oldest first. */
+  readonly history?: readonly Turn[];
+  /** Only passages that hold each of these word for word, in the text or its headings, are to be found. */
+  readonly phrases?: readonly string[];
+  /** Only passages of documents that it lets through are to be found. */
+  readonly filter?: Filter;
+  /** Passages that hold any of these are not to be found: a single word by its stem, several word for word. */
+  readonly not?: readonly string[];
+  readonly variants?: readonly QueryVariant[];
+  /** Steps that the question went through so far. */
+  readonly trace?: readonly TraceStep[];
+  /** Tokens that models have counted on the way so far. */
+  readonly usage?: Usage;
+  /** The requests behind `usage`, embeddings and reranking included. */
+  readonly requests?: readonly ModelRequest[];
+}
+
+/** Which retriever found a chunk, and where it ranked it. */
+export interface Placement {
+  /** `dense`, `lexical`, `fused`, `rerank`, or the name of a retriever of your own. */
+  readonly by: string;
+  /** 1-based. */
+  readonly rank: number;
+  /** In the retriever's own scale; higher is better. Scales of two retrievers do not compare. */
+  readonly score: number;
+}
+
+/** A chunk that was found, with every rank it was given. */
+export interface Hit {
+  readonly chunk: Chunk;
+  readonly uri: string;
+  readonly title?: string;
+  /** Where the chunk starts in the original file: 1-based line and page, where known. */
+  readonly line?: number;
+  readonly page?: number;
+  /** Anchors of the document inside the chunk's span. Absent when lines of the text are lines of the file. */
+  readonly anchors?: readonly Anchor[];
+  /** The spans that were found, best first, where `chunk` was widened around them; offsets into the document's text. */
+  readonly matched?: readonly Span[];
+  /** Score of the last step that ranked it; higher is better. */
+  readonly score: number;
+  /** Every step that ranked it, in the order of the steps. */
+  readonly placements: readonly Placement[];
+}
+
+/** One step from question to answer: the chunks that it kept and dropped, by id. */
+export interface TraceStep {
+  readonly step: string;
+  readonly kept: readonly string[];
+  /** Chunk ids that this step left out, each with the reason. */
+  readonly dropped: readonly { readonly chunkId: string; readonly reason: string }[];
+  /** Said when a step did less than it was asked to: "reranker unreachable: the order of the search was kept". */
+  readonly note?: string;
+  readonly milliseconds?: number;
+  /** For a search: the results of each retriever before they were fused. */
+  readonly lists?: readonly RankedList[];
+}
+
+/** The results of one retriever, best first. Both arrays have one entry a chunk. */
+export interface RankedList {
+  /** `dense`, `lexical`, or with `(variant n)` behind it for another wording of the question. */
+  readonly by: string;
+  /** Most chunks that were asked for: fewer mean that it has no more. */
+  readonly asked: number;
+  readonly chunkIds: readonly string[];
+  readonly scores: readonly number[];
+}
+
+/** The outcome of one step for a chunk. */
+export interface ChunkStep {
+  readonly step: string;
+  /** `absent`: the step never saw it, because it was lost before, or the step has no chunks to do with. */
+  readonly outcome: "kept" | "dropped" | "absent";
+  /** 1-based place among what the step kept. */
+  readonly rank?: number;
+  /** Why it was dropped, in words. */
+  readonly reason?: string;
+  /** For a search: its rank with each retriever, or why it has none. */
+  readonly retrievers?: readonly RetrieverView[];
+}
+
+export interface RetrieverView {
+  readonly by: string;
+  readonly rank?: number;
+  /** In the retriever's own scale. */
+  readonly score?: number;
+  /** Why it has no rank: how far the retriever looked, and what that says. */
+  readonly reason?: string;
+}
+
+/** A chunk's way through a trace. */
+export interface ChunkHistory {
+  readonly chunkId: string;
+  /** Whether the last step that had to do with chunks kept it. */
+  readonly kept: boolean;
+  readonly steps: readonly ChunkStep[];
+  /** The answer in one sentence. */
+  readonly summary: string;
+}
+
+/** The steps of a question in order, which can be asked for any chunk. */
+export interface Trace extends ReadonlyArray<TraceStep> {
+  /** At which step a chunk was kept, at which rank, or lost, and why; also for chunks that were never found. */
+  readonly why: (chunkId: string) => ChunkHistory;
+}
+
+/** A question with what was found for it, best first. */
+export interface Retrieved extends Question {
+  readonly hits: readonly Hit[];
+  readonly trace: readonly TraceStep[];
+}
+
+/** Tokens that the service says it counted. */
+export interface Usage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+/** Price of a million tokens, in the caller's currency. */
+export interface Price {
+  readonly input: number;
+  /** Default: 0, what models without a written reply cost. */
+  readonly output?: number | undefined;
+}
+
+/** Cost of the tokens; `undefined` without a price. */
+export function costOf({ inputTokens, outputTokens }: Usage, price: Price | undefined): number | undefined {
+  return price && (inputTokens * price.input + outputTokens * (price.output ?? 0)) / 1e6;
+}
+
+/** A failed attempt at a request. Nobody knows what the service charged for it, if anything. */
+export interface FailedAttempt {
+  /** Code of the `TransportError` that it would have thrown; `aborted` where its time was up. */
+  readonly code: TransportErrorCode | "aborted";
+  readonly status?: number;
+}
+
+/** One request to a model on the way to an answer, with all attempts at it. */
+export interface ModelRequest {
+  /** Which step asked: `condense`, `embed-question`, `rerank`, `answer`; of a tool that searched, its name before. */
+  readonly step: string;
+  readonly model: string;
+  /** Messages that were sent, for a chat. */
+  readonly messages?: number;
+  /** As the service counted them. */
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** By the transport's `prices`; absent where the model has none. */
+  readonly cost?: number;
+  readonly milliseconds: number;
+  /** Attempts that failed, in order. Absent where the first was answered. */
+  readonly failedAttempts?: readonly FailedAttempt[];
+  /** True where no attempt was answered and the question went on without: its tokens are 0, as far as is known. */
+  readonly unanswered?: true;
+}
+
+/** The account of an answer, from the question to the bill, as plain JSON data. */
+export interface AnswerAccount {
+  readonly asked: {
+    readonly question: string;
+    /** The wording that was searched for in its place. */
+    readonly standalone?: string;
+    readonly filter?: Filter;
+    readonly historyTurns: number;
+  };
+  /** The chunks found, kept and dropped, step by step: the steps of `Answer.trace`. */
+  readonly trace: readonly TraceStep[];
+  /** The requests that were sent. */
+  readonly requests: readonly ModelRequest[];
+  /**
+   * Totals of the requests that were answered; `cost` only where every model that was asked has a price. The cost of
+   * `failedAttempts` is not known.
+   */
+  readonly paid: Usage & { readonly cost?: number; readonly failedAttempts: number };
+  /** Time that each step took; `answer` is from the sources to the end, with all that its tools did. */
+  readonly milliseconds: Readonly<Record<string, number>>;
+}
+
+/** How well a citation's words were found in its source; `missing` is an unsupported citation. */
+export type Support = "exact" | "normalised" | "fuzzy" | "missing";
+
+/** A pointer from the answer into a source, after it was checked against the stored text. */
+export interface Citation {
+  /** As the reader sees it, `[1]`: sources are numbered in the order in which the answer first cites them. */
+  readonly number: number;
+  readonly chunkId: string;
+  readonly uri: string;
+  readonly title?: string;
+  /** Offsets of `quote` into the document's text, in UTF-16 code units; the chunk's own span when unsupported. */
+  readonly start: number;
+  readonly end: number;
+  /** The document's own words at `start..end`; what the model claimed to quote when unsupported. */
+  readonly quote: string;
+  /** 1-based line of the original file at `start`; page likewise, where the document has pages. */
+  readonly line?: number;
+  readonly page?: number;
+  /** True when the document holds those words there. */
+  readonly supported: boolean;
+  readonly support: Support;
+}
+
+/**
+ * Events of an answer while it is made. A stream of these ends with exactly one `finish` or `error`, and nothing
+ * follows it. `Value`: what the answer's schema returns, where it was given one.
+ */
+export type AnswerEvent<Value = unknown> =
+  | { readonly type: "retrieved"; readonly hits: readonly Hit[]; readonly trace: readonly TraceStep[] }
+  | { readonly type: "reasoning-delta"; readonly text: string }
+  | { readonly type: "text-delta"; readonly text: string }
+  | { readonly type: "tool-call"; readonly id: string; readonly name: string; readonly input: unknown }
+  /** The decision on a call of a tool that writes; it comes before the call's result. */
+  | {
+      readonly type: "approval";
+      readonly id: string;
+      readonly name: string;
+      readonly input: unknown;
+      readonly approved: boolean;
+    }
+  | {
+      readonly type: "tool-result";
+      readonly id: string;
+      readonly name: string;
+      readonly output?: unknown;
+      readonly error?: string;
+    }
+  | { readonly type: "citation"; readonly citation: Citation }
+  | { readonly type: "warning"; readonly message: string }
+  | { readonly type: "finish"; readonly answer: Answer<Value> }
+  /** `account`: what it came to so far, where it failed or was stopped once its sources were there. */
+  | { readonly type: "error"; readonly error: Error; readonly account?: AnswerAccount };
+
+/** A whole answer. `Value`: what its schema returns, where it was given one. */
+export interface Answer<Value = unknown> {
+  readonly question: string;
+  /** The answer's text. With a schema: the value as the model wrote it, in JSON; a value that is a text as that text. */
+  readonly text: string;
+  /** As the schema returned it. Absent without a schema, and when the sources do not hold the answer. */
+  readonly value?: Value;
+  /** False when the sources do not hold the answer; `hits` then are the nearest there were. */
+  readonly answered: boolean;
+  readonly citations: readonly Citation[];
+  readonly hits: readonly Hit[];
+  readonly trace: Trace;
+  /** Tokens of the chat model alone; `account` has the rest. */
+  readonly usage: Usage;
+  readonly account: AnswerAccount;
+  /** The model that answered, as the service named it. */
+  readonly model: string;
+  /** This turn, to be passed on as history. */
+  readonly turn: Turn;
+  readonly warnings: readonly string[];
+}

@@ -1,0 +1,22 @@
+/** `citewell/evaluate`: judged collections, retrieval metrics, scores of answers, and comparisons between runs. */
+
+export { bootstrapInterval, randomisationTest } from "../evaluate/statistics.js";
+export type { BootstrapOptions, Interval, RandomisationOptions } from "../evaluate/statistics.js";
+export { openCollection, readAnswers } from "../evaluate/collection.js";
+export type { Collection, CollectionFiles, JudgedQuery } from "../evaluate/collection.js";
+export { compare } from "../evaluate/compare.js";
+export type { Comparison, MetricChange } from "../evaluate/compare.js";
+export { evaluateAnswers, scoreAnswer } from "../evaluate/evaluate-answers.js";
+export type {
+  AnswerEvaluation,
+  AnswerMetric,
+  AnswerScores,
+  AnswerableQuery,
+  EvaluateAnswersOptions,
+} from "../evaluate/evaluate-answers.js";
+export { evaluate, rankDocuments } from "../evaluate/evaluate.js";
+export type { EvaluateOptions, Evaluation, MetricName, Scores } from "../evaluate/evaluate.js";
+export { judgeAnswer, judgeRubric } from "../evaluate/judge-answer.js";
+export type { Judgement } from "../evaluate/judge-answer.js";
+export { averagePrecision, ndcg, recall, reciprocalRank } from "../evaluate/metrics.js";
+export type { Judgements } from "../evaluate/metrics.js";

@@ -1,0 +1,19 @@
+/** `citewell/load`: everything that turns files, folders, sites and rows into documents. */
+
+export { LoadError } from "../core/errors.js";
+export type { LoadErrorCode } from "../core/errors.js";
+export type { FileToLoad, LoadedText, Loader } from "../load/formats/loader.js";
+export { readPath } from "../load/read-path.js";
+export type { ReadPathOptions } from "../load/read-path.js";
+export { readFile } from "../load/sources/read-file.js";
+export type { ReadFileOptions } from "../load/sources/read-file.js";
+export { readFolder } from "../load/sources/read-folder.js";
+export type { ReadFolderOptions } from "../load/sources/read-folder.js";
+export { allSources, documentSource } from "../load/sources/source.js";
+export type { DocumentSource, ReadContext, SourceFiles } from "../load/sources/source.js";
+export { watchSource } from "../load/sources/watch-source.js";
+export type { WatchSourceOptions } from "../load/sources/watch-source.js";
+export { readSitemap } from "../load/web/read-sitemap.js";
+export type { ReadSitemapOptions } from "../load/web/read-sitemap.js";
+export { readUrl } from "../load/web/read-url.js";
+export type { ReadUrlOptions } from "../load/web/read-url.js";

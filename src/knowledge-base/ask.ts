@@ -1,0 +1,96 @@
+import { bothFilters, type Filter } from "../core/filter.js";
+import { Pipeline } from "../core/pipeline.js";
+import type { ChatModel, Embedder, Reranker, Searchable, Store } from "../core/ports.js";
+import { collect } from "../core/stream.js";
+import { streamInSpan } from "../core/telemetry.js";
+import { askableTrace } from "../core/trace.js";
+import type { AnswerEvent, Question, Retrieved } from "../core/types.js";
+import { answer } from "../stages/answering/answer.js";
+import { condense } from "../stages/questions/condense.js";
+import { embedQuestion } from "../stages/questions/embed-question.js";
+import { hyde, multiQuery } from "../stages/questions/query-variants.js";
+import { parseSyntax } from "../stages/questions/parse-syntax.js";
+import { diversify } from "../stages/retrieval/diversify.js";
+import { rerank } from "../stages/retrieval/rerank.js";
+import { search, type SearchMode } from "../stages/retrieval/search.js";
+import { widen } from "../stages/retrieval/widen.js";
+import type { Ask, AskOptions, Fusion, RewriteOptions, ScopedKnowledgeBase } from "./options.js";
+
+/** The models and vectors that questions need. */
+export interface QuestionModels {
+  readonly embedder: Embedder;
+  /** Whether answers are made from reranked passages; otherwise the order of the search stays. */
+  readonly reranks: boolean;
+  /** @throws OptionsError when no reranker was named. */
+  readonly reranker: () => Reranker;
+  /** @throws OptionsError when no chat model was named. */
+  readonly chatModel: () => ChatModel;
+  /** Where `diversity` finds the vectors of hits. */
+  readonly vectors: Pick<Store, "knownVectors">;
+  /** Weights of a hybrid search. Default: 1 each. */
+  readonly weights?: Fusion["weights"] | undefined;
+}
+
+/** Most candidates that `diversity` chooses from. */
+const maxCandidates = 1000;
+
+/** Searches and answers within a store, or within the part of it that a scope lets through. */
+export function searchAndAsk(within: Searchable, models: QuestionModels, scope?: Filter): ScopedKnowledgeBase {
+  const retrieval = (mode: SearchMode, count: number, fusion: Fusion = {}): Pipeline<Question, Retrieved> =>
+    mode === "lexical"
+      ? Pipeline.from<Question>().pipe(search(within, { mode, count }))
+      : Pipeline.from<Question>()
+          .pipe(embedQuestion(models.embedder))
+          .pipe(search(within, { mode, count, weights: models.weights, ...fusion }));
+
+  const rewriting = (before: Pipeline<Question, Question>, { multiQuery: count, hyde: guess }: RewriteOptions) => {
+    const worded = count === undefined ? before : before.pipe(multiQuery(models.chatModel(), { count }));
+    return guess ? worded.pipe(hyde(models.chatModel())) : worded;
+  };
+
+  async function* answering(question: string | Question, options: AskOptions = {}): AsyncGenerator<AnswerEvent> {
+    const { count = 40, topN = 6, widenTokens, condense: condenses = true, multiQuery: wordings } = options;
+    const { hyde: guess, answer: answerOptions = {}, filter: alsoGiven, signal, deadlineMs, report } = options;
+    const chat = models.chatModel();
+    const alone = condenses ? Pipeline.from<Question>().pipe(condense(chat)) : Pipeline.from<Question>();
+    const worded = rewriting(alone, { multiQuery: wordings, hyde: guess });
+    const found = worded.pipe(retrieval("hybrid", models.reranks ? count : topN));
+    const ranked = models.reranks ? found.pipe(rerank(models.reranker(), { topN })) : found;
+    const widened = widenTokens === undefined ? ranked : ranked.pipe(widen(within, { maxTokens: widenTokens }));
+    const around = widenTokens === undefined ? { documents: within } : {};
+    const asking = widened.pipe(answer(chat, { ...around, ...answerOptions }));
+    const run = { signal, deadlineMs, report };
+    const asked = typeof question === "string" ? { question } : question;
+    // The scope is named again for tools of the answer, which search by themselves.
+    const filter = bothFilters(scope, bothFilters(asked.filter, alsoGiven));
+    yield* streamInSpan("ask", () => asking.stream([{ ...asked, ...(filter !== undefined && { filter }) }], run), {
+      signal,
+      failureOf: (event) => (event.type === "error" ? event.error : undefined),
+    });
+  }
+
+  return {
+    async search(question, options = {}) {
+      const { mode = "hybrid", limit = 10, fusion, rerank: candidates, syntax = true, diversity } = options;
+      const { widenTokens, multiQuery: wordings, hyde: guess, filter, signal, deadlineMs, report } = options;
+      // Diversity chooses among more than are wanted, so that what repeats makes room.
+      const ranked = diversity === undefined ? limit : Math.min(maxCandidates, 4 * limit);
+      const found = retrieval(mode, candidates ?? ranked, fusion);
+      const best = candidates === undefined ? found : found.pipe(rerank(models.reranker(), { topN: ranked }));
+      const varied =
+        diversity === undefined ? best : best.pipe(diversify(models.vectors, { lambda: diversity, count: limit }));
+      const widened = widenTokens === undefined ? varied : varied.pipe(widen(within, { maxTokens: widenTokens }));
+      const read = syntax ? Pipeline.from<Question>().pipe(parseSyntax()) : Pipeline.from<Question>();
+      const asking = rewriting(read, { multiQuery: wordings, hyde: guess }).pipe(widened);
+      const asked = asking.stream([{ question, ...(filter !== undefined && { filter }) }], {
+        signal,
+        deadlineMs,
+        report,
+      });
+      const [retrieved] = await collect(asked);
+      return { ...retrieved!, trace: askableTrace(retrieved!.trace) };
+    },
+    ask: answering as Ask,
+    scoped: (filter) => searchAndAsk(within.scoped(filter), models, bothFilters(scope, filter)),
+  };
+}

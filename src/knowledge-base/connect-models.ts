@@ -1,0 +1,110 @@
+import { localDefaults, localModels } from "../contract/catalogue.js";
+import { OptionsError } from "../core/errors.js";
+import type { ChatModel, Embedder, Reranker } from "../core/ports.js";
+import { chatModel, type ChatModelOptions } from "../models/chat-model.js";
+import { embedder } from "../models/embedder.js";
+import { reranker } from "../models/reranker.js";
+import { createTransport, type Transport } from "../transport/transport.js";
+
+/** Which model does what, by id. */
+export interface ModelChoice {
+  readonly embedding?: string | undefined;
+  readonly rerank?: string | undefined;
+  readonly chat?: string | undefined;
+}
+
+/** Models as a caller names them: ports of their own, or ids of models over a transport. */
+export interface GivenModels {
+  readonly transport?: Transport | undefined;
+  readonly models?: ModelChoice;
+  readonly chat?: Omit<ChatModelOptions, "model">;
+  readonly embedder?: Embedder | undefined;
+  readonly reranker?: Reranker | undefined;
+  readonly chatModel?: ChatModel | undefined;
+}
+
+/** The models of one knowledge base. A chat model or reranker is made when it is asked for: a search needs neither. */
+export interface ConnectedModels {
+  readonly embedder: Embedder;
+  /** True when the embedding model is one of the local service's, whose vectors are made of words. */
+  readonly lexicalEmbedding: boolean;
+  /** False when no reranker was chosen: results then keep the order of the search. */
+  readonly reranks: boolean;
+  /** @throws OptionsError when none was chosen. */
+  readonly reranker: () => Reranker;
+  /** @throws OptionsError when none was chosen. */
+  readonly chatModel: () => ChatModel;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Connects what the caller gave. Without a transport, models that were not given are those of the local service, which is
+ * started in this process and reached over HTTP like any other.
+ *
+ * @throws OptionsError when a transport is given and no embedding model.
+ */
+export async function connectModels(given: GivenModels): Promise<ConnectedModels> {
+  const complete = given.embedder && given.chatModel;
+  const { transport, defaults, close } = complete
+    ? { transport: given.transport, defaults: {} as ModelChoice, close: async () => {} }
+    : await connectTransport(given.transport);
+  const { models = {} } = given;
+  const reached = (purpose: keyof ModelChoice): [Transport, string] => {
+    const model = models[purpose] ?? defaults[purpose];
+    if (!transport || model === undefined) throw missingModel(purpose, transport?.baseUrl);
+    return [transport, model];
+  };
+  try {
+    const embed = given.embedder ?? embedder(...atModel(reached("embedding")));
+    return {
+      embedder: embed,
+      lexicalEmbedding: localModels.some(({ id, type }) => type === "embedding" && id === embed.space),
+      reranks: (given.reranker ?? models.rerank ?? defaults.rerank) !== undefined,
+      reranker: () => given.reranker ?? reranker(...atModel(reached("rerank"))),
+      chatModel: () => {
+        if (given.chatModel) return given.chatModel;
+        const [over, model] = reached("chat");
+        return chatModel(over, { ...given.chat, model });
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** A way to a service, with the models to use there when none is named. */
+export interface ConnectedTransport {
+  readonly transport: Transport;
+  readonly defaults: ModelChoice;
+  readonly close: () => Promise<void>;
+}
+
+/** The caller's transport, or one to a local service that is started in this process. */
+export async function connectTransport(given: Transport | undefined): Promise<ConnectedTransport> {
+  if (given) return { transport: given, defaults: {}, close: async () => {} };
+  const { startLocalService } = await import("../local/service.js");
+  const service = await startLocalService();
+  const transport = createTransport({ baseUrl: service.url, apiKey: service.apiKey });
+  return {
+    transport,
+    defaults: localDefaults,
+    close: async () => {
+      await transport.close();
+      await service.close();
+    },
+  };
+}
+
+function atModel([transport, model]: [Transport, string]): [Transport, { readonly model: string }] {
+  return [transport, { model }];
+}
+
+function missingModel(purpose: keyof ModelChoice, baseUrl = "this knowledge base"): OptionsError {
+  return new OptionsError(
+    "config",
+    `No ${purpose} model is named for ${baseUrl}. Set models.${purpose} (for the command: CITEWELL_${purpose.toUpperCase()}_MODEL ` +
+      `or --${purpose}-model) to one that this service publishes`,
+  );
+}

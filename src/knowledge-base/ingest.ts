@@ -1,0 +1,206 @@
+import { z } from "zod";
+import { resolve } from "../core/options.js";
+import { type Budget, Pipeline, type Stage } from "../core/pipeline.js";
+import type { Embedder, Store } from "../core/ports.js";
+import type { Source } from "../core/stream.js";
+import { inSpan } from "../core/telemetry.js";
+import type { Document, DocumentChunk } from "../core/types.js";
+import { TokenBudget } from "../stages/indexing/token-budget.js";
+import { chunk, ChunkOptions, type ChunkTarget } from "../stages/indexing/chunk.js";
+import { embedChunks } from "../stages/indexing/embed-chunks.js";
+import { fitMetadata, store as storeStage, storeBlank } from "../stages/indexing/store.js";
+import { skipKnown, skipUnchanged } from "../stages/indexing/skip-known.js";
+import { EarlyVectors } from "./ingest/early-vectors.js";
+import type { IngestReport } from "./ingest/ledger.js";
+import { type IngestRunOptions, runIngest, type WatchedSource } from "./ingest/run.js";
+import { ChunkSettings, chosenChunkSettings, costlyCut, keptSettings, LearnedSettings } from "./ingest/settings.js";
+import { spending, SpendingOptions } from "./ingest/spending.js";
+
+interface SharedIngestOptions<Space extends string> extends IngestRunOptions, SpendingOptions {
+  /** Where documents, chunks and vectors go. */
+  readonly store: Store<Space>;
+}
+
+/** Documents through the usual stages. */
+export interface UsualIngestOptions<Space extends string = string> extends SharedIngestOptions<Space> {
+  /** Makes the vectors; its space has to be the store's. */
+  readonly embedder: Embedder<Space>;
+  /** How documents are cut. Default: as when the store was last filled, else as `chunk` does. */
+  readonly chunk?: Omit<ChunkOptions, "for">;
+  /** Embedding requests in flight at once, 1 to 256. Default: 8. */
+  readonly concurrency?: number;
+  /** Stages of your own for documents, before they are cut. A document that a stage drops ends the run with an error. */
+  readonly documents?: Stage<Document, Document>;
+  /** Stages of your own for chunks, before they are compared with the store and embedded. */
+  readonly chunks?: Stage<DocumentChunk, DocumentChunk>;
+  /** Another place whose vectors of equal texts are taken over instead of paid for again. Default: the store alone. */
+  readonly reuseFrom?: Pick<Store<Space>, "knownVectors">;
+}
+
+/** Documents through a pipeline of your own, which ends in `store(kb)`. */
+export interface OwnPipelineOptions<Space extends string = string> extends SharedIngestOptions<Space> {
+  readonly pipeline: Stage<Document, unknown>;
+}
+
+export type IngestOptions<Space extends string = string> = UsualIngestOptions<Space> | OwnPipelineOptions<Space>;
+
+const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
+const object = <T>(what: string) => z.custom<T>(isObject, { error: `must be ${what}` });
+const func = <T>() => z.custom<T>((value) => typeof value === "function", { error: "must be a function" });
+
+const optionFields = {
+  ...SpendingOptions.shape,
+  store: object<Store>("a store, as openStore() returns it"),
+  signal: z.instanceof(AbortSignal).optional(),
+  deadlineMs: z.number().optional(),
+  report: func<NonNullable<IngestRunOptions["report"]>>().optional(),
+  onProgress: func<NonNullable<IngestRunOptions["onProgress"]>>().optional(),
+};
+export const usualIngestOptions = z.strictObject({
+  ...optionFields,
+  embedder: object<Embedder>("an embedder, as embedder(transport, { model }) returns it"),
+  chunk: ChunkSettings.extend({ embedder: ChunkOptions.shape.embedder }).strict().default({}),
+  concurrency: z.int().min(1).max(256).default(8),
+  documents: object<Stage<Document, Document>>("a stage").optional(),
+  chunks: object<Stage<DocumentChunk, DocumentChunk>>("a stage").optional(),
+  reuseFrom: object<Pick<Store, "knownVectors">>("a store").optional(),
+});
+const ownPipelineOptions = z.strictObject({
+  ...optionFields,
+  pipeline: object<Stage<Document, unknown>>("a Pipeline from documents"),
+});
+
+/**
+ * Brings a store up to date with a source: new, changed and, for sources that know what is theirs, vanished documents.
+ * Documents that are stored as they are cost nothing, equal texts are embedded once, and vectors are kept as they land.
+ * Killed anywhere, run it again: it goes on where it was. A budget ends it before the request that would pass it, and the
+ * report says so in `stopped`.
+ *
+ * @throws OptionsError for bad options; StoreError `locked` while another process writes to the store, before anything is
+ * paid for; TransportError when the service cannot be reached or the deadline passes.
+ */
+export async function ingest<Space extends string>(
+  source: Source<Document> | WatchedSource,
+  options: IngestOptions<Space>,
+): Promise<IngestReport> {
+  const { store, ...shared } =
+    "pipeline" in options
+      ? resolve("ingest", ownPipelineOptions, options as OwnPipelineOptions)
+      : resolve("ingest", usualIngestOptions, options as unknown as UsualIngestOptions);
+  const { price, maxTokens, maxCost, signal, deadlineMs, report, onProgress } = shared;
+  const limit = spending("ingest", { price, maxTokens, maxCost });
+  const lock = lockOnce(store);
+  const paidVectors = new EarlyVectors(store, lock);
+  const { pipeline, learned } =
+    "pipeline" in shared
+      ? { pipeline: beginning(store).pipe(shared.pipeline), learned: undefined }
+      : usualPipeline({ store, ...shared });
+  const keepLearned = async () => {
+    const unsaved = learned?.unsaved() ?? {};
+    if (Object.keys(unsaved).length > 0) await store.write(unsaved);
+  };
+  const run = { signal, deadlineMs, report, onProgress };
+  const budget = lockBeforeEmbedding(lock, limit.maxTokens);
+  const work = async () => {
+    try {
+      return await runIngest(source, pipeline, store, run, { budget, paidVectors });
+    } finally {
+      await paidVectors.end();
+    }
+  };
+  const result = await inSpan("ingest", work, signal).catch(async (error: unknown) => {
+    // The next run begins with what this one learned. What ended this one matters more than a failure to write that down.
+    await keepLearned().catch(() => {});
+    throw error;
+  });
+  await keepLearned();
+  return { ...result, ...limit.costOf(result.tokens) };
+}
+
+/** What every document meets first: blank ones and those whose metadata the store refuses go no further. */
+function beginning(store: Pick<Store, "metadataSchema" | "documentInfo" | "write">): Pipeline<Document, Document> {
+  return Pipeline.from<Document>().pipe(fitMetadata(store)).pipe(storeBlank(store));
+}
+
+type UsualPipelineOptions = z.output<typeof usualIngestOptions>;
+
+function usualPipeline(options: Pick<UsualPipelineOptions, "store" | "embedder" | "concurrency"> & CuttingOptions) {
+  const { store, embedder, concurrency } = options;
+  const settings = chosenChunkSettings(options.chunk, keptSettings(store), embedder.maxInputTokens);
+  const learned = new LearnedSettings(store, embedder, settings);
+  const embedding = embedChunks<string, DocumentChunk>(embedder, {
+    concurrency,
+    firstBatchTexts: learned.batchTexts,
+    onBatchTexts: learned.noteBatchTexts,
+  });
+  const storing = storeStage(store, { cutBy: costlyCut(settings), settings: () => learned.unsavedWithChunks() });
+  return { pipeline: cutting(options, settings, learned).pipe(embedding).pipe(storing), learned };
+}
+
+export interface CuttingOptions extends Pick<UsualPipelineOptions, "chunk" | "documents" | "chunks" | "reuseFrom"> {
+  readonly store: Pick<
+    Store,
+    "space" | "metadataSchema" | "settings" | "tokenMargin" | "documentInfo" | "document" | "knownVectors" | "write"
+  >;
+  readonly embedder: Embedder;
+  /** Compares sentences for `semantic`. Default: the embedder. */
+  readonly comparing?: Embedder;
+}
+
+/** Documents to the chunks that need a vector: what ingesting and planning share. */
+export function cutting(
+  { store, embedder, chunk: options, documents, chunks, reuseFrom, comparing }: CuttingOptions,
+  settings: ChunkSettings,
+  learned: Pick<LearnedSettings, "tokenMargin">,
+): Pipeline<Document, DocumentChunk> {
+  const target: ChunkTarget = {
+    maxInputTokens: embedder.maxInputTokens,
+    tokens: embedder.tokens,
+    get tokenMargin() {
+      return learned.tokenMargin;
+    },
+  };
+  const known = reuseFrom ? storedOr(store, reuseFrom) : store;
+  const begun = documents ? beginning(store).pipe(documents) : beginning(store);
+  const cut = begun
+    .pipe(skipUnchanged(store, costlyCut(settings)))
+    .pipe(chunk({ ...settings, for: target, embedder: comparing ?? options.embedder ?? embedder }));
+  return (chunks ? cut.pipe(chunks) : cut).pipe(skipKnown(known));
+}
+
+/** Vectors of the store, and of another place for texts that the store has none of. */
+function storedOr(
+  store: Pick<Store, "space" | "documentInfo" | "knownVectors">,
+  other: Pick<Store, "knownVectors">,
+): Pick<Store, "space" | "documentInfo" | "knownVectors"> {
+  return {
+    space: store.space,
+    documentInfo: (uri) => store.documentInfo(uri),
+    knownVectors: async (keys) => {
+      const stored = await store.knownVectors(keys);
+      const missing = keys.filter((key) => !stored.has(key));
+      return missing.length === 0 ? stored : new Map([...stored, ...(await other.knownVectors(missing))]);
+    },
+  };
+}
+
+/** Takes the store's lock by a change of nothing: the lock comes with the first change, and stays until the store is closed. */
+function lockOnce(store: Pick<Store, "deleteDocuments">): () => Promise<unknown> {
+  let locked: Promise<unknown> | undefined;
+  return () => (locked ??= store.deleteDocuments([]));
+}
+
+/**
+ * Takes the store's lock before the first request is paid for: of two runs into one store, the one that comes second to the
+ * first write would lose all that it paid for. A run that embeds nothing needs no lock.
+ */
+function lockBeforeEmbedding(lock: () => Promise<unknown>, maxTokens: number | undefined): Budget {
+  const budget = maxTokens === undefined ? undefined : new TokenBudget(maxTokens);
+  return {
+    ...(maxTokens !== undefined && { maxTokens }),
+    spend: async (tokens, call) => {
+      await lock();
+      return budget ? budget.spend(tokens, call) : call();
+    },
+  };
+}

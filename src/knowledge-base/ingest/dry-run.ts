@@ -1,0 +1,67 @@
+import type { Embedder, Store } from "../../core/ports.js";
+
+type FilledStore = Pick<
+  Store,
+  | "space"
+  | "dimension"
+  | "metadataSchema"
+  | "settings"
+  | "tokenMargin"
+  | "document"
+  | "documentInfo"
+  | "documents"
+  | "knownVectors"
+  | "write"
+  | "deleteDocuments"
+>;
+
+/** A store that answers changes as if they were made, and makes none. */
+export function dryRunStore(store: FilledStore): FilledStore {
+  const { space, dimension, metadataSchema, settings, tokenMargin } = store;
+  return {
+    space,
+    dimension,
+    ...(metadataSchema && { metadataSchema }),
+    ...(settings && { settings }),
+    ...(tokenMargin !== undefined && { tokenMargin }),
+    document: (uri) => store.document(uri),
+    documentInfo: (uri) => store.documentInfo(uri),
+    documents: (filter) => store.documents(filter),
+    knownVectors: (keys) => store.knownVectors(keys),
+    write: ({ documents = [] }) =>
+      Promise.all(
+        documents.map(async ({ document: { uri }, chunks }) => {
+          const stored = await store.documentInfo(uri);
+          const deletedChunks = Math.max(0, (stored?.chunks ?? 0) - chunks.length);
+          return {
+            uri,
+            outcome: stored ? ("updated" as const) : ("added" as const),
+            chunks: chunks.length,
+            deletedChunks,
+          };
+        }),
+      ),
+    deleteDocuments: async (uris) => {
+      const stored = await Promise.all(uris.map((uri) => store.documentInfo(uri)));
+      const there = stored.filter((info) => info !== undefined);
+      return { documents: there.length, chunks: there.reduce((sum, { chunks }) => sum + chunks, 0) };
+    },
+  };
+}
+
+/** An embedder that sends nothing: every text has as many tokens as we count, and the same vector as any other. */
+export function dryRunEmbedder<Space extends string>(embedder: Embedder<Space>): Embedder<Space> {
+  // By name: a spread would not copy the getters of a class.
+  const { space, maxInputTokens, maxBatchTexts, maxBatchTokens, tokens } = embedder;
+  return {
+    space,
+    maxInputTokens,
+    maxBatchTexts,
+    ...(maxBatchTokens !== undefined && { maxBatchTokens }),
+    tokens,
+    embed: async (texts, { countedTokens } = {}) => ({
+      vectors: texts.map(() => new Float32Array([1])),
+      tokens: countedTokens ?? texts.reduce((sum, text) => sum + tokens.count(text), 0),
+    }),
+  };
+}

@@ -1,0 +1,190 @@
+import { BudgetError, OptionsError, ReconciliationError, asError } from "../../core/errors.js";
+import type { RunContext, RunEvent } from "../../core/pipeline.js";
+import type { Source } from "../../core/stream.js";
+import type { Document } from "../../core/types.js";
+import { DocumentBook, type DocumentOutcome } from "./document-book.js";
+import { RecentRate, timeLeft } from "./pace.js";
+
+type DocumentEvent = Extract<RunEvent, { type: "document" }>;
+
+/** The result of an ingest. */
+export interface IngestReport {
+  /** Every document that was read, or had vanished, under exactly one of these; those that a stage skipped are in `skipped`. */
+  readonly documents: Readonly<Record<DocumentOutcome, number>>;
+  readonly chunks: {
+    /** Chunks of all documents that were read and are now in the store: `embedded + reused`. */
+    readonly total: number;
+    /** Chunks that had to be embedded. */
+    readonly embedded: number;
+    /** Chunks whose vectors were there already. */
+    readonly reused: number;
+    /** Chunks that went with changed or vanished documents. */
+    readonly deleted: number;
+  };
+  /** Tokens that the service counted. */
+  readonly tokens: number;
+  /** Calls for embeddings; one that the transport had to repeat counts once. */
+  readonly requests: number;
+  /** Cost of the tokens, in the currency of the price; only where a price was given. */
+  readonly cost?: number;
+  readonly seconds: number;
+  /** Only when a budget ended the run before its source did: run again with a larger one to go on. */
+  readonly stopped?: {
+    readonly reason: string;
+    /** Documents that were read and not finished; what was embedded of them is kept. Others may not have been read. */
+    readonly unfinished: number;
+  };
+  readonly failures: readonly { readonly uri: string; readonly error: Error }[];
+  /** Files that no loader reads, and documents that a stage left out, with the reason. */
+  readonly skipped: readonly { readonly uri: string; readonly reason: string }[];
+  /** Warnings of one line each about what was read only in part: pages without text, a site cut short. */
+  readonly warnings: readonly string[];
+}
+
+/** @throws OptionsError for a document without uri or text, which the compiler does not catch for JavaScript. */
+function checkDocument(document: Partial<Document> | undefined): void {
+  const { uri, text } = document ?? {};
+  if (typeof uri === "string" && uri !== "" && typeof text === "string") return;
+  const [lacking, named] = typeof text === "string" ? ["uri", ""] : ["text", typeof uri === "string" ? ` ${uri}` : ""];
+  throw new OptionsError("options", `ingest: a document${named} has no ${lacking}: it must be a string`);
+}
+
+/** How far an ingest is. */
+export interface IngestProgress {
+  /** Documents there are to read; undefined until the source has been walked, or when it cannot be known. */
+  readonly documentsFound: number | undefined;
+  readonly documentsRead: number;
+  /** Documents whose outcome is known. */
+  readonly documentsDone: number;
+  readonly chunksEmbedded: number;
+  readonly tokens: number;
+  readonly requests: number;
+  readonly seconds: number;
+  /** Chunks embedded a second, over the last 20 seconds; undefined in the first second. */
+  readonly chunksPerSecond: number | undefined;
+  /** Estimated from the documents of the last 20 seconds; undefined while there is too little to tell by. */
+  readonly secondsLeft: number | undefined;
+}
+
+/** Keeps the books of one ingest: takes a run's events, and gives the progress at any time and the report at the end. */
+export class IngestLedger {
+  readonly #startedAt = performance.now();
+  readonly #book = new DocumentBook();
+  readonly #failures = new Map<string, Error>();
+  readonly #skipped: { readonly uri: string; readonly reason: string }[] = [];
+  readonly #warnings: string[] = [];
+  readonly #counters = new Map<string, number>();
+  readonly #chunkRate = new RecentRate();
+  readonly #documentRate = new RecentRate();
+  #deletedChunks = 0;
+
+  /** Hands on a source's documents, each noted as read. */
+  async *reading(source: Source<Document>): AsyncGenerator<Document> {
+    for await (const document of source) {
+      checkDocument(document);
+      // A document that comes twice is read twice: as an object of its own, its chunks do not join those of the first.
+      const isRepeated = this.#book.wasRead(document.uri);
+      this.#book.noteRead(document.uri);
+      yield isRepeated ? { ...document } : document;
+    }
+  }
+
+  wasRead(uri: string): boolean {
+    return this.#book.wasRead(uri);
+  }
+
+  add(event: RunEvent): void {
+    switch (event.type) {
+      case "progress":
+        this.#counters.set(event.what, this.#count(event.what) + event.count);
+        break;
+      case "document":
+        this.#settle(event);
+        break;
+      case "skipped":
+        this.#skipped.push({ uri: event.uri, reason: event.reason });
+        break;
+      case "warning":
+        this.#warnings.push(event.message);
+        break;
+    }
+  }
+
+  progress(): IngestProgress {
+    const documentsFound = this.#counters.get("files-found");
+    const documentsDone = this.#book.settled;
+    const chunksEmbedded = this.#embedded();
+    const seconds = this.#seconds();
+    this.#chunkRate.note(seconds, chunksEmbedded);
+    this.#documentRate.note(seconds, documentsDone);
+    return {
+      documentsFound,
+      documentsRead: this.#book.read,
+      documentsDone,
+      chunksEmbedded,
+      tokens: this.#count("tokens"),
+      requests: this.#count("requests"),
+      seconds,
+      chunksPerSecond: this.#chunkRate.perSecond(seconds, chunksEmbedded),
+      secondsLeft: timeLeft(documentsFound, documentsDone, this.#documentRate.perSecond(seconds, documentsDone)),
+    };
+  }
+
+  /**
+   * Closes the books.
+   *
+   * @param stopped the error that ended the run early: documents without an outcome are then unfinished.
+   * @throws ReconciliationError when a document was read and nothing became of it.
+   */
+  report(failures: RunContext["failures"], stopped?: BudgetError): IngestReport {
+    let unfinished = 0;
+    for (const [uri, error] of failures) {
+      if (error instanceof BudgetError) unfinished++;
+      else this.#settle({ type: "document", uri, outcome: "failed", chunks: 0, error });
+    }
+    const skipped = new Set(this.#skipped.map(({ uri }) => uri));
+    const lost = [...this.#book.unsettled()].filter((uri) => !failures.has(uri) && !skipped.has(uri));
+    if (stopped) unfinished += lost.length;
+    else if (lost.length > 0) {
+      throw new ReconciliationError(
+        `${this.#book.read} documents were read, but ${lost.length} of them came to nothing, the first: ${lost[0]}. ` +
+          'A stage dropped them without saying so: report({ type: "skipped", uri, reason }) accounts for them',
+      );
+    }
+    const { documents, chunks: total } = this.#book.totals();
+    // Chunks of a document that failed later were embedded too: their vectors are kept, but they are no stored chunks.
+    const embedded = Math.min(this.#embedded(), total);
+    return {
+      documents,
+      chunks: { total, embedded, reused: total - embedded, deleted: this.#deletedChunks },
+      tokens: this.#count("tokens"),
+      requests: this.#count("requests"),
+      seconds: this.#seconds(),
+      ...(stopped && { stopped: { reason: stopped.message, unfinished } }),
+      failures: [...this.#failures].map(([uri, error]) => ({ uri, error })),
+      skipped: this.#skipped,
+      warnings: this.#warnings,
+    };
+  }
+
+  #settle({ uri, outcome, chunks, deletedChunks = 0, error }: DocumentEvent): void {
+    this.#deletedChunks += deletedChunks;
+    // Read twice in one run (two overlapping folders), a document counts once: as what its first reading came to.
+    if ((outcome === "unchanged" || outcome === "updated") && this.#book.isSettled(uri)) return;
+    this.#book.settle(uri, outcome, outcome === "deleted" || outcome === "failed" ? 0 : chunks);
+    if (outcome === "failed") this.#failures.set(uri, asError(error ?? "failed without a reason"));
+  }
+
+  /** Chunks that were embedded: those that left with a vector, less those that came with one. */
+  #embedded(): number {
+    return this.#count("chunks") - this.#count("reused");
+  }
+
+  #count(what: string): number {
+    return this.#counters.get(what) ?? 0;
+  }
+
+  #seconds(): number {
+    return (performance.now() - this.#startedAt) / 1000;
+  }
+}

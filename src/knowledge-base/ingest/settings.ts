@@ -1,0 +1,98 @@
+import { z } from "zod";
+import type { Embedder, Store, StoreWrite } from "../../core/ports.js";
+import { ChunkOptions } from "../../stages/indexing/chunk.js";
+
+/** The settings of chunks that a store keeps, as far as somebody named them. */
+export const ChunkSettings = z.object({
+  maxTokens: z.int().min(16).optional(),
+  overlapTokens: z.int().min(0).optional(),
+  parentTokens: z.int().min(0).optional(),
+  strategy: ChunkOptions.shape.strategy.unwrap().optional(),
+});
+export type ChunkSettings = z.output<typeof ChunkSettings>;
+
+/** What a store keeps of how it was filled, so that the next run goes on in the same way. */
+const KeptSettings = z.object({
+  chunk: ChunkSettings.default({}).catch({}),
+  /** Most texts in one embedding request, where the service was seen to take fewer than it was asked to. */
+  batchTexts: z.int().min(1).optional().catch(undefined),
+});
+export type KeptSettings = z.output<typeof KeptSettings>;
+
+export function keptSettings({ settings = {} }: Pick<Store, "settings">): KeptSettings {
+  return KeptSettings.parse(settings);
+}
+
+/**
+ * Chunks are made as the caller says, else as before. A size from before gives way to a model that takes less; one that
+ * the caller names does not.
+ */
+export function chosenChunkSettings(
+  given: Omit<ChunkOptions, "for">,
+  { chunk }: KeptSettings,
+  maxInputTokens: number,
+): ChunkSettings {
+  const before = { ...chunk, ...(chunk.maxTokens && { maxTokens: Math.min(chunk.maxTokens, maxInputTokens) }) };
+  const named = Object.entries(given).filter(([name, value]) => name in ChunkSettings.shape && value !== undefined);
+  return { ...before, ...Object.fromEntries(named) };
+}
+
+/** Names how documents were cut, where it costs something to cut them again. */
+export function costlyCut(settings: ChunkSettings): string | undefined {
+  return settings.strategy === "semantic" ? inOrder(settings) : undefined;
+}
+
+function inOrder(settings: ChunkSettings): string {
+  return JSON.stringify(Object.entries(settings).toSorted(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+/** What one run learns about its service, and has to leave in the store for the next. */
+export class LearnedSettings {
+  readonly #store: Pick<Store, "settings" | "tokenMargin">;
+  readonly #embedder: Pick<Embedder, "tokenMargin" | "maxBatchTexts">;
+  readonly #chunk: ChunkSettings;
+  #batchTexts: number | undefined;
+
+  constructor(
+    store: Pick<Store, "settings" | "tokenMargin">,
+    embedder: Pick<Embedder, "tokenMargin" | "maxBatchTexts">,
+    chunk: ChunkSettings,
+  ) {
+    this.#store = store;
+    this.#embedder = embedder;
+    this.#chunk = chunk;
+    this.#batchTexts = keptSettings(store).batchTexts;
+  }
+
+  /** Most texts in one request, as far as is known. */
+  get batchTexts(): number | undefined {
+    return this.#batchTexts;
+  }
+
+  /** Tokens that the service counts for one of ours: the most that this run or an earlier one has seen. */
+  get tokenMargin(): number {
+    return Math.max(this.#store.tokenMargin ?? 1, this.#embedder.tokenMargin ?? 1);
+  }
+
+  readonly noteBatchTexts = (count: number): void => {
+    this.#batchTexts = count < this.#embedder.maxBatchTexts ? count : undefined;
+  };
+
+  /** What the store does not hold yet. */
+  unsaved(): Pick<StoreWrite, "settings" | "tokenMargin"> {
+    const { tokenMargin } = this;
+    const known = this.#batchTexts === keptSettings(this.#store).batchTexts;
+    return {
+      ...(tokenMargin > (this.#store.tokenMargin ?? 1) && { tokenMargin }),
+      ...(!known && { settings: { batchTexts: this.#batchTexts ?? null } }),
+    };
+  }
+
+  /** The same with how chunks were made, which belongs to a store that holds some. */
+  unsavedWithChunks(): Pick<StoreWrite, "settings" | "tokenMargin"> {
+    const { settings, ...rest } = this.unsaved();
+    if (inOrder(this.#chunk) === inOrder(keptSettings(this.#store).chunk))
+      return { ...rest, ...(settings && { settings }) };
+    return { ...rest, settings: { ...settings, chunk: { ...this.#chunk } } };
+  }
+}

@@ -1,0 +1,167 @@
+import { z } from "zod";
+import type { Conversation } from "./conversation.js";
+import type { Filter } from "../core/filter.js";
+import type { DocumentSource } from "../load/sources/source.js";
+import type { ChatModelOptions } from "../models/chat-model.js";
+import type { RunOptions } from "../core/pipeline.js";
+import type { ChatModel, CloseOptions, Embedder, Reranker, Store } from "../core/ports.js";
+import type { AnswerOptions } from "../stages/answering/answer-options.js";
+import type { ChunkOptions } from "../stages/indexing/chunk.js";
+import type { IngestReport } from "./ingest/ledger.js";
+import type { IngestRunOptions } from "./ingest/run.js";
+import type { IngestPlan } from "./plan.js";
+import type { SearchMode } from "../stages/retrieval/search.js";
+import type { SpendingOptions } from "./ingest/spending.js";
+import type { Source } from "../core/stream.js";
+import type { Transport } from "../transport/transport.js";
+import type { AnswerEvent, Document, Question, Retrieved, Trace } from "../core/types.js";
+
+const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
+
+export const KnowledgeBaseOptions = z.strictObject({
+  /** Folder of the store. Default: `./.citewell`. */
+  path: z.string().min(1).default("./.citewell"),
+  /** False: a store that is not there is an error instead of made. Default: true. */
+  create: z.boolean().default(true),
+  /** Carries the requests. Default: one to the local service, started in this process, with no key and no network. */
+  transport: z.custom<Transport>().optional(),
+  /** A store of your own, in place of the one at `path`; it is yours to close. Default: the embedded store at `path`. */
+  store: z.custom<Store>(isObject, { error: "must be a store" }).optional(),
+  /** An embedder of your own, in place of `models.embedding`. Its space is the store's. */
+  embedder: z.custom<Embedder>(isObject, { error: "must be an embedder" }).optional(),
+  /** A reranker of your own, in place of `models.rerank`. */
+  reranker: z.custom<Reranker>(isObject, { error: "must be a reranker" }).optional(),
+  /** A chat model of your own, in place of `models.chat`. */
+  chatModel: z.custom<ChatModel>(isObject, { error: "must be a chat model" }).optional(),
+  /** Models by id. Default: the local service's; a transport of your own needs `embedding` and, to ask, `chat`. */
+  models: z
+    .strictObject({
+      embedding: z.string().min(1).optional(),
+      rerank: z.string().min(1).optional(),
+      chat: z.string().min(1).optional(),
+    })
+    .default({}),
+  /** How the chat model is asked: thinking, length, the form of tool results; see `chatModel`. */
+  chat: z.custom<Omit<ChatModelOptions, "model">>().default({}),
+  /**
+   * How documents are cut; see `chunk`. Settings that are not given stay as they were when the store was last filled, else
+   * as `chunk` has them.
+   */
+  chunk: z.custom<Omit<ChunkOptions, "for">>().default({}),
+  /**
+   * Weights of vectors and words in a hybrid search, 0 or more. Default: 1 each; with an embedding model of the
+   * local service's 0.15 for `dense`, because its vectors are made of words too and are no second opinion.
+   */
+  weights: z.strictObject({ dense: z.number().min(0), lexical: z.number().min(0) }).optional(),
+  /**
+   * Schema of every document's metadata: documents that do not fit it fail, and filters know its fields. Default: any.
+   */
+  metadata: z.instanceof(z.ZodObject).optional(),
+  /** True: `search` and `ask` work only through `scoped(filter)`. Default: false. */
+  requireScope: z.boolean().default(false),
+  /** Embedding requests in flight at once, 1 to 256. Default: 8. */
+  concurrency: z.int().min(1).max(256).default(8),
+  /** Called with a line about anything that works with less than it could. */
+  onWarning: z.custom<(message: string) => void>().optional(),
+});
+export type KnowledgeBaseOptions = z.input<typeof KnowledgeBaseOptions>;
+
+/** How one ingest of a knowledge base runs, and what it may cost. */
+export interface IngestRunAndBudgetOptions extends IngestRunOptions, SpendingOptions {}
+
+export interface PlanOptions extends IngestRunOptions, Pick<SpendingOptions, "price"> {}
+
+export interface Fusion {
+  /** Default: 10. */
+  readonly k?: number;
+  /** Default: those of the knowledge base. */
+  readonly weights?: { readonly dense: number; readonly lexical: number };
+}
+
+export interface SearchPassagesOptions extends RunOptions, RewriteOptions {
+  /** Default: `hybrid`. */
+  readonly mode?: SearchMode;
+  /** Most hits. Default: 10. */
+  readonly limit?: number;
+  /** How a hybrid search fuses its ranks, in place of what the knowledge base was opened with; see `search`. */
+  readonly fusion?: Fusion;
+  /** Whether `"exact phrase"`, `-word` and `-"phrase"` in the question are signs; see `parseSyntax`. Default: true. */
+  readonly syntax?: boolean;
+  /** Restricts the passages to documents that it admits. Default: all documents. */
+  readonly filter?: Filter;
+  /** Passages that search hands to the reranker, 1 to 1000; of them `limit` stay. Default: none, no reranking. */
+  readonly rerank?: number;
+  /** 0 to 1: below 1, hits that repeat what stands above them move down; see `diversify`. Default: 1, as they were ranked. */
+  readonly diversity?: number;
+  /** Most tokens that a hit is widened to, around what was found; see `widen`. Default: none is widened. */
+  readonly widenTokens?: number;
+}
+
+export interface AskOptions extends RunOptions, RewriteOptions {
+  /** Whether a follow-up is put as a question of its own before it is searched for; see `condense`. Default: true. */
+  readonly condense?: boolean;
+  /** Restricts the passages to documents that it admits; a filter of the question has to hold too. Default: all. */
+  readonly filter?: Filter;
+  /** Passages that search hands to the reranker. Default: 40. */
+  readonly count?: number;
+  /** Passages to answer from. Default: 6. */
+  readonly topN?: number;
+  /**
+   * Most tokens that each passage is widened to before it is answered from; see `widen`. Default: passages are widened
+   * while there is room, as far as `answer.widenTotalTokens` allows.
+   */
+  readonly widenTokens?: number;
+  /** How the answer is made; see `answer`. */
+  readonly answer?: AnswerOptions;
+}
+
+/** Rewordings of a question, for which a chat model is asked before the search. */
+export interface RewriteOptions {
+  /** Other wordings that are searched for beside the question, 1 to 8; see `multiQuery`. Default: none. */
+  readonly multiQuery?: number;
+  /** Whether passages like a made-up answer are searched for too; see `hyde`. Default: false. */
+  readonly hyde?: boolean;
+}
+
+/** Asks a question; with `answer: { schema }` the answer's `value` is what that schema returns. */
+export interface Ask {
+  <Schema extends z.ZodType>(
+    question: string | Question,
+    options: AskOptions & { readonly answer: { readonly schema: Schema } },
+  ): AsyncIterable<AnswerEvent<z.output<Schema>>>;
+  (question: string | Question, options?: AskOptions): AsyncIterable<AnswerEvent>;
+}
+
+/** Documents that can be searched and asked: the ready-made assembly of the public stages. */
+export interface KnowledgeBase {
+  readonly store: Store;
+  /**
+   * Brings the store up to date with a source: new, changed and, for sources that know what is theirs, vanished
+   * documents. Stopped anywhere, run it again: it goes on where it was. A budget (`maxTokens`, `maxCost`) ends it before
+   * the request that would pass it, and the report says so in `stopped`.
+   */
+  readonly ingest: (
+    source: Source<Document> | DocumentSource,
+    options?: IngestRunAndBudgetOptions,
+  ) => Promise<IngestReport>;
+  /** Tells what `ingest` would do and cost: reads and cuts the source, sends and changes nothing. */
+  readonly plan: (source: Source<Document> | DocumentSource, options?: PlanOptions) => Promise<IngestPlan>;
+  /** Retrieval alone. */
+  readonly search: (
+    question: string,
+    options?: SearchPassagesOptions,
+  ) => Promise<Retrieved & { readonly trace: Trace }>;
+  /** Streams an answer as it is made; the stream ends with exactly one `finish` or `error`. */
+  readonly ask: Ask;
+  /** Search and answers within the documents that the filter lets through: those of one tenant or one reader. */
+  readonly scoped: (filter: Filter) => ScopedKnowledgeBase;
+  /** Checks that the store is as it was written, and measures the recall of search; see `Store.verify`. */
+  readonly verify: Store["verify"];
+  /** A conversation that is kept beside the documents: a new one, or the one of that id. */
+  readonly conversation: (options: { readonly id: string }) => Conversation<AskOptions>;
+  /** See `Store.close`. */
+  readonly close: (options?: CloseOptions) => Promise<void>;
+}
+
+/** The side of a knowledge base that works within a scope. */
+export type ScopedKnowledgeBase = Pick<KnowledgeBase, "search" | "ask" | "scoped">;

@@ -1,0 +1,85 @@
+import { resolve } from "../core/options.js";
+import type { Source } from "../core/stream.js";
+import { inSpan } from "../core/telemetry.js";
+import type { Document, DocumentChunk } from "../core/types.js";
+import { embedChunks } from "../stages/indexing/embed-chunks.js";
+import { store as storeStage } from "../stages/indexing/store.js";
+import { cutting, type UsualIngestOptions, usualIngestOptions } from "./ingest.js";
+import { dryRunEmbedder, dryRunStore } from "./ingest/dry-run.js";
+import type { IngestReport } from "./ingest/ledger.js";
+import { runIngest, type WatchedSource } from "./ingest/run.js";
+import { chosenChunkSettings, keptSettings, LearnedSettings } from "./ingest/settings.js";
+import { spending } from "./ingest/spending.js";
+
+/** What an ingest of the same source would come to. */
+export interface IngestPlan {
+  /** Documents that the store would hold of this source. */
+  readonly documents: number;
+  /** What would become of each document. */
+  readonly outcomes: IngestReport["documents"];
+  /** Chunks of those documents. */
+  readonly chunks: number;
+  /**
+   * Tokens that would be sent, as they are counted here. For `semantic` chunks, which only an embedder finds, this counts
+   * the sentences too, and takes chunks to be as few as they can be: there may be some more, and requests with them.
+   */
+  readonly tokens: number;
+  readonly requests: number;
+  /** Chunks whose vectors are there already, or are those of an equal text. */
+  readonly reused: number;
+  /** Cost of the tokens, in the currency of `price`; only where a price was given. */
+  readonly cost?: number;
+  readonly failures: IngestReport["failures"];
+  readonly skipped: IngestReport["skipped"];
+  readonly warnings: IngestReport["warnings"];
+}
+
+export type PlanIngestOptions<Space extends string = string> = Omit<
+  UsualIngestOptions<Space>,
+  "maxTokens" | "maxCost" | "concurrency"
+>;
+
+const planOptions = usualIngestOptions.omit({ maxTokens: true, maxCost: true, concurrency: true });
+
+/**
+ * What `ingest` would do and cost: reads and cuts the source, sends and changes nothing.
+ *
+ * @throws OptionsError for bad options.
+ */
+export async function planIngest<Space extends string>(
+  source: Source<Document> | WatchedSource,
+  options: PlanIngestOptions<Space>,
+): Promise<IngestPlan> {
+  const { store, embedder, price, signal, deadlineMs, report, onProgress, ...how } = resolve(
+    "planIngest",
+    planOptions,
+    options as unknown as PlanIngestOptions,
+  );
+  const { costOf } = spending("planIngest", { price });
+  const dry = dryRunStore(store);
+  const settings = chosenChunkSettings(how.chunk, keptSettings(store), embedder.maxInputTokens);
+  const learned = new LearnedSettings(store, embedder, settings);
+  const comparing = dryRunEmbedder(how.chunk.embedder ?? embedder);
+  // A real run finds texts that it embedded earlier in the store. Nothing is stored here, so all texts are remembered.
+  const embedding = embedChunks<string, DocumentChunk>(dryRunEmbedder(embedder), {
+    rememberTexts: Number.MAX_SAFE_INTEGER,
+  });
+  const flow = cutting({ ...how, store: dry, embedder, comparing }, settings, learned)
+    .pipe(embedding)
+    .pipe(storeStage(dry));
+  const work = () => runIngest(source, flow, dry, { signal, deadlineMs, report, onProgress });
+  const result = await inSpan("plan", work, signal);
+  const { documents, chunks, tokens, requests, failures, skipped, warnings } = result;
+  return {
+    documents: documents.added + documents.updated + documents.unchanged,
+    outcomes: documents,
+    chunks: chunks.total,
+    tokens,
+    requests,
+    reused: chunks.reused,
+    ...costOf(tokens),
+    failures,
+    skipped,
+    warnings,
+  };
+}

@@ -1,0 +1,85 @@
+import { basename, extname } from "node:path";
+import type { HeavyFormat } from "./heavy-loaders.js";
+import { loadHtml } from "./html/html.js";
+import type { Loader, RowReader } from "./loader.js";
+import { loadMarkdown } from "./markdown.js";
+import { codeEndings, loadPlainText } from "./plain-text.js";
+import { readCsv } from "./rows/csv.js";
+import { readJson, readJsonLines } from "./rows/json.js";
+
+/** A format whose files are one document each, loaded in place or in a worker that can be stopped. */
+export type TextFormat =
+  | { readonly load: Loader }
+  | {
+      readonly worker: HeavyFormat;
+      readonly load?: Loader;
+      /** Smaller files are loaded in place, where `load` is given. */
+      readonly minWorkerBytes: number;
+    };
+
+/** A format whose rows are documents. */
+export interface RowFormat {
+  readonly rows: RowReader;
+}
+
+export type Format = TextFormat | RowFormat;
+
+/** Fallback for unknown file types. */
+export const plainText: TextFormat = { load: loadPlainText };
+
+const inWorker = (worker: HeavyFormat): TextFormat => ({ worker, minWorkerBytes: 0 });
+// Half a megabyte takes some 50 ms: a larger page would block the event loop for too long.
+const html: TextFormat = { load: loadHtml, worker: "html", minWorkerBytes: 500_000 };
+const microsoft = "application/vnd.openxmlformats-officedocument";
+const oasis = "application/vnd.oasis.opendocument";
+
+/** Formats with their endings and media types. */
+const known: readonly (readonly [format: Format, endings: string, mediaTypes: string])[] = [
+  [{ load: loadMarkdown }, ".md .markdown .mdown .mkd .mdx", "text/markdown text/x-markdown"],
+  [html, ".html .htm .xhtml", "text/html application/xhtml+xml"],
+  [inWorker("pdf"), ".pdf", "application/pdf"],
+  [inWorker("docx"), ".docx .docm", `${microsoft}.wordprocessingml.document`],
+  [inWorker("pptx"), ".pptx .pptm", `${microsoft}.presentationml.presentation`],
+  [inWorker("xlsx"), ".xlsx .xlsm", `${microsoft}.spreadsheetml.sheet`],
+  [inWorker("odt"), ".odt", `${oasis}.text`],
+  [inWorker("ods"), ".ods", `${oasis}.spreadsheet`],
+  [inWorker("odp"), ".odp", `${oasis}.presentation`],
+  [inWorker("epub"), ".epub", "application/epub+zip"],
+  [plainText, ".txt .text .rst .adoc .asciidoc .org .tex .log", "text/plain"],
+  [{ rows: readCsv }, ".csv .tsv", "text/csv text/tab-separated-values"],
+  [{ rows: readJsonLines }, ".jsonl .ndjson", "application/jsonl application/x-ndjson"],
+  [{ rows: readJson }, ".json", "application/json"],
+  [plainText, codeEndings.join(" "), ""],
+];
+
+/** Finds the format of a file by its ending or media type, the caller's own loaders first. */
+export class Formats {
+  readonly #byEnding = new Map<string, Format>();
+  readonly #byMediaType = new Map<string, Format>();
+
+  /** @param own loaders by ending, `.foo`, or by media type, `text/x-foo`. */
+  constructor(own: Readonly<Record<string, Loader>> = {}) {
+    for (const [format, endings, mediaTypes] of known) {
+      for (const ending of endings.split(" ")) this.#byEnding.set(ending, format);
+      for (const mediaType of mediaTypes.split(" ")) if (mediaType) this.#byMediaType.set(mediaType, format);
+    }
+    for (const [kind, load] of Object.entries(own)) {
+      (kind.startsWith(".") ? this.#byEnding : this.#byMediaType).set(kind.toLowerCase(), { load });
+    }
+  }
+
+  /** Known endings. A name without an ending, such as README, is read as plain text. */
+  get endings(): readonly string[] {
+    return [...this.#byEnding.keys()];
+  }
+
+  ofFile(path: string): Format | undefined {
+    const ending = extname(path).toLowerCase();
+    if (ending !== "") return this.#byEnding.get(ending);
+    return basename(path) === "" ? undefined : plainText;
+  }
+
+  ofMediaType(mediaType: string): Format | undefined {
+    return this.#byMediaType.get(mediaType) ?? (mediaType.startsWith("text/") ? plainText : undefined);
+  }
+}

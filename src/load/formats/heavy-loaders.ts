@@ -1,0 +1,24 @@
+import { loadDocx } from "./office/docx.js";
+import { loadEpub } from "./office/epub.js";
+import { loadHtml } from "./html/html.js";
+import type { Loader } from "./loader.js";
+import { loadOds } from "./office/ods.js";
+import { loadOdt } from "./office/odt.js";
+import { loadPdf } from "./pdf/pdf.js";
+import { loadOdp, loadPptx } from "./office/slides.js";
+import { loadXlsx } from "./office/xlsx.js";
+
+/** Loaders that may take long or much memory: they run in a worker, where they can be stopped. */
+export const heavyLoaders = {
+  pdf: loadPdf,
+  docx: loadDocx,
+  pptx: loadPptx,
+  xlsx: loadXlsx,
+  odt: loadOdt,
+  ods: loadOds,
+  odp: loadOdp,
+  epub: loadEpub,
+  html: loadHtml,
+} satisfies Record<string, Loader>;
+
+export type HeavyFormat = keyof typeof heavyLoaders;

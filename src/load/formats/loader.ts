@@ -1,0 +1,56 @@
+import type { LoadError } from "../../core/errors.js";
+import type { Document } from "../../core/types.js";
+import type { RowMapping } from "./rows/row-mapping.js";
+
+/** A file's bytes, before a loader makes a document of them. */
+export interface FileToLoad {
+  /** Path of a file on disk; for bytes from elsewhere, the name that the file would be saved under. */
+  readonly path: string;
+  readonly uri: string;
+  readonly bytes: Uint8Array;
+  /** Encoding that the sender named, if any. */
+  readonly charset?: string;
+}
+
+/** A file's text and what the file says about itself; the caller adds what follows from where the file lies. */
+export interface LoadedText extends Pick<Document, "text" | "title" | "metadata" | "mediaType" | "anchors"> {
+  /** Parts that could not be read as they were meant, although the text could. */
+  readonly warnings?: readonly string[];
+}
+
+/**
+ * Turns the bytes of one kind of file into text. `signal` is aborted when the run is, and when the file's time is up, which
+ * starts anew whenever `onProgress` is called: call it after each page or the like.
+ *
+ * @throws LoadError (`binary`) for bytes that are not text, (`unreadable`) for a file that is damaged, (`empty`) for one
+ *   that holds no text though it should.
+ */
+export type Loader = (
+  file: FileToLoad,
+  signal: AbortSignal,
+  onProgress?: () => void,
+) => LoadedText | Promise<LoadedText>;
+
+/** The result of reading a file, or one row of it. */
+export type FileOutcome =
+  | { readonly document: Document; readonly warnings: readonly string[] }
+  | { readonly error: LoadError };
+
+/** A file of rows before it is read. It is read in pieces, so that its size does not matter. */
+export interface RowFile {
+  readonly uri: string;
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
+export interface RowOptions {
+  readonly mapping: RowMapping;
+  /** Id that the documents carry as `source`. */
+  readonly source: string;
+  readonly maxRowBytes: number;
+}
+
+/**
+ * Yields one document for each row of a file, in order. A bad row is an error under an address of its own and costs no
+ * other; where the rows after it cannot be told apart, the error is the file's and the last outcome.
+ */
+export type RowReader = (file: RowFile, options: RowOptions) => AsyncIterable<FileOutcome>;

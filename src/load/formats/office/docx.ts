@@ -1,0 +1,129 @@
+import { LoadError, asError } from "../../../core/errors.js";
+import { markdownOfNodes } from "../html/html.js";
+import { officeMathText } from "../html/math.js";
+import { named, parseHtml, parseXml, type HtmlElement } from "../html/tree.js";
+import type { Loader } from "../loader.js";
+import { unpack, type Package } from "./package.js";
+
+/**
+ * Reads a Word document as Markdown: headings, lists, tables, footnotes and equations. Page headers, pictures and comments
+ * are left out. It has no anchors: the program that shows the file decides where a page ends.
+ *
+ * @throws LoadError (`unreadable`) when it is damaged, encrypted, or of the format before 2007.
+ */
+export const loadDocx: Loader = async (file) => {
+  const parts = unpack(file, (path) => path.endsWith(".xml") || path.endsWith(".rels"));
+  try {
+    return { ...markdownOfNodes(parseHtml(await htmlOf(withoutLayout(parts))).children), ...parts.properties() };
+  } catch (cause) {
+    const message = `${file.uri} is not a Word document that can be read: ${asError(cause).message}`;
+    throw new LoadError("unreadable", file.uri, message, { cause });
+  }
+};
+
+/** Paragraph styles whose meaning is in their name. */
+const knownStyles = [
+  "p[style-name='Title'] => h1:fresh",
+  ...["Source Code", "Code", "HTML Preformatted", "Preformatted Text", "Plain Text"].map(
+    (name) => `p[style-name='${name}'] => pre:separator('\\n')`,
+  ),
+];
+
+async function htmlOf(parts: Package): Promise<string> {
+  const { default: mammoth } = await import("mammoth");
+  const headings = [...headingStyles(parts.xml("word/styles.xml"))].map(
+    ([name, level]) => `p[style-name='${name.replace(/[\\']/g, "\\$&")}'] => h${level}:fresh`,
+  );
+  const { value } = await mammoth.convertToHtml(
+    { buffer: parts.packed() },
+    {
+      styleMap: [...knownStyles, ...headings],
+      convertImage: mammoth.images.imgElement(async () => ({ src: "" })),
+      externalFileAccess: false,
+    },
+  );
+  return (
+    value
+      // Links from a note back to its mark.
+      .replace(/<a href="#(?:foot|end)note-ref-\d+">↑<\/a>/gu, "")
+      .replace(/<input type="checkbox"( checked="checked")? \/>/gu, (_, checked) => (checked ? "☒" : "☐"))
+  );
+}
+
+const documentPart = "word/document.xml";
+
+/**
+ * Strips the markup that has no effect on the text, which is most of it: mammoth then takes half the time. Equations, which
+ * it does not know, become text.
+ */
+function withoutLayout(parts: Package): Package {
+  const content = parts.text(documentPart);
+  if (content === undefined) return parts;
+  return parts.with(
+    documentPart,
+    content
+      .replace(/ (?:w:rsid\w*|w14:\w+)="[^"]*"/gu, "")
+      .replace(layout, "")
+      .replace(direction, "")
+      .replace(ruby, "$1")
+      .replace(pageBreak, "<w:br/>")
+      .replace(hidden, "")
+      .replace(/<m:oMathParaPr>.*?<\/m:oMathParaPr>|<\/?m:oMathPara(?:\s[^>]*)?>/gsu, "")
+      .replace(/<m:oMath(?:\s[^>]*)?>.*?<\/m:oMath>/gsu, equationRun),
+  );
+}
+
+/** How letters look and where paragraphs stand. */
+const layout =
+  /<w:(?:rtl|ind|rFonts|spacing|jc|szCs|sz|widowControl|lang|proofErr|bookmarkEnd|lastRenderedPageBreak|color|kern)(?:\s[^>]*)?\/>|<w:(tabs|pBdr|tblBorders|tcBorders)>.*?<\/w:\1>/gsu;
+/** Marks around text that is written from right to left. */
+const direction = /<\/?w:(?:dir|bdo)(?:\s[^>]*)?>/gu;
+/** A word with its reading above: the word is the text. */
+const ruby =
+  /<w:r(?:\s[^>]*)?>(?:<w:rPr>(?:(?!<\/w:rPr>).)*<\/w:rPr>)?<w:ruby>(?:(?!<\/w:ruby>).)*<w:rubyBase>((?:(?!<\/w:rubyBase>).)*)<\/w:rubyBase><\/w:ruby><\/w:r>/gsu;
+/** The end of a page or column separates words as that of a line does. */
+const pageBreak = /<w:br\s[^>]*w:type="(?:page|column)"[^>]*\/>/gu;
+/** Hidden text. The marks of a field stay: one without its partner would take all text after it along. */
+const hidden =
+  /<w:r(?:\s[^>]*)?><w:rPr>(?:(?!<\/w:rPr>).)*<w:vanish\/>(?:(?!<\/w:rPr>).)*<\/w:rPr>(?:(?!<w:r[\s>]|<w:fldChar).)*?<\/w:r>/gsu;
+
+function equationRun(equation: string): string {
+  const text = officeMathText(parseXml(equation)).replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+  return `<w:r><w:t xml:space="preserve">${text}</w:t></w:r>`;
+}
+
+/** Styles are made from others, but not in circles. */
+const maxSteps = 20;
+
+/**
+ * Names of the paragraph styles of headings, with their level, 1 to 6: those with a level in the outline, their own or from
+ * the style that they are made from, and those that come with Word.
+ */
+function headingStyles(styles: HtmlElement | undefined): ReadonlyMap<string, number> {
+  const paragraphs = named(styles, "w:style").filter(({ attributes }) => attributes["w:type"] === "paragraph");
+  const byId = new Map(paragraphs.map((style) => [style.attributes["w:styleId"], style]));
+  const levels = new Map<string, number>();
+  for (const style of paragraphs) {
+    const name = valueOf(style, "w:name");
+    const level = levelOf(style, byId);
+    if (name !== undefined && level !== undefined) levels.set(name, level);
+  }
+  return levels;
+}
+
+function levelOf(style: HtmlElement, byId: ReadonlyMap<string | undefined, HtmlElement>): number | undefined {
+  let found: HtmlElement | undefined = style;
+  for (let steps = 0; found && steps < maxSteps; steps++) {
+    const outline = valueOf(found, "w:outlineLvl");
+    // The tenth level is that of body text.
+    if (outline !== undefined) return Number(outline) < 9 ? Math.min(6, Number(outline) + 1) : undefined;
+    const builtIn = /^heading ([1-9])$/i.exec(valueOf(found, "w:name") ?? "")?.[1];
+    if (builtIn !== undefined) return Math.min(6, Number(builtIn));
+    found = byId.get(valueOf(found, "w:basedOn"));
+  }
+  return undefined;
+}
+
+function valueOf(style: HtmlElement, name: string): string | undefined {
+  return named(style, name)[0]?.attributes["w:val"];
+}

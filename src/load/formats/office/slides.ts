@@ -1,0 +1,97 @@
+import { LoadError } from "../../../core/errors.js";
+import type { Anchor } from "../../../core/types.js";
+import { escapeCell, markdownRows } from "../html/table.js";
+import { markdownOfNodes } from "../html/html.js";
+import { isText, named, textOf, type HtmlElement, type HtmlNode } from "../html/tree.js";
+import type { LoadedText, Loader } from "../loader.js";
+import { htmlBlocksOf } from "./odt.js";
+import { openDocument } from "./open-document.js";
+import { unpack } from "./package.js";
+
+/**
+ * Reads the slides of a PowerPoint file as Markdown: titles are headings, tables are tables, speaker's notes follow their
+ * slide. Each slide has an anchor, as a page.
+ *
+ * @throws LoadError (`unreadable`) when it is damaged, encrypted, or of the format before 2007.
+ */
+export const loadPptx: Loader = (file) => {
+  const parts = unpack(file, (path) => /\.(?:xml|rels)$/.test(path));
+  const slides = parts.related("ppt/presentation.xml", "slide");
+  const { uri } = file;
+  if (slides.length === 0) throw new LoadError("unreadable", uri, `${uri} is not a PowerPoint file with slides`);
+  const texts = slides.map((path) => {
+    const notes = parts.related(path, "notesSlide").flatMap((each) => blocksOf(parts.xml(each), "body"));
+    return [...blocksOf(parts.xml(path)), ...notes].join("\n\n");
+  });
+  return { ...pagesOf(texts), ...parts.properties() };
+};
+
+/** Slides as one text, an empty line between two; each that is not empty has an anchor, as a page. */
+function pagesOf(slides: readonly string[]): LoadedText {
+  const anchors: Anchor[] = [];
+  let text = "";
+  for (const [index, slide] of slides.entries()) {
+    if (slide === "") continue;
+    if (text !== "") text += "\n\n";
+    anchors.push({ start: text.length, page: index + 1 });
+    text += slide;
+  }
+  return { text, anchors, mediaType: "text/markdown" };
+}
+
+/** @param only for notes, the kind of shape that holds the words: others repeat the slide and its number */
+function blocksOf(slide: HtmlElement | undefined, only?: string): string[] {
+  // A fallback repeats a shape for older programs.
+  const shapes = named(slide, "p:sp", "a:tbl", "mc:Fallback").filter(({ name }) => name !== "mc:Fallback");
+  return shapes.flatMap((shape) => {
+    if (shape.name === "a:tbl") return only === undefined ? [tableOf(shape)] : [];
+    const kind = named(shape, "p:ph")[0]?.attributes["type"] ?? "";
+    if (only !== undefined ? kind !== only : kind === "sldNum") return [];
+    const lines = named(shape, "a:p")
+      .map(paragraphOf)
+      .filter((line) => line !== "");
+    if (lines.length === 0) return [];
+    return /title$/i.test(kind) ? [`# ${lines.join(" ")}`] : [lines.join("\n")];
+  });
+}
+
+function paragraphOf(paragraph: HtmlElement): string {
+  const parts = named(paragraph, "a:r", "a:fld", "a:br").map((part) => (part.name === "a:br" ? " " : runOf(part)));
+  return parts.join("").replace(/\s+/gu, " ").trim();
+}
+
+/** The words of a run; raised digits are a power, as 10⁶ is not 106. */
+function runOf(run: HtmlElement): string {
+  const text = named(run, "a:t").map(textOf).join("");
+  const raised = named(run, "a:rPr").some(({ attributes }) => Number(attributes["baseline"]) > 0);
+  return raised && /^[-\u2212]?\d+$/u.test(text.trim()) ? `^${text}` : text;
+}
+
+function tableOf(table: HtmlElement): string {
+  const cellText = (cell: HtmlElement) => escapeCell(named(cell, "a:p").map(paragraphOf).join(" ").trim());
+  const rows = named(table, "a:tr").map((row) => named(row, "a:tc").map(cellText));
+  return markdownRows(rows).join("\n");
+}
+
+/**
+ * Reads slides in OpenDocument as Markdown: titles are headings, speaker's notes follow their slide. Each slide has an
+ * anchor, as a page.
+ *
+ * @throws LoadError (`unreadable`) when it is damaged or encrypted.
+ */
+export const loadOdp: Loader = (file) => {
+  const opened = openDocument(file, "presentation");
+  const slides = named(opened.body, "draw:page").map((slide) => {
+    const parts = [slide, ...named(slide, "presentation:notes")];
+    const shapes = parts.flatMap(({ children }) => htmlBlocksOf(children.map(titleAsHeading), opened));
+    return markdownOfNodes(shapes).text;
+  });
+  return { ...pagesOf(slides), ...opened.properties };
+};
+
+/** The frame of a title as a heading. */
+function titleAsHeading(node: HtmlNode): HtmlNode {
+  if (isText(node) || node.attributes["presentation:class"] !== "title") return node;
+  const lines = named(node, "text:p", "text:h").flatMap(({ children }) => [...children, { text: " ", line: 1 }]);
+  return { ...node, name: "text:h", children: lines };
+}

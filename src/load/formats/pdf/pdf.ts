@@ -1,0 +1,175 @@
+import { LoadError, asError } from "../../../core/errors.js";
+import type { Anchor, Metadata } from "../../../core/types.js";
+import { wrongKindReason } from "../binary.js";
+import type { FileToLoad, Loader } from "../loader.js";
+import { boldFonts } from "./bold-fonts.js";
+import { cjkCharacterMap } from "./cjk-character-maps.js";
+import { bodySizeOf, boldHeadings, headingLevels } from "./headings.js";
+import { pageLines, type PageLine, type TextRun } from "./page-lines.js";
+import { joinLines, paragraphsOf, vocabularyOf, type Paragraph } from "./paragraphs.js";
+import { plainCharacters } from "./plain-characters.js";
+import { withoutRunningLines } from "./running-lines.js";
+import { oversizeReason } from "./stream-sizes.js";
+
+/**
+ * Reads the text of a PDF. Lines that only ran out of room are joined to paragraphs, words cut by a hyphen are mended where
+ * the document's own words say so, and running heads and feet are left out. Each page with text has an anchor, and so has
+ * each heading, recognised by the size of its letters, or by their weight where it stands alone above a text.
+ *
+ * @throws LoadError (`unreadable`) when it is damaged or opens only with a password, (`too-large`) when it unpacks
+ *   too far, (`empty`) when it holds no text, as a scan does.
+ */
+export const loadPdf: Loader = async (file, signal, onProgress) => {
+  const { pages, bold, title, metadata } = await readPages(file, signal, onProgress);
+  const { text, anchors, blank } = pagesAsText(pages, bold);
+  if (anchors.length === 0) {
+    const where = pages.length === 1 ? "its page" : `any of its ${pages.length} pages`;
+    const wayOut = "where that is a scan, give it a text layer with an OCR program such as ocrmypdf";
+    throw new LoadError("empty", file.uri, `${file.uri} holds no text on ${where}: ${wayOut}`);
+  }
+  return {
+    text,
+    anchors,
+    mediaType: "text/plain",
+    ...(title !== undefined && { title }),
+    metadata: { ...metadata, pages: pages.length },
+    ...(blank > 0 && {
+      warnings: [`${blank} of its ${pages.length} pages hold no text: blank, or scanned and in need of OCR`],
+    }),
+  };
+};
+
+/** Joins the pages to one text, an empty line between two, with an anchor at the start of each page and heading. */
+function pagesAsText(
+  read: readonly (readonly PageLine[])[],
+  bold: ReadonlySet<string>,
+): { text: string; anchors: Anchor[]; blank: number } {
+  const bodySize = bodySizeOf(read.flat());
+  const written = withoutRunningLines(read, bodySize);
+  const inBold = boldHeadings(written, bodySize, bold);
+  const pages = written.map((lines) => paragraphsOf(lines, inBold));
+  const textsOf = ({ lines }: Paragraph) => lines.map(({ text }) => text);
+  const known = vocabularyOf(pages.flat().flatMap(textsOf));
+  const levels = headingLevels(pages.flat(), bodySize, inBold);
+  const anchors: Anchor[] = [];
+  let text = "";
+  for (const [index, paragraphs] of pages.entries()) {
+    for (const [at, paragraph] of paragraphs.entries()) {
+      if (text !== "") text += "\n\n";
+      const heading = levels.get(paragraph);
+      const anchor = { ...(at === 0 && { page: index + 1 }), ...(heading !== undefined && { heading }) };
+      if (Object.keys(anchor).length > 0) anchors.push({ start: text.length, ...anchor });
+      text += joinLines(textsOf(paragraph), paragraph.breaks, known);
+    }
+  }
+  return { text, anchors, blank: pages.filter((paragraphs) => paragraphs.length === 0).length };
+}
+
+interface ReadPages {
+  readonly pages: readonly (readonly PageLine[])[];
+  /** Ids of the bold fonts, if the text itself is not bold. */
+  readonly bold: ReadonlySet<string>;
+  readonly title: string | undefined;
+  readonly metadata: Metadata;
+}
+
+async function readPages(
+  { bytes, uri }: FileToLoad,
+  signal: AbortSignal,
+  onProgress: () => void = () => {},
+): Promise<ReadPages> {
+  const oversize = oversizeReason(bytes);
+  if (oversize !== undefined) throw new LoadError("too-large", uri, `${uri} ${oversize}`);
+  provideTransfer();
+  const { getDocumentProxy } = await import("unpdf");
+  try {
+    // The reader transfers the bytes, which leaves their owner an empty array, and it refuses a Buffer.
+    const pdf = await getDocumentProxy(Uint8Array.from(bytes), {
+      verbosity: 0,
+      useWorkerFetch: false,
+      cMapPacked: false,
+      // Pictures are never decoded, nor fonts used.
+      maxImageSize: 0,
+      disableFontFace: true,
+      BinaryDataFactory: CharacterMaps,
+    });
+    try {
+      const pages: PageLine[][] = [];
+      for (let number = 1; number <= pdf.numPages; number++) {
+        signal.throwIfAborted();
+        const page = await pdf.getPage(number);
+        const { items } = await page.getTextContent();
+        const runs = items.flatMap((item): TextRun[] => {
+          if (!("str" in item)) return [];
+          const { str, dir, transform, width, hasEOL: endsLine, fontName: font } = item;
+          return [{ text: plainCharacters(str), transform, width, endsLine, rightToLeft: dir === "rtl", font }];
+        });
+        pages.push(pageLines(runs));
+        page.cleanup();
+        onProgress();
+      }
+      const getPage = (number: number) => {
+        onProgress();
+        return pdf.getPage(number);
+      };
+      const bold = await boldFonts({ getPage }, pages);
+      const { info } = await pdf.getMetadata();
+      return { pages, bold, ...described(info as Readonly<Record<string, unknown>>) };
+    } finally {
+      await pdf.destroy();
+    }
+  } catch (thrown) {
+    signal.throwIfAborted();
+    const cause = asError(thrown);
+    const reason =
+      cause.name === "PasswordException"
+        ? "is encrypted and opens only with a password: save a copy that has none"
+        : (wrongKindReason(bytes, "PDF") ??
+          `is a damaged PDF (${cause.message}): open it in a PDF reader and save it again`);
+    throw new LoadError("unreadable", uri, `${uri} ${reason}`, { cause });
+  }
+}
+
+/**
+ * Gives this thread the method of `ArrayBuffer` by which the PDF reader hands on fonts, where the platform lacks it:
+ * Node.js has it since 21. https://tc39.es/ecma262/#sec-arraybuffer.prototype.transfertofixedlength
+ */
+export function provideTransfer(): void {
+  const { prototype } = ArrayBuffer;
+  if ("transferToFixedLength" in prototype) return;
+  const value = function (this: ArrayBuffer, length = this.byteLength): ArrayBuffer {
+    const moved = structuredClone(this, { transfer: [this] });
+    const resized = new Uint8Array(length);
+    resized.set(new Uint8Array(moved, 0, Math.min(length, moved.byteLength)));
+    return resized.buffer;
+  };
+  Object.defineProperty(prototype, "transferToFixedLength", { value, writable: true, configurable: true });
+}
+
+/** Tables that the reader requests when a font is not in the file. */
+class CharacterMaps {
+  async fetch({ filename }: { readonly filename: string }): Promise<Uint8Array> {
+    const map = cjkCharacterMap(filename);
+    if (map === undefined) throw new Error(`there is no ${filename} here`);
+    return new TextEncoder().encode(map);
+  }
+}
+
+/** Titles that programs write when the author gave none. */
+const defaultTitle =
+  /^(?:untitled|无标题|microsoft (?:word|powerpoint|excel) - .*|.*\.(?:docx?|odt|tex|dvi|indd|pptx?|rtf))$/iu;
+
+function described(info: Readonly<Record<string, unknown>>): Pick<ReadPages, "title" | "metadata"> {
+  const valueOf = (key: string) => {
+    const value = info[key];
+    return typeof value === "string" ? plainCharacters(value).replace(/\s+/gu, " ").trim() : "";
+  };
+  const title = valueOf("Title");
+  const metadata = ["Author", "Subject", "Keywords"]
+    .map((key) => [key.toLowerCase(), valueOf(key)] as const)
+    .filter(([, value]) => value !== "");
+  return {
+    title: title === "" || defaultTitle.test(title) ? undefined : title,
+    metadata: Object.fromEntries(metadata),
+  };
+}

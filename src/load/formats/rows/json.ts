@@ -1,0 +1,120 @@
+import { asError, LoadError } from "../../../core/errors.js";
+import { decodedChunks, decodeText } from "../decode.js";
+import type { FileOutcome, RowFile, RowOptions, RowReader } from "../loader.js";
+import { rowDocuments, type ReadRow } from "./row-documents.js";
+import type { Row } from "./row-mapping.js";
+
+/**
+ * Reads a JSON file: one document for each object where it is an array of objects, named by their JSON Pointer; otherwise
+ * one document, the file unchanged. It is held in memory whole.
+ */
+export const readJson: RowReader = async function* (file, options): AsyncGenerator<FileOutcome> {
+  const { uri, chunks } = file;
+  const { source, maxRowBytes } = options;
+  const held: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of chunks) {
+    held.push(chunk);
+    size += chunk.length;
+    if (size > maxRowBytes) {
+      const wayOut = "make it JSON lines, an object on each, which are read one by one";
+      const message = `${uri} has more than ${maxRowBytes} bytes, which is maxFileBytes: ${wayOut}`;
+      throw new LoadError("too-large", uri, message, { option: "maxFileBytes" });
+    }
+  }
+  const { text, warning } = decodeText({ bytes: Buffer.concat(held), uri });
+  if (text.trimStart().startsWith("[") && hasTooManyObjects(text)) {
+    throw new LoadError("too-large", uri, `${uri} ${tooManyObjects}: make it JSON lines, an object on each`);
+  }
+  const rows = rowsIn(text)?.map((row, index) => ({ fragment: `/${index}`, row }));
+  if (rows) yield* rowDocuments(file, rows, options);
+  else {
+    const warnings = warning === undefined ? [] : [`${uri}: ${warning}`];
+    yield { document: { uri, source, text, mediaType: "text/x-json" }, warnings };
+  }
+};
+
+/** Objects and arrays in one JSON text: each takes fifty times the memory of the two characters that it may be. */
+const maxObjects = 2_000_000;
+const tooManyObjects = `has more than ${maxObjects} objects and arrays to be held in memory at once`;
+
+/** Counts all brackets, also those within strings, which are few. */
+function hasTooManyObjects(text: string): boolean {
+  if (text.length < 2 * maxObjects) return false;
+  let count = 0;
+  for (const bracket of ["{", "["]) {
+    for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) {
+      if (++count > maxObjects) return true;
+    }
+  }
+  return false;
+}
+
+/** The objects of an array of nothing else. Invalid JSON, such as JSON with comments, is a text like any other. */
+function rowsIn(text: string): readonly Row[] | undefined {
+  if (!text.trimStart().startsWith("[")) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) && value.length > 0 && value.every(isRow) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isRow(value: unknown): value is Row {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Reads the rows of a file with a JSON object on each line. */
+export const readJsonLines: RowReader = (file, options) => rowDocuments(file, readLines(file, options), options);
+
+async function* readLines(file: RowFile, { maxRowBytes }: RowOptions): AsyncGenerator<ReadRow> {
+  for await (const { number, text } of lines(decodedChunks(file), maxRowBytes)) {
+    const place = { fragment: `line=${number}`, line: number };
+    const message = `is longer than ${maxRowBytes}, which is maxFileBytes`;
+    if (text === undefined) yield { ...place, problem: { code: "too-large", message, option: "maxFileBytes" } };
+    else if (text.trim() !== "") yield { ...place, ...parsed(text) };
+  }
+}
+
+function parsed(text: string): Pick<ReadRow, "row" | "problem"> {
+  if (hasTooManyObjects(text)) return { problem: { code: "too-large", message: `${tooManyObjects}: split it` } };
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isRow(value)) return { row: value };
+    const kind = Array.isArray(value) ? "an array" : value === null ? "null" : `a ${typeof value}`;
+    return { problem: { code: "malformed", message: `is ${kind}, not an object` } };
+  } catch (cause) {
+    return { problem: { code: "malformed", message: asError(cause).message, cause } };
+  }
+}
+
+/** Lines of a text that comes in pieces, numbered from 1; the text of a line longer than allowed is `undefined`. */
+async function* lines(
+  pieces: AsyncIterable<string>,
+  maxLength: number,
+): AsyncGenerator<{ number: number; text: string | undefined }> {
+  let number = 1;
+  let open: string[] = [];
+  let length = 0;
+  const take = () => {
+    const line = { number: number++, text: length > maxLength ? undefined : open.join("") };
+    open = [];
+    length = 0;
+    return line;
+  };
+  const add = (part: string) => {
+    length += part.length;
+    if (length > maxLength) open = [];
+    else open.push(part);
+  };
+  for await (const piece of pieces) {
+    const [first, ...others] = piece.split("\n");
+    add(first!);
+    for (const part of others) {
+      yield take();
+      add(part);
+    }
+  }
+  if (length > 0) yield take();
+}

@@ -1,0 +1,29 @@
+import { statSync } from "node:fs";
+import { readFile, type ReadFileOptions } from "./sources/read-file.js";
+import { readFolder, type ReadFolderOptions } from "./sources/read-folder.js";
+import type { DocumentSource } from "./sources/source.js";
+import { readSitemap } from "./web/read-sitemap.js";
+import { readUrl, type ReadUrlOptions } from "./web/read-url.js";
+import { isSitemapAddress, isWebAddress } from "./web/web-address.js";
+
+export interface ReadPathOptions extends ReadFolderOptions {
+  /** How pages are fetched. Default: slowly, as `readUrl` says. */
+  readonly web?: Omit<ReadUrlOptions, keyof ReadFileOptions>;
+  /** Read the whole site of an address, whatever its last part: all pages that its sitemaps list. Default: false. */
+  readonly sitemap?: boolean;
+}
+
+/**
+ * Reads a folder, a file or, for an address that starts with http, a page or a site: a site where its last part is a
+ * sitemap's (`sitemap.xml`, `sitemap_index.xml.gz`). Globs hold for folders alone.
+ */
+export function readPath(path: string, { web, sitemap = false, ...options }: ReadPathOptions = {}): DocumentSource {
+  const { loaders, rows, maxFileBytes, timeoutMs } = options;
+  const loading = { loaders, rows, maxFileBytes, timeoutMs };
+  if (isWebAddress(path)) {
+    const read = sitemap || isSitemapAddress(path) ? readSitemap : readUrl;
+    return read(path, { ...web, ...loading });
+  }
+  const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+  return isFile ? readFile(path, loading) : readFolder(path, options);
+}

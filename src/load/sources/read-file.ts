@@ -1,0 +1,47 @@
+import { existsSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+import type { z } from "zod";
+import { resolve } from "../../core/options.js";
+import type { Document } from "../../core/types.js";
+import { Formats } from "../formats/formats.js";
+import { LoadOptions, readFiles, reportOutcomes } from "./read-files.js";
+import { mustBe, realPath } from "./real-path.js";
+import { RowsSeen, isRow } from "./rows-seen.js";
+import { documentSource, type DocumentSource, type ReadContext } from "./source.js";
+
+export type ReadFileOptions = z.input<typeof LoadOptions>;
+
+/** Reads one file. Whatever its ending, it is read if it is text; a file that cannot be read is a failure. */
+export function readFile(path: string, options: ReadFileOptions = {}): DocumentSource {
+  const { loaders, ...loading } = resolve("readFile", LoadOptions, options);
+  const formats = new Formats(loaders);
+  const file = realPath(path);
+  const id = pathToFileURL(file).href;
+  const seen = new RowsSeen();
+
+  async function* read(context: ReadContext): AsyncGenerator<Document> {
+    const { signal, report } = context;
+    seen.start();
+    await mustBe("file", file);
+    report({ type: "progress", what: "files-found", count: 1 });
+    const reading = { ...loading, source: id, signal, report, seen };
+    const { failed } = yield* reportOutcomes(readFiles([file], formats, reading), context);
+    seen.end(failed);
+  }
+
+  const vanished = (uri: string, source?: string): boolean => {
+    if (uri === id) return true;
+    const isItsRow = uri.startsWith(id) && isRow(uri);
+    return isItsRow ? seen.isGone(uri) : source === id && seen.isWhole;
+  };
+
+  const only = (files: ReadonlySet<string>) =>
+    documentSource({
+      id,
+      read: async function* (context) {
+        if (files.has(file) && existsSync(file)) yield* read(context);
+      },
+      vanished: (uri, source) => files.has(file) && vanished(uri, source),
+    });
+  return documentSource({ id, read, vanished, files: { roots: [file], only } });
+}

@@ -1,0 +1,164 @@
+import { createReadStream, existsSync } from "node:fs";
+import { readFile, stat } from "node:fs/promises";
+import { basename, extname } from "node:path";
+import { pathToFileURL } from "node:url";
+import { z } from "zod";
+import { asError, LoadError, type LoadErrorCode } from "../../core/errors.js";
+import { mapConcurrent, type Source } from "../../core/stream.js";
+import type { Document } from "../../core/types.js";
+import { plainText, type Formats, type RowFormat, type TextFormat } from "../formats/formats.js";
+import type { FileOutcome, Loader } from "../formats/loader.js";
+import { RowMapping } from "../formats/rows/row-mapping.js";
+import { LoadingWorker } from "../worker/load-bytes.js";
+import { unreadableName } from "./real-path.js";
+import type { RowsSeen } from "./rows-seen.js";
+import type { ReadContext } from "./source.js";
+
+const kindOfFile = /^\.[^.\s/]+$|^[\w.+-]+\/[\w.+-]+$/;
+
+/** How files become documents, wherever they come from. */
+export const LoadOptions = z.strictObject({
+  /**
+   * Loaders of your own, by file name ending (`.foo`) or by media type (`text/x-foo`), before those that are built in.
+   * Default: none.
+   */
+  loaders: z
+    .record(
+      z.string(),
+      z.custom<Loader>((value) => typeof value === "function", "must be a function"),
+    )
+    .refine((loaders) => Object.keys(loaders).every((kind) => kindOfFile.test(kind)), {
+      error: "each must be named by an ending such as .foo or a media type such as text/x-foo",
+    })
+    .default({}),
+  /** Which columns of CSV and fields of JSON are text, title and name of a document. Default: by their names. */
+  rows: RowMapping.default({}),
+  /** Larger files are passed over; where rows are documents, larger rows. Default 50,000,000. */
+  maxFileBytes: z.int().min(1).default(50_000_000),
+  /**
+   * Longest time to make a document of one file, in milliseconds, 100 to 3,600,000. A PDF or EPUB has
+   * this time for each page or chapter. Default 10,000.
+   */
+  timeoutMs: z.int().min(100).max(3_600_000).default(10_000),
+});
+export type LoadOptions = z.output<typeof LoadOptions>;
+
+/** Files read at once: enough to hide the disk behind the work that follows, and few enough to hold in memory. */
+const readAhead = 2;
+
+export interface ReadFilesOptions
+  extends Pick<LoadOptions, "maxFileBytes" | "timeoutMs" | "rows">, Pick<ReadContext, "signal" | "report"> {
+  readonly source: string;
+  readonly seen: RowsSeen;
+}
+
+/** The outcome of each file, in order; files of rows have one for each row. */
+export async function* readFiles(
+  files: readonly string[],
+  formats: Formats,
+  options: ReadFilesOptions,
+): AsyncGenerator<FileOutcome> {
+  const worker = new LoadingWorker();
+  const load = async (file: string): Promise<Source<FileOutcome>> => {
+    // A file of an unknown kind may be text.
+    const format = formats.ofFile(file) ?? plainText;
+    return "rows" in format ? readRows(file, format, options) : [await readWhole(file, format, worker, options)];
+  };
+  try {
+    const loading = mapConcurrent(files, load, { concurrency: readAhead, signal: options.signal });
+    for await (const outcomes of loading) {
+      let found = 0;
+      for await (const outcome of outcomes) {
+        // The file was counted when it was found; its rows are known only now.
+        if (++found > 1) options.report({ type: "progress", what: "files-found", count: 1 });
+        yield outcome;
+      }
+    }
+  } finally {
+    await worker.close();
+  }
+}
+
+/** Reads one file as a document, titled as the file says, or by its name without the ending. */
+async function readWhole(
+  path: string,
+  format: TextFormat,
+  worker: LoadingWorker,
+  options: ReadFilesOptions,
+): Promise<FileOutcome> {
+  const { source, maxFileBytes, signal } = options;
+  const uri = pathToFileURL(path).href;
+  try {
+    const { size } = await stat(path);
+    if (size > maxFileBytes) {
+      const message = `${uri} has ${size} bytes, and files of more than ${maxFileBytes} bytes are passed over`;
+      throw new LoadError("too-large", uri, message);
+    }
+    const bytes = await readFile(path, { signal });
+    const { warnings = [], ...loaded } = await worker.load(format, { path, uri, bytes }, options);
+    const name = basename(path, extname(path)).replace(/[\p{Cc}\s]+/gu, " ");
+    const document = { uri, source, ...loaded, title: loaded.title ?? name.trim() };
+    return { document, warnings: warnings.map((warning) => `${uri}: ${warning}`) };
+  } catch (thrown) {
+    signal.throwIfAborted();
+    const error = asLoadError(uri, thrown);
+    const isLost = path.includes("\u{fffd}") && !existsSync(path);
+    return { error: isLost ? new LoadError("unreadable", uri, `${uri}: ${unreadableName}`, { cause: error }) : error };
+  }
+}
+
+/** Reads the rows of a file as they are asked for. */
+async function* readRows(path: string, { rows }: RowFormat, options: ReadFilesOptions): AsyncGenerator<FileOutcome> {
+  const { source, maxFileBytes, signal } = options;
+  const uri = pathToFileURL(path).href;
+  try {
+    const chunks = createReadStream(path, { signal });
+    let failed = false;
+    for await (const outcome of rows({ uri, chunks }, { mapping: options.rows, source, maxRowBytes: maxFileBytes })) {
+      failed ||= "error" in outcome;
+      yield outcome;
+    }
+    if (!failed) options.seen.addComplete(uri);
+  } catch (thrown) {
+    signal.throwIfAborted();
+    yield { error: asLoadError(uri, thrown) };
+  }
+}
+
+export function asLoadError(uri: string, thrown: unknown): LoadError {
+  if (thrown instanceof LoadError) return thrown;
+  const cause = asError(thrown);
+  return new LoadError("unreadable", uri, `${uri} cannot be read: ${cause.message}`, { cause });
+}
+
+/**
+ * Yields the documents among outcomes and reports the rest: errors with one of `skippedCodes` as skipped, others as
+ * failures. A blank document is passed over, as if it were not there.
+ */
+export async function* reportOutcomes(
+  outcomes: AsyncIterable<FileOutcome>,
+  { failures, report }: ReadContext,
+  skippedCodes: readonly LoadErrorCode[] = [],
+): AsyncGenerator<Document, { skipped: number; failed: number }> {
+  let [skipped, failed] = [0, 0];
+  for await (const outcome of outcomes) {
+    if ("document" in outcome) {
+      const { document, warnings } = outcome;
+      for (const message of warnings) report({ type: "warning", message });
+      if (document.text.trim() === "") report({ type: "skipped", uri: document.uri, reason: "blank" });
+      else yield document;
+    } else if (skippedCodes.includes(outcome.error.code)) {
+      skipped++;
+      report({ type: "skipped", uri: outcome.error.uri, reason: outcome.error.message });
+    } else {
+      failed++;
+      reportFailed(outcome.error, { failures, report });
+    }
+  }
+  return { skipped, failed };
+}
+
+export function reportFailed(error: LoadError, { failures, report }: Pick<ReadContext, "failures" | "report">): void {
+  failures.set(error.uri, error);
+  report({ type: "document", uri: error.uri, outcome: "failed", chunks: 0, error });
+}

@@ -1,0 +1,96 @@
+import { abstentionFor } from "../../../text/prompt/prompt.js";
+import type { ChatDraft, ChatEngine, ChatPrompt } from "../engines.js";
+import { answerText, quotable } from "./answer-text.js";
+import { earlierQuestions, isRewriteRequest, standaloneQuestion } from "./follow-up.js";
+import { isChinese, readMessages, type Reading } from "./reading.js";
+import { chooseStatements } from "./statements/statement-choice.js";
+import { statements, type Statement } from "./statements/statements.js";
+import { answerSchema } from "./values/json-schema.js";
+import { structuredValue } from "./values/schema-value.js";
+import { chooseTool, newestResults, repeatResults, sourcesIn } from "./tools.js";
+
+/** A reply before it is written as text or JSON. */
+interface Reply {
+  readonly text: string;
+  readonly thought: string;
+  /** What the text is. Default: an answer. */
+  readonly is?: "answer" | "refusal" | "question";
+  readonly quoted?: readonly Statement[];
+  /** The answer as a value of the schema that the instructions name, when they name one. */
+  readonly value?: unknown;
+}
+
+/**
+ * Answers by quoting: it picks the sentences of the given sources that share the question's telling words, and makes up
+ * nothing. The same messages always get the same answer.
+ */
+export function chatEngine(): ChatEngine {
+  return {
+    draft: async (prompt) => {
+      const reading = readMessages(prompt.messages);
+      const results = newestResults(prompt.messages);
+      if (results.length === 0 && prompt.tools.length > 0 && !isRewriteRequest(reading.instructions)) {
+        const call = chooseTool(reading.question, prompt.tools);
+        if (call !== undefined) {
+          const reasoning = prompt.thinks ? `The question asks for what ${call.name} tells, so I call it.` : "";
+          return { reasoning, content: "", toolCalls: [call] };
+        }
+      }
+      const brought = sourcesIn(results);
+      if (brought.length > 0) {
+        return inForm(replyTo(prompt, { ...reading, sources: [...reading.sources, ...brought] }), prompt);
+      }
+      if (results.length === 0) return inForm(replyTo(prompt, reading), prompt);
+      const thought = "The tools have answered; I pass on what they say.";
+      return inForm({ text: repeatResults(results, reading.question), thought }, prompt);
+    },
+  };
+}
+
+function replyTo({ messages, json }: ChatPrompt, reading: Reading): Reply {
+  const asking = messages.findLast(({ role }) => role === "user")?.text ?? "";
+  const { question, sources, style, earlier } = reading;
+  if (isRewriteRequest(`${reading.instructions}\n${sources.length > 0 ? "" : asking}`)) {
+    const text = standaloneQuestion(question, earlierQuestions(earlier, asking.replace(question, "")));
+    const thought = "I name what the question points at, in the words of the turns before.";
+    return { text, thought, is: "question" };
+  }
+  if (sources.length === 0) return withoutSources(question);
+  const all = sources.flatMap(statements);
+  const chosen = chooseStatements(question, all);
+  if (chosen.length === 0) {
+    const thought = `None of the ${sources.length} sources holds the question's telling words together.`;
+    return { text: abstentionFor(question), thought, is: "refusal" };
+  }
+  const schema = json ? answerSchema(reading.instructions) : undefined;
+  const texts = chosen.map(({ text }) => text);
+  const value = schema && structuredValue(schema, question, texts);
+  if (schema !== undefined && value === undefined) {
+    const thought = "The sources are near the question, but do not hold all that the schema of the answer requires.";
+    return { text: abstentionFor(question), thought, is: "refusal" };
+  }
+  const numbers = [...new Set(chosen.map(({ source }) => source))].join(", ");
+  return {
+    // In JSON the citations stand beside the answer.
+    text: answerText(chosen, json ? "none" : style),
+    thought: `I looked for the question's words in ${sources.length} sources with ${all.length} statements. They stand closest together in source ${numbers}, which I quote.`,
+    quoted: chosen,
+    ...(schema !== undefined && { value }),
+  };
+}
+
+function withoutSources(question: string): Reply {
+  const text = isChinese(question)
+    ? "我是本地的摘录引擎，只能引用消息里给出的资料来回答；这些消息里没有资料。"
+    : "I am the local extractive engine: I answer by quoting sources given in the messages, and these messages hold none.";
+  return { text, thought: "The messages hold no sources, so there is nothing to quote.", is: "refusal" };
+}
+
+function inForm(
+  { text, thought, is = "answer", quoted = [], value = text }: Reply,
+  { json, thinks }: ChatPrompt,
+): ChatDraft {
+  const citations = quoted.map((statement) => ({ source: statement.source, quote: quotable(statement.text) }));
+  const object = is === "question" ? { question: text } : { answer: value, answered: is === "answer", citations };
+  return { reasoning: thinks ? thought : "", content: json ? JSON.stringify(object) : text, toolCalls: [] };
+}

@@ -1,0 +1,88 @@
+const entities: ReadonlyMap<string, string> = new Map([
+  ["&mdash;", "—"],
+  ["&ndash;", "–"],
+  ["&nbsp;", " "],
+  ["&lt;", "<"],
+  ["&gt;", ">"],
+  ["&quot;", '"'],
+  ["&amp;", "&"],
+]);
+
+/**
+ * Markdown as it is read: list and quote marks, heading signs, emphasis, link targets, tags, shortcodes, footnote and
+ * speaker marks taken off; white space to single spaces. Code between backticks stays as it is.
+ */
+export function plainText(text: string): string {
+  return text
+    .replace(/^[ \t>]*(?:#{1,6}|[-*+•]|\d{1,3}[.)])[ \t]+/gm, "")
+    .replace(/^[ \t]*>[ \t]?/gm, "")
+    .split(/(`[^`]*`)/)
+    .map((part, index) => (index % 2 === 1 ? part : withoutSigns(part)))
+    .join("")
+    .replace(/(\*\*|__)(?=\S)([\s\S]*?\S)\1/g, "$2")
+    .replace(/(^|[^\w*])\*(?=[^\s*])([^*\n]*[^\s*])\*(?![\w*])/g, "$1$2")
+    .replace(/\s+/g, " ")
+    .replace(/^(?:[AQ]|[问答])[:：][ \t]*/, "")
+    .replace(/(\p{Script=Han}) (?=\p{Script=Han})/gu, "$1")
+    .trim();
+}
+
+function withoutSigns(text: string): string {
+  return text
+    .replace(/\{\{[<%][\s\S]*?[%>]\}\}/g, "")
+    .replace(/<br\s*\/?>/gi, " ")
+    .replace(/<\/?[a-z][^<>]{0,300}>/gi, "")
+    .replace(/\s*\{#[^}\s]+\}/g, "")
+    .replace(/\[\^[^\]]{1,30}\]/g, "")
+    .replace(/!?\[((?:[^\][]|\[[^\][]*\])*)\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\][]*\])/g, "$1")
+    .replace(/!?\[([^\][]*)$/, "$1")
+    .replace(/^([^\][]*)\](?:\([^()]*\)|\[[^\][]*\])/, "$1")
+    .replace(/&[a-z]+;/g, (entity) => entities.get(entity) ?? entity);
+}
+
+/** Lines at which a chunk may have begun inside front matter. */
+const maxFrontMatterLines = 40;
+
+/**
+ * Prose without what is in it for machines: front matter, link reference definitions, comments, and lines that hold
+ * only tags, shortcodes or images. Each leaves an empty line behind, so that nothing joins across it.
+ */
+export function withoutMachineLines(prose: string): string {
+  const body = withoutFrontMatter(prose).replace(/<!--[\s\S]*?(?:-->|$)/g, "\n\n");
+  let definition = false;
+  return body
+    .split(/\r?\n/)
+    .map((line) => {
+      // The target of a definition may stand on the line below its label.
+      const continued = definition && /^[ \t]+\S+[ \t]*$/.test(line);
+      definition = /^[ \t]*\[[^\]^][^\]]*\]:[ \t]*$/.test(line);
+      return continued || isForMachines(line) ? "" : line;
+    })
+    .join("\n");
+}
+
+function isForMachines(line: string): boolean {
+  if (/^[ \t>]*\[[^\]^][^\]]*\]:(?:[ \t]|$)/.test(line)) return true;
+  if (/^[ \t>]*\[![A-Z]+\][ \t]*$/.test(line)) return true;
+  if (!/[<{!]/.test(line)) return false;
+  const rest = line
+    .replace(/\{\{[<%][\s\S]*?[%>]\}\}/g, "")
+    .replace(/<\/?[a-z][^<>]*>/gi, "")
+    .replace(/!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])/g, "");
+  return rest !== line && !/[\p{L}\p{N}]/u.test(rest);
+}
+
+/** Front matter stands between lines of three dashes; a chunk may hold only its end. */
+function withoutFrontMatter(text: string): string {
+  const lines = text.split("\n");
+  const opens = /^-{3}\s*$/.test(lines[0] ?? "");
+  const close = lines.findIndex((line, at) => at > 0 && /^-{3}\s*$/.test(line));
+  if (close < 0) return opens && lines.slice(1).every(isSetting) ? "" : text;
+  if (!opens && (close > maxFrontMatterLines || !lines.slice(0, close).every(isSetting))) return text;
+  return lines.slice(close + 1).join("\n");
+}
+
+/** `key: value`, or what belongs to one: an indented line, an item, a comment, nothing. */
+function isSetting(line: string): boolean {
+  return /^(?:[\w-]+:(?:\s|$)|[ \t]+\S|- |#|\s*$)/.test(line);
+}

@@ -1,0 +1,118 @@
+import { terms } from "../../../../text/words/terms.js";
+import { rarity } from "../../rarity.js";
+
+const forms = [
+  /\bdifferences? between (?:an? |the )?(.{1,40}?) and (?:an? |the )?([^?,]{1,40}?)\s*\??\s*$/i,
+  /\bhow (?:do|does|is|are) (?:an? |the )?(.{1,40}?) (?:differ|different) from (?:an? |the )?([^?,]{1,40}?)\s*\??\s*$/i,
+  /^(?:请问)?\s*(.{1,20}?)\s*[和与跟]\s*(.{1,20}?)\s*(?:之间)?(?:有什么|有何|的)(?:区别|不同|差别|差异)/,
+];
+
+/** The two things that a question asks to tell apart; `undefined` when it asks for something else. */
+export function comparedIn(question: string): readonly [string, string] | undefined {
+  for (const form of forms) {
+    const [, one, other] = form.exec(question) ?? [];
+    if (one !== undefined && other !== undefined) return [one.trim(), other.trim()];
+  }
+  return undefined;
+}
+
+/** Something that an answer to a question would have in it. */
+export interface WantedKind {
+  readonly has: RegExp;
+  /** Terms with which the question names the kind: what is of the kind need not say so. */
+  readonly named: ReadonlySet<string>;
+  /** Added to the score of a statement that has it, 0 to 1. */
+  readonly bonus: number;
+}
+
+const usualBonus = 0.3;
+/** Nothing else answers. */
+const decisiveBonus = 0.7;
+
+const asksForVariable = /environment variable|\benv(?:ironment)? ?vars?\b|环境变量/i;
+const variable = /\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g;
+
+/** The kinds, by the words with which a question asks for them. */
+const kinds: readonly { readonly asks: RegExp; readonly has: RegExp; readonly bonus?: number }[] = [
+  { asks: asksForVariable, has: new RegExp(variable.source), bonus: decisiveBonus },
+  {
+    asks: /\bdefaults?\b|默认|缺省/i,
+    has: /\bdefaults?\b[^.]*(?:\d|`|"|')|(?:\d|`|"|')[^.]*\bdefaults?\b|\b(?:dis|en)abled by default\b|默认|缺省/i,
+  },
+  {
+    asks: /\bhow (?:many|much|long|often|old|far|large|big|tall|high|deep)\b|多少|几[个次年天种人]|多[长久大远高]/i,
+    has: /\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|dozen|hundred|thousand|million)\b|[一二三四五六七八九十百千万两]+[个次年天种人名座]/i,
+  },
+  {
+    asks: /\bwhen\b|\b(?:what|which|in what|in which) (?:year|date|day|month|century|decade)\b|何时|什么时候|哪[一]?年|哪[一]?天|时间/i,
+    has: /\b\d{3,4}\b|\d{1,2} ?[年月日]|\b(?:january|february|march|april|june|july|august|september|october|november|december)\b/i,
+  },
+  { asks: /\bports?\b|端口/i, has: /(?<![\d.])\d{2,5}(?![\d.]*\.\d)/ },
+  {
+    asks: /\bcommand\b|\binstall\b|命令|安装/i,
+    has: /^(?:\$ )?(?:sudo )?(?:npm|npx|yarn|pnpm|pip|pip3|go|docker|kubectl|helm|apt|apt-get|yum|dnf|rpm|dpkg|brew|cargo|dotnet|composer|gem|bundle|curl|wget|git|mix|cpan|choco|winget)\b/m,
+  },
+  { asks: /^(?:by )?who(?:m|se)?\b|谁/i, has: /\p{Lu}\p{Ll}+ \p{Lu}\p{Ll}+|·/u },
+];
+
+/** Whether lines of code may answer the question. */
+export function asksForCode(question: string): boolean {
+  return codeQuestion.test(question);
+}
+
+const codeQuestion =
+  /\b(?:code|command|run|install|example|snippet|how (?:do|can|to|should))\b|命令|代码|安装|示例|如何|怎么|怎样/i;
+
+/** Whether the text names a variable of which the question says what it is for. */
+export function namesVariable(question: string, text: string): boolean {
+  if (!asksForVariable.test(question)) return false;
+  const asked = new Set(terms(question));
+  const variables = text.match(variable) ?? [];
+  return variables.some((name) => terms(name).some((term) => asked.has(term) && rarity(term) >= 0.9));
+}
+
+/** The kinds that a question asks for. */
+export function wantedKinds(question: string): readonly WantedKind[] {
+  return kinds.flatMap(({ asks, has, bonus = usualBonus }) => {
+    const named = asks.exec(question)?.[0];
+    return named === undefined ? [] : [{ has, named: new Set(terms(named)), bonus }];
+  });
+}
+
+/** Words of a question that are written like code: between backticks, with an underscore, or with a capital inside. */
+export function identifiersIn(question: string): readonly string[] {
+  const quoted = [...question.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name);
+  const shaped = question.match(/[A-Za-z$][\w$]*(?:_[\w$]+|[a-z\d][A-Z][\w$]*)(?:\.[\w$]+)*/g) ?? [];
+  return [...new Set([...quoted, ...shaped])];
+}
+
+/** Whether a text holds an identifier itself, not merely a longer one that it is part of. */
+export function holdsIdentifier(text: string, identifier: string): boolean {
+  return position(text, identifier) !== undefined;
+}
+
+/** Whether a text is on an identifier: it begins with it. */
+export function beginsWithIdentifier(text: string, identifier: string): boolean {
+  const at = position(text, identifier);
+  return at !== undefined && !/[\p{L}\p{N}]/u.test(text.slice(0, at));
+}
+
+function position(text: string, identifier: string): number | undefined {
+  const [lower, wanted] = [text.toLowerCase(), identifier.toLowerCase()];
+  for (let at = lower.indexOf(wanted); at >= 0; at = lower.indexOf(wanted, at + 1)) {
+    if (!/[\w$]/.test(lower.charAt(at - 1)) && !/[\w$]/.test(lower.charAt(at + wanted.length))) return at;
+  }
+  return undefined;
+}
+
+const asksForTime =
+  /\bwhen\b|\b(?:what|which) (?:year|date|day|month|century|centuries|decade|era|season|time|period)s?\b|何时|什么时候|哪一?[年天]|哪个?时期/i;
+const time =
+  /\b(?:1\d{3}|20\d{2}|[5-9]\d{2})s?\b|\b\d{1,2}(?:st|nd|rd|th)[ -]century|\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\b(?= ?\d| of|,|\.)|\bcentur(?:y|ies)\b|\b\d+ (?:BC|AD|BCE|CE)\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\d{1,4} ?[年月日]|世纪/gi;
+
+/** 1 when a text brings a time that the question asks for and does not name itself, -1 when not; 0 for other questions. */
+export function bringsTime(question: string, text: string): number {
+  if (!asksForTime.test(question)) return 0;
+  const own = new Set(terms(question));
+  return (text.match(time) ?? []).some((found) => terms(found).some((term) => !own.has(term))) ? 1 : -1;
+}

@@ -1,0 +1,155 @@
+import { isUnspaced } from "../../rarity.js";
+import { minSimilarity, termSimilarity } from "../question/word-forms.js";
+import { coveredShare, weightedShare, type QuestionReading, type SourceTerms } from "../question/question-reading.js";
+import { bringsTime } from "../question/wanted.js";
+import type { ScoredStatement } from "./statement-score.js";
+import type { Statement } from "./statements.js";
+
+/** A quote of one statement, or of a sentence and the one that follows it. */
+export interface Passage {
+  readonly statements: readonly Statement[];
+  /** How surely it answers: 0 is the least that is quoted, more is surer. */
+  readonly evidence: number;
+}
+
+/** Two sentences up to this length are still a citation, in UTF-16 units. */
+const maxPairLength = 700;
+/** Score of a sentence that by itself answers nothing. */
+const unscored = -0.5;
+/** Words at most this far apart stand together; neighbours of the question at most this far. */
+const maxTogetherWords = 10;
+const maxNeighbourWords = 4;
+const maxRank = 5;
+
+interface Candidate {
+  /** Places among all statements. */
+  readonly places: readonly number[];
+  readonly source: SourceTerms;
+  /** Score of its better statement. */
+  readonly statementScore: number;
+  readonly score: number;
+}
+
+/** The sentence, or pair of neighbouring sentences, that answers best; `undefined` when none was scored. */
+export function bestPassage(reading: QuestionReading, scored: readonly ScoredStatement[]): Passage | undefined {
+  const { read, sources } = reading;
+  const scores = new Map(scored.map(({ index, score }) => [index, score]));
+  const joined = (at: number) => joins(read[at]?.statement, read[at + 1]?.statement);
+  const found: Candidate[] = [];
+  for (const [at, { statement }] of read.entries()) {
+    const places = joined(at) ? [at, at + 1] : joined(at - 1) ? [] : [at];
+    if (!places.some((place) => scores.has(place))) continue;
+    const source = sources.get(statement.source)!;
+    const statementScore = Math.max(...places.map((place) => scores.get(place) ?? unscored));
+    found.push({ places, source, statementScore, score: passageScore(reading, places, source, statementScore) });
+  }
+  const ranked = found.toSorted((a, b) => b.score - a.score);
+  const [best] = ranked;
+  if (best === undefined) return undefined;
+  const rival = ranked.find(({ source }) => source !== best.source)?.score ?? best.score - 1;
+  return {
+    statements: best.places.map((at) => read[at]!.statement),
+    evidence: evidence(reading, best, best.score - rival),
+  };
+}
+
+function joins(first: Statement | undefined, second: Statement | undefined): boolean {
+  return (
+    first?.kind === "prose" &&
+    second?.kind === "prose" &&
+    second.joint !== undefined &&
+    first.source === second.source &&
+    first.text.length + second.text.length <= maxPairLength
+  );
+}
+
+/** Ranks passages: all words of the question, with those of the headings, close together, in a source that came first. */
+function passageScore(
+  { question, weights, read }: QuestionReading,
+  places: readonly number[],
+  { headed, rank }: SourceTerms,
+  statementScore: number,
+): number {
+  const words = places.flatMap((at) => read[at]!.words);
+  const found = new Set(words);
+  const withHeadings = coveredShare(weights, new Set([...found, ...headed]));
+  const missing = wordCount([...weights.keys()].filter((term) => termSimilarity(term, found) < minSimilarity));
+  return (
+    statementScore +
+    4 * withHeadings +
+    2 * closest(words, weights) +
+    Math.max(...places.map((at) => bringsTime(question, read[at]!.statement.text))) -
+    0.5 * missing -
+    0.3 * Math.min(maxRank, rank)
+  );
+}
+
+/**
+ * Judges whether the best passage answers at all. A long passage holds words by chance, and a question of many words is
+ * rarely held whole. The weights are round; `eval --answers` measures what they come to.
+ *
+ * @param lead By how much it passes the best passage of another source.
+ */
+function evidence(
+  reading: QuestionReading,
+  { places, source, statementScore, score }: Candidate,
+  lead: number,
+): number {
+  const { weights, names, read } = reading;
+  const words = places.flatMap((at) => read[at]!.words);
+  const covered = Math.max(...places.map((at) => coveredShare(weights, read[at]!.found)));
+  const asked = [...weights.keys()];
+  const unspaced = asked.filter(isUnspaced).length / Math.max(1, asked.length);
+  return (
+    0.2 * score +
+    0.3 * lead +
+    0.5 * statementScore +
+    1.5 * covered +
+    neighbourShare(reading, words) +
+    nameWeight * coveredShare(names, source.found) +
+    1.5 * Math.log1p(wordCount(asked)) +
+    unspaced -
+    0.7 * Math.log1p(words.length) -
+    minEvidence
+  );
+}
+
+/** A question about the Eiffel Tower is not answered by any other tower. */
+const nameWeight = 2;
+const minEvidence = 4.7;
+
+/** Pairs of characters overlap, so that each is about half a word. */
+function wordCount(asked: readonly string[]): number {
+  return asked.reduce((count, term) => count + (isUnspaced(term) ? 0.5 : 1), 0);
+}
+
+/** The largest share of the weight whose distinct terms stand together. */
+function closest(words: readonly string[], weights: ReadonlyMap<string, number>): number {
+  const places = [...words.entries()].filter(([, term]) => weights.has(term));
+  let most = 0;
+  for (const [from, [start]] of places.entries()) {
+    const together = new Set<string>();
+    for (const [at, term] of places.slice(from)) {
+      if (at - start > maxTogetherWords) break;
+      together.add(term);
+    }
+    most = Math.max(
+      most,
+      weightedShare(weights, (term) => Number(together.has(term))),
+    );
+  }
+  return most;
+}
+
+/** Share of the question's neighbouring words that stand near each other in the passage, in the same order. */
+function neighbourShare({ wording, weights }: QuestionReading, words: readonly string[]): number {
+  const near = new Set<string>();
+  for (const [at, first] of words.entries()) {
+    for (const second of words.slice(at + 1, at + 1 + maxNeighbourWords)) near.add(`${first} ${second}`);
+  }
+  const weigh = (term: string) => weights.get(term) ?? 0;
+  const pairs = wording
+    .slice(1)
+    .map((term, at) => [`${wording[at]} ${term}`, Math.min(weigh(wording[at]!), weigh(term)) + 0.05] as const);
+  return pairs.length === 0 ? 0.3 : weightedShare(new Map(pairs), (pair) => Number(near.has(pair)));
+}

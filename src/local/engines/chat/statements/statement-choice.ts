@@ -1,0 +1,115 @@
+import { rarity } from "../../rarity.js";
+import { plainText } from "../plain-text.js";
+import { scoreStatements, type ScoredStatement } from "./statement-score.js";
+import { announces, type Statement } from "./statements.js";
+import { bestPassage, type Passage } from "./passages.js";
+import { readQuestion } from "../question/question-reading.js";
+import { asksForCode, comparedIn } from "../question/wanted.js";
+
+/** Coverage below which the best statement is no answer. Higher, answers are missed; lower, other subjects are quoted. */
+const minCoverage = 0.35;
+/** A statement that holds this much of the question needs none beside it. */
+const wholeCoverage = 0.95;
+/** From here on a statement defines more than in passing. */
+const minDefinition = 0.85;
+/** A further statement must come this near to the best, and hold a telling word of the question that is not yet there. */
+const minShareOfBest = 0.75;
+const tellingRarity = 0.7;
+const maxStatements = 3;
+/** Evidence from which one sentence of a passage may do. */
+const sureEvidence = 2.5;
+/** Statements of one source at most this far before code lead up to it. */
+const maxLeadDistance = 2;
+
+/** The one to three statements that answer, most direct first; none when the sources do not hold the answer. */
+export function chooseStatements(question: string, all: readonly Statement[]): readonly Statement[] {
+  const compared = comparedIn(question)?.map((subject) => definitionAmong(subject, all));
+  if (compared?.every((found) => found !== undefined)) return compared;
+  const reading = readQuestion(question, all);
+  const scored = scoreStatements(reading);
+  const best = scored[0];
+  if (best === undefined) return [];
+  const wantsCode = asksForCode(question);
+  const companions = ({ statement }: ScoredStatement) => withCompanion(statement, all, scored, wantsCode);
+  const direct = best.defines > 0 || best.statement.kind !== "prose" || companions(best).length > 1;
+  const passage = direct ? undefined : bestPassage(reading, scored);
+  if (direct ? best.coverage < minCoverage : (passage?.evidence ?? -1) < 0) return [];
+  const chosen: Statement[] = [];
+  const said = new Set<string>();
+  const matched = new Set<string>();
+  const take = (together: readonly Statement[]) => {
+    const fresh = together.filter(({ text }) => !said.has(wordsOf(text)));
+    // A sentence that announces something is never quoted without it.
+    if (chosen.length + fresh.length > maxStatements) return;
+    for (const statement of fresh) {
+      said.add(wordsOf(statement.text));
+      chosen.push(statement);
+    }
+    const texts = new Set(together.map(({ text }) => text));
+    for (const one of scored) if (texts.has(one.statement.text)) for (const term of one.matched) matched.add(term);
+  };
+  take(passage === undefined ? companions(best) : quoted(passage, scored));
+  for (const one of scored) {
+    if (chosen.length >= maxStatements || one.score < minShareOfBest * best.score) break;
+    const adds = [...one.matched].some((term) => !matched.has(term) && rarity(term) >= tellingRarity);
+    if (adds) take(companions(one));
+  }
+  return chosen;
+}
+
+/** The statement that defines a thing outright: what two things are tells them apart, where nothing says how they differ. */
+function definitionAmong(subject: string, all: readonly Statement[]): Statement | undefined {
+  const [best] = scoreStatements(readQuestion(`What is ${subject}?`, all));
+  return best !== undefined && best.defines >= minDefinition ? best.statement : undefined;
+}
+
+/** The passage as one citation; where it surely answers, only the sentence that does, unless it points back. */
+function quoted({ statements, evidence }: Passage, scored: readonly ScoredStatement[]): readonly Statement[] {
+  const [first, second] = statements;
+  if (first === undefined || second === undefined) return statements;
+  const ofPassage = scored.filter(({ statement }) => statement === first || statement === second);
+  const [lead, other] = ofPassage;
+  const clear = lead !== undefined && (evidence >= sureEvidence || lead.coverage >= wholeCoverage);
+  if (clear && !beginsWithPointer(lead.statement.text)) {
+    const adds = [...(other?.matched ?? [])].some((term) => !lead.matched.has(term));
+    if (!adds) return [lead.statement];
+  }
+  return [{ ...first, passage: `${first.text}${second.joint ?? " "}${second.text}` }, second];
+}
+
+/** Whether a sentence begins with a word that points at what stands before it. */
+function beginsWithPointer(text: string): boolean {
+  return /^(?:(?:he|she|it|its|his|her|hers|they|their|this|these|those|that|such|both|there|here)\b|[他她它其这那该此])/i.test(
+    text,
+  );
+}
+
+/** The same for statements that differ in case and marks alone. */
+function wordsOf(text: string): string {
+  return plainText(text)
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, " ")
+    .trim();
+}
+
+/** A statement with the code it leads up to, or code with what leads up to it. */
+function withCompanion(
+  statement: Statement,
+  all: readonly Statement[],
+  scored: readonly ScoredStatement[],
+  wantsCode: boolean,
+): readonly Statement[] {
+  const at = all.indexOf(statement);
+  if (statement.kind === "code") {
+    const back = all.slice(Math.max(0, at - maxLeadDistance), at).findLast(({ kind }) => kind !== "code");
+    const leads = back?.source === statement.source && back.kind === "prose" && announces(back);
+    return leads ? [back, statement] : [statement];
+  }
+  const next = all[at + 1];
+  if (next?.source !== statement.source || next.kind === "heading") return [statement];
+  if (next.kind !== "code") return announces(statement) ? [statement, next] : [statement];
+  if (!announces(statement) && !wantsCode) return [statement];
+  const end = all.findIndex(({ kind, source }, index) => index > at && (kind !== "code" || source !== next.source));
+  const block = new Set(all.slice(at + 1, end < 0 ? undefined : end));
+  return [statement, scored.find((one) => block.has(one.statement))?.statement ?? next];
+}

@@ -1,0 +1,89 @@
+import { parseSources } from "../../../text/prompt/prompt.js";
+import { parseToolResponses } from "../../../text/prompt/tool-messages.js";
+import { terms } from "../../../text/words/terms.js";
+import type { ChatDraft, EngineMessage, EngineTool } from "../engines.js";
+import { rarity } from "../rarity.js";
+import { isChinese, type ReadSource } from "./reading.js";
+import { fillArguments } from "./values/schema-value.js";
+
+/** Verbs that begin the names of tools on any subject. */
+const verbs = new Set(
+  terms(
+    "get set fetch find list lookup look up search query create make run call do read load show tool function api data info current",
+  ),
+);
+
+/** Share of a tool's own words that the question must hold. */
+const clearShare = 0.5;
+
+/**
+ * The tool that the question clearly asks for: it names the tool, or the subject in the tool's name, or two telling words
+ * of its description. `undefined` when none does, or when its arguments are not in the question.
+ */
+export function chooseTool(question: string, tools: readonly EngineTool[]): ChatDraft["toolCalls"][number] | undefined {
+  const asked = new Set(terms(question));
+  const ranked = tools
+    .map((tool) => ({ tool, score: question.includes(tool.name) ? 2 : clarity(tool, asked) }))
+    .filter(({ score }) => score >= clearShare)
+    .toSorted((a, b) => b.score - a.score);
+  for (const { tool } of ranked) {
+    const filled = fillArguments(tool.parameters, question);
+    if (filled !== undefined) return { name: tool.name, arguments: filled };
+  }
+  return undefined;
+}
+
+function clarity({ name, description }: EngineTool, asked: ReadonlySet<string>): number {
+  const subject = terms(name.replace(/[_-]/g, " ")).filter((term) => !verbs.has(term));
+  const byName = subject.length === 0 ? 0 : subject.filter((term) => asked.has(term)).length / subject.length;
+  const telling = [...new Set(terms(description))].filter((term) => rarity(term) >= 0.7 && !verbs.has(term));
+  const named = telling.filter((term) => asked.has(term)).length;
+  const byDescription = named >= 2 ? Math.min(1, named / 3) : 0;
+  return Math.max(byName, byDescription);
+}
+
+type ToolResult = ReturnType<typeof parseToolResponses>[number];
+
+/** Results that the last message brings; empty when it is no message of results. */
+export function newestResults(messages: readonly EngineMessage[]): readonly ToolResult[] {
+  const last = messages.at(-1);
+  return last?.role === "user" && last.text.trimStart().startsWith("<tool_response>")
+    ? parseToolResponses(last.text.trim())
+    : [];
+}
+
+/** Numbered sources that a tool brought, to be answered from like those of the question. */
+export function sourcesIn(results: readonly ToolResult[]): readonly ReadSource[] {
+  return results.flatMap(({ result }) => ("content" in result ? parseSources(result.content) : []));
+}
+
+/** Repeats the results of tools, one sentence for each. */
+export function repeatResults(results: readonly ToolResult[], question: string): string {
+  const chinese = isChinese(question);
+  return results
+    .map(({ name, result }) => {
+      if ("error" in result) {
+        return chinese ? `${name} 失败：${result.error}` : `${name} failed: ${result.error}`;
+      }
+      const told = describeValue(jsonOr(result.content));
+      return chinese ? `${name} 返回：${told}` : `${name} says: ${told}`;
+    })
+    .join("\n");
+}
+
+function jsonOr(content: string): unknown {
+  try {
+    return JSON.parse(content);
+  } catch {
+    return content;
+  }
+}
+
+/** `{"temperature":21,"unit":"C"}` as `temperature: 21, unit: C`; anything nested stays JSON. */
+function describeValue(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return JSON.stringify(value);
+  return Object.entries(value)
+    .map(([key, part]) => `${key}: ${typeof part === "string" ? part : JSON.stringify(part)}`)
+    .join(", ");
+}

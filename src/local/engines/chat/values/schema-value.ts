@@ -1,0 +1,289 @@
+import { terms } from "../../../../text/words/terms.js";
+import { plainText } from "../plain-text.js";
+import { minSimilarity, termSimilarity, plainForm } from "../question/word-forms.js";
+import { allowedNumber, allowedText, isRecord, numeric, resolved, textOf, typeOf, type Schema } from "./json-schema.js";
+import { enumeration, mentionOf, writtenDates, writtenNumbers, type Written } from "./written-values.js";
+
+/** Values nested deeper than this are left out. */
+const maxDepth = 6;
+
+/**
+ * A value of a JSON Schema from the sentences that answer a question: numbers, days and allowed values by the words that
+ * they stand near. `undefined` when the sentences do not hold what the schema requires: nothing is made up.
+ */
+export function structuredValue(schema: Schema, question: string, sentences: readonly string[]): unknown {
+  const texts = sentences.map(plainText).filter((text) => text !== "");
+  return valueOf(schema, { root: schema, texts, wanted: wordsOf(question), name: "", described: "", depth: 0 });
+}
+
+/**
+ * Arguments of a tool from the words of a question, so that they satisfy the tool's JSON Schema. `undefined` when the
+ * question does not hold a required one.
+ */
+export function fillArguments(schema: Schema, question: string): Readonly<Record<string, unknown>> | undefined {
+  const object = { type: "object", ...schema };
+  const extraction = { root: schema, texts: [question], question, wanted: [], name: "", described: "", depth: 0 };
+  const filled = valueOf(object, extraction);
+  return isRecord(filled) ? filled : undefined;
+}
+
+interface Extraction {
+  /** Where `#/…` references begin. */
+  readonly root: Schema;
+  /** Best first. */
+  readonly texts: readonly string[];
+  /** When arguments of a tool are filled in. */
+  readonly question?: string;
+  /** Words that a value should stand near. */
+  readonly wanted: readonly string[];
+  /** Name of the value, and name and description together. */
+  readonly name: string;
+  readonly described: string;
+  readonly depth: number;
+}
+
+function valueOf(given: Schema, extraction: Extraction): unknown {
+  const schema = extraction.depth > maxDepth ? undefined : resolved(given, extraction.root);
+  if (schema === undefined) return undefined;
+  if ("const" in schema) return schema["const"];
+  const value = allowedValue(schema, extraction);
+  if (value !== undefined) return value;
+  if (extraction.question !== undefined) return schema["default"];
+  return Array.isArray(schema["type"]) && schema["type"].includes("null") ? null : undefined;
+}
+
+function allowedValue(schema: Schema, extraction: Extraction): unknown {
+  if (Array.isArray(schema["enum"])) return nearest(mentionsOf(schema["enum"], extraction.texts), extraction);
+  const branches = schema["anyOf"] ?? schema["oneOf"];
+  if (Array.isArray(branches)) return firstValue(branches, extraction);
+  switch (typeOf(schema)) {
+    case "object":
+      return objectOf(schema, extraction);
+    case "array":
+      return arrayOf(schema, extraction);
+    case "integer":
+    case "number":
+      return nearest(numbersOf(schema, extraction.texts), extraction);
+    case "boolean":
+      return truthOf(extraction);
+    case "null":
+      return null;
+    default:
+      return textFor(schema, extraction);
+  }
+}
+
+/** The first value that can be had, strictest kinds before text; null when it is allowed and nothing else can. */
+function firstValue(branches: readonly unknown[], extraction: Extraction): unknown {
+  const usable = branches.filter(isRecord);
+  const ranked = usable.toSorted((a, b) => Number(isText(a, extraction.root)) - Number(isText(b, extraction.root)));
+  for (const branch of ranked) {
+    const value = valueOf(branch, deeper(extraction));
+    if (value !== undefined && value !== null) return value;
+  }
+  return usable.some((branch) => branch["type"] === "null") ? null : undefined;
+}
+
+function isText(schema: Schema, root: Schema): boolean {
+  return typeOf(resolved(schema, root) ?? schema) === "string" && !("enum" in schema) && !("const" in schema);
+}
+
+function objectOf(schema: Schema, extraction: Extraction): unknown {
+  const properties = isRecord(schema["properties"]) ? schema["properties"] : {};
+  const required = new Set(Array.isArray(schema["required"]) ? schema["required"] : []);
+  const found: [string, unknown][] = [];
+  for (const [name, property] of Object.entries(properties)) {
+    const given = isRecord(property) ? property : {};
+    const usable = resolved(given, extraction.root) ?? given;
+    const described = `${separateWords(name)} ${textOf(usable["description"])}`;
+    // The name of a property says more of its value than the question does.
+    const wanted = [...wordsOf(described), ...wordsOf(described), ...extraction.wanted];
+    const inner = { ...deeper(extraction), name, described, wanted };
+    const value = valueOf(given, inner) ?? (required.has(name) ? lastResort(usable, extraction) : undefined);
+    if (value !== undefined && (required.has(name) || isAsked(usable, inner))) found.push([name, value]);
+  }
+  const complete = [...required].every((name) => found.some(([one]) => one === name));
+  const enough = found.length > 0 || required.size === 0 || extraction.question !== undefined;
+  return complete && enough ? Object.fromEntries(found) : undefined;
+}
+
+/** A required argument that the question does not name is its first allowed value, or false. */
+function lastResort(schema: Schema, { question }: Extraction): unknown {
+  if (question === undefined) return undefined;
+  if (Array.isArray(schema["enum"])) return schema["enum"][0];
+  return typeOf(schema) === "boolean" ? false : undefined;
+}
+
+/** An optional argument is given when the question speaks of it, or names one of its values. */
+function isAsked(schema: Schema, { question, name, texts }: Extraction): boolean {
+  if (question === undefined) return true;
+  if (Array.isArray(schema["enum"])) return mentionsOf(schema["enum"], texts).length > 0;
+  return holdsAll(question, name);
+}
+
+function arrayOf(schema: Schema, extraction: Extraction): unknown {
+  const given = isRecord(schema["items"]) ? schema["items"] : {};
+  const items = resolved(given, extraction.root) ?? given;
+  const values = distinct(itemsOf(items, extraction)).slice(0, numeric(schema["maxItems"]) ?? Infinity);
+  return values.length >= Math.max(1, numeric(schema["minItems"]) ?? 0) ? values : undefined;
+}
+
+function itemsOf(items: Schema, extraction: Extraction): readonly unknown[] {
+  const { texts, question } = extraction;
+  if (Array.isArray(items["enum"])) return mentionsOf(items["enum"], texts).map(({ value }) => value);
+  const type = typeOf(items);
+  if (type === "number" || type === "integer") return numbersOf(items, texts).map(({ value }) => value);
+  if (type === "string" && items["format"] === "date") return datesOf(texts).map(({ value }) => value);
+  if (type === "string" && question === undefined) {
+    const listed = texts.map(enumeration).find((parts) => parts.length > 1) ?? texts;
+    return listed.filter((part) => allowedText(part, items));
+  }
+  const each = texts.map((text) => valueOf(items, { ...deeper(extraction), texts: [text] }));
+  return each.filter((value) => value !== undefined);
+}
+
+interface Candidate<Value> extends Written<Value> {
+  readonly text: string;
+  /** Place of the text among the texts. */
+  readonly rank: number;
+}
+
+function candidates<Value>(
+  texts: readonly string[],
+  find: (text: string) => readonly Written<Value>[],
+): readonly Candidate<Value>[] {
+  return texts.flatMap((text, rank) => find(text).map((written) => ({ ...written, text, rank })));
+}
+
+function numbersOf(schema: Schema, texts: readonly string[]): readonly Candidate<number>[] {
+  return candidates(texts, writtenNumbers).filter(({ value }) => allowedNumber(value, schema, typeOf(schema)));
+}
+
+function datesOf(texts: readonly string[]): readonly Candidate<string>[] {
+  return candidates(texts, writtenDates);
+}
+
+/** The allowed values that the texts name, in their order there. */
+function mentionsOf(values: readonly unknown[], texts: readonly string[]): readonly Candidate<unknown>[] {
+  return candidates(texts, (text) =>
+    values.flatMap((value) => mentionOf(value, text) ?? []).toSorted((a, b) => a.start - b.start || b.end - a.end),
+  );
+}
+
+/** A text further back costs as much as this share of a wanted word. */
+const rankCost = 0.5;
+/** Letters at which a word is half as near. */
+const halfNear = 20;
+
+/** The value that stands nearest to most of the wanted words, and does not merely repeat the question. */
+function nearest<Value>(found: readonly Candidate<Value>[], { wanted }: Extraction): Value | undefined {
+  const scored = found.map((candidate) => {
+    const { text, start, end, rank, value } = candidate;
+    let near = 0;
+    for (const match of text.matchAll(/[\p{L}\p{N}]+/gu)) {
+      const at = match.index;
+      if (at >= start && at < end) continue;
+      const [word] = wordsOf(match[0]);
+      if (word === undefined) continue;
+      const distance = at >= end ? at - end : start - at - match[0].length;
+      const similarity = Math.max(0, ...wanted.map((want) => termSimilarity(word, new Set([want]))));
+      near += similarity >= minSimilarity ? similarity / (1 + Math.max(0, distance) / halfNear) : 0;
+    }
+    const repeats = wordsOf(String(value)).some((word) => wanted.includes(word)) ? 1 : 0;
+    return { value, score: near - rankCost * rank - repeats };
+  });
+  return scored.toSorted((a, b) => b.score - a.score)[0]?.value;
+}
+
+const denies = /\b(?:not?|never|cannot|without|none|neither|nor|disabled|forbidden|\w+n['’]t)\b|[不没未无禁]/iu;
+
+/** Whether the sentence nearest to the value's name affirms it; `undefined` when none speaks of it. */
+function truthOf({ texts, question, name, described, wanted }: Extraction): boolean | undefined {
+  if (question !== undefined) return holdsAll(question, name) ? true : undefined;
+  const about = described === "" ? wanted : wordsOf(described);
+  const best = texts.toSorted((a, b) => wordsHeld(b, about) - wordsHeld(a, about))[0];
+  return best === undefined || wordsHeld(best, about) === 0 ? undefined : !denies.test(best);
+}
+
+const formats: Readonly<Record<string, RegExp>> = {
+  email: /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/,
+  uri: /https?:\/\/[^\s"'<>()]*[\w/]/,
+  uuid: /\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b/i,
+  ipv4: /\b\d{1,3}(?:\.\d{1,3}){3}\b/,
+};
+
+/** Text of a format, else the sentence nearest to the value's name, else as much of the sentences as fits. */
+function textFor(schema: Schema, extraction: Extraction): string | undefined {
+  const { texts, question, name, described } = extraction;
+  if (question !== undefined) return argumentText(name, schema, question);
+  const format = textOf(schema["format"]);
+  if (format === "date") return nearest(datesOf(texts), extraction);
+  const form = formats[format];
+  if (form !== undefined) return texts.map((text) => form.exec(text)?.[0]).find((value) => value !== undefined);
+  if (format !== "") return undefined;
+  const about = wordsOf(described);
+  const ordered =
+    described === ""
+      ? [texts.join(" "), ...texts]
+      : texts.toSorted((a, b) => wordsHeld(b, about) - wordsHeld(a, about));
+  return ordered.find((text) => allowedText(text, schema));
+}
+
+/** Where a question holds a text argument, by the name of the argument; the first that fits. */
+const finders: readonly { readonly named: RegExp; readonly finds: RegExp }[] = [
+  { named: /e-?mail/i, finds: /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/ },
+  { named: /\bur[il]\b|link|website/i, finds: /https?:\/\/[^\s"'<>]+/ },
+  { named: /date|day/i, finds: /\d{4}-\d{2}-\d{2}|\btoday\b|\btomorrow\b|\byesterday\b|今天|明天|昨天/i },
+  { named: /expression|formula|equation/i, finds: /[\d(][\d\s.+\-*/^()%]*[+\-*/^%][\d\s.+\-*/^()%]*[\d)]/ },
+  { named: /\bid\b|identifier|number|code|sku/i, finds: /\b(?=[\w-]*\d)[\w-]{2,}\b/ },
+  {
+    named: /city|location|place|country|region|town|destination|address/i,
+    finds: /(?<=\b(?:in|at|for|of|to|from|near) )\p{Lu}[\p{L}'-]*(?:[ ,]+\p{Lu}[\p{L}'-]*)*/u,
+  },
+  {
+    named: /city|location|place|country|region|地/i,
+    finds: /(?<=在|查|查询|请问|^)[\p{Script=Han}]{2,4}?(?=[的今明昨现]|天气|$)/u,
+  },
+];
+
+/** A text argument of a tool: what its name or format tells it to be, a quoted text, or the whole question. */
+function argumentText(name: string, schema: Schema, question: string): string | undefined {
+  const findBy = (words: string) =>
+    finders.filter(({ named }) => named.test(words)).map(({ finds }) => finds.exec(question)?.[0].trim());
+  const quoted = /["“「『']([^"”」』']{1,200})["”」』'](?!\p{L})/u.exec(question)?.[1];
+  const found = [
+    ...findBy(`${name} ${textOf(schema["format"])}`),
+    quoted,
+    ...findBy(`${name.replace(/_/g, " ")} ${textOf(schema["description"])}`),
+    question.trim(),
+  ];
+  return found.find((value) => value !== undefined && allowedText(value, schema));
+}
+
+function wordsHeld(text: string, words: readonly string[]): number {
+  const found = new Set(wordsOf(text));
+  return words.filter((word) => termSimilarity(word, found) >= minSimilarity).length;
+}
+
+/** Whether a question holds all words of a name. */
+function holdsAll(question: string, name: string): boolean {
+  const found = new Set(terms(question));
+  const words = terms(separateWords(name));
+  return words.length > 0 && words.every((word) => found.has(word));
+}
+
+function separateWords(name: string): string {
+  return name.replace(/[_-]/g, " ").replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2");
+}
+
+function wordsOf(text: string): readonly string[] {
+  return terms(text).map(plainForm);
+}
+
+function deeper(extraction: Extraction): Extraction {
+  return { ...extraction, depth: extraction.depth + 1 };
+}
+
+function distinct(values: readonly unknown[]): readonly unknown[] {
+  return [...new Map(values.map((value) => [JSON.stringify(value), value])).values()];
+}

@@ -1,0 +1,52 @@
+/** The definition that a question like "What is X?" asks for, and how far a sentence gives it. */
+export interface Definition {
+  readonly subject: string;
+  /** 1 for "X is a …", less for looser forms, 0 for a sentence that says something else. The sentence is plain text. */
+  readonly strength: (sentence: string) => number;
+  /** Whether a text of many sentences defines the subject outright. */
+  readonly foundIn: (text: string) => boolean;
+}
+
+/** A longer subject is a question of another kind. */
+const maxWords = 6;
+
+const forms = [
+  /^\s*what(?: is|'s|’s| are| does)\s+(?:an? |the )?([^?]{1,60}?)(?: mean)?\s*\?*\s*$/i,
+  /^\s*(?:define|explain)\s+(?:an? |the )?([^?.]{1,60}?)\s*[?.]*\s*$/i,
+  /^\s*(?:请问)?什么是\s*([^?？]{1,30}?)\s*[?？]*\s*$/,
+  /^\s*(?:请问)?([^?？]{1,30}?)\s*(?:是|指的是|代表)什么(?:意思)?\s*[?？]*\s*$/,
+];
+
+/** Verbs that say what something is. */
+const outright =
+  "(?:is|are|was|were)\\s+(?:an?|the|one|any|where|when|what|how)\\b|(?:refers? to|means?|represents?|denotes?|stands? for|describes?)\\b|是指|指的是|指|是一[个种项组类段条份套些]|是由|代表|表示|即";
+/** Verbs that may. */
+const loose =
+  "(?:is|are|was|were)\\s+(?!not\\b|also\\b|only\\b|now\\b|often\\b|useful\\b|best\\b|like\\b|available\\b|required\\b|recommended\\b|in\\b|\\w+ed\\b)|(?:gives?|provides?|allows?|enables?|tracks?|records?|lets?|helps?)\\b|是(?!否)|为|允许|提供";
+
+/** The definition that a question asks for; `undefined` when it asks for something else. */
+export function definitionOf(question: string): Definition | undefined {
+  const subject = forms.map((form) => form.exec(question)?.[1]?.trim()).find((found) => found !== undefined);
+  if (subject === undefined || subject === "" || subject.split(/\s+/).length > maxWords) return undefined;
+  const [, head = subject, owner] = /^(.+?) of (.+)$/i.exec(subject) ?? [];
+  const belongs = owner === undefined ? "" : `(?: of ${literal(owner)})?`;
+  const named = `(?:[“"「*\`_]*)${literal(head)}${belongs}(?:[”"」*\`_]*)(?:\\s*(?:\\([^)]{0,60}\\)|（[^）]{0,60}）|,[^,.]{1,60},))?\\s*`;
+  const opening = "(?:(?:an?|the|in [^,.]{1,40}, (?:an?|the)?)\\s*|在[^，。]{1,40}[，,]\\s*|一[个种]\\s*)?";
+  const starts = new RegExp(`^${opening}${named}(?:(?<outright>${outright})|(?:${loose}))`, "i");
+  const anywhere = new RegExp(`(?:^|[.。!！]\\s*)[>*\\s-]*${opening}${named}(?:${outright})`, "im");
+  return {
+    subject,
+    strength: (sentence) => {
+      const found = starts.exec(sentence);
+      return found === null ? 0 : found.groups?.["outright"] === undefined ? 0.5 : 1;
+    },
+    foundIn: (text) => anywhere.test(text),
+  };
+}
+
+/** The subject in either number. */
+function literal(subject: string): string {
+  const stem = /[a-z]s$/i.test(subject) && !/ss$/i.test(subject) ? subject.slice(0, -1) : subject;
+  const escaped = stem.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`).replace(/\s+/g, String.raw`\s+`);
+  return /[a-z]$/i.test(stem) ? `${escaped}s?` : escaped;
+}

@@ -1,0 +1,75 @@
+import type { ModelInfo } from "../../contract/catalogue.js";
+
+/** The part that all engine calls share. Engines yield to the event loop at least every few milliseconds of work. */
+export interface EngineCall {
+  readonly model: ModelInfo;
+  /** Aborts when the caller has gone: the work is of no use to anybody then. */
+  readonly signal: AbortSignal;
+}
+
+/** Turns texts into vectors. */
+export interface EmbeddingEngine {
+  /** One vector a text, in their order, each of `dimension` finite numbers and of length 1. */
+  readonly embed: (
+    texts: readonly string[],
+    call: EngineCall & { readonly dimension: number },
+  ) => Promise<readonly Float32Array[]>;
+}
+
+export interface RerankCall extends EngineCall {
+  /** Most pieces that one document is cut into; what lies behind the last is not read. */
+  readonly maxChunksPerDocument: number;
+  /** Tokens that neighbouring pieces share. */
+  readonly overlapTokens: number;
+}
+
+/** Scores documents by what they say about a query. */
+export interface RerankEngine {
+  /** One score a document, 0 to 1, in the order of the documents. */
+  readonly score: (query: string, documents: readonly string[], call: RerankCall) => Promise<readonly number[]>;
+}
+
+/** A message as an engine reads it: a string's text is its only part. */
+export interface EngineMessage {
+  readonly role: "system" | "user" | "assistant";
+  readonly text: string;
+  /** Addresses of its images, `data:` or http(s), in order. */
+  readonly images: readonly string[];
+}
+
+/** A function that the caller offers. */
+export interface EngineTool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+export interface ChatPrompt {
+  readonly messages: readonly EngineMessage[];
+  readonly tools: readonly EngineTool[];
+  /** Whether the reply must be one JSON object. */
+  readonly json: boolean;
+  /** Whether to say what it thought before it answers. */
+  readonly thinks: boolean;
+}
+
+/** A reply before `stop` and `max_tokens` are applied, which the service does for every engine alike. */
+export interface ChatDraft {
+  readonly reasoning: string;
+  readonly content: string;
+  readonly toolCalls: readonly { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> }[];
+}
+
+/** Answers messages. */
+export interface ChatEngine {
+  readonly draft: (prompt: ChatPrompt, call: EngineCall) => Promise<ChatDraft>;
+}
+
+/** One engine for each kind of model. Each may be replaced by a real model behind the same interface. */
+export interface Engines {
+  readonly embedding: EmbeddingEngine;
+  readonly rerank: RerankEngine;
+  readonly chat: ChatEngine;
+  readonly vision: ChatEngine;
+}

@@ -1,0 +1,161 @@
+import { resolve } from "node:path";
+import type { ModelInfo } from "../../../contract/catalogue.js";
+import { OptionsError } from "../../../core/errors.js";
+import type { EmbeddingEngine, Engines, RerankEngine } from "../engines.js";
+import { pieces } from "../rerank/pieces.js";
+import { modelsIn, poolingOf } from "./model-folder.js";
+
+export interface NeuralModels {
+  readonly models: readonly ModelInfo[];
+  /** Engines that compute these models, and leave all others to `others`. */
+  readonly engines: (others: Engines) => Engines;
+}
+
+/** Tokens in a piece of a document that is reranked, beside the query. */
+const rerankPieceTokens = 400;
+
+const textsPerRun = 16;
+
+/**
+ * Real models from a folder. Weights are read when a model is first asked for, and stay.
+ * @throws {OptionsError} when the folder holds no model or the package that computes them is missing.
+ */
+export async function neuralModels(folder: string): Promise<NeuralModels> {
+  const models = await modelsIn(folder);
+  const transformers = await loadTransformers(resolve(folder));
+  const embedding = embeddingEngine(transformers, folder);
+  const rerank = rerankEngine(transformers);
+  const own = new Set(models.map(({ id }) => id));
+  return {
+    models,
+    engines: (others) => ({
+      ...others,
+      embedding: {
+        embed: (texts, call) => (own.has(call.model.id) ? embedding : others.embedding).embed(texts, call),
+      },
+      rerank: {
+        score: (query, documents, call) =>
+          (own.has(call.model.id) ? rerank : others.rerank).score(query, documents, call),
+      },
+    }),
+  };
+}
+
+function embeddingEngine({ pipeline }: Transformers, folder: string): EmbeddingEngine {
+  const loaded = new Map<string, Promise<(texts: readonly string[]) => Promise<Tensor>>>();
+  const load = async (id: string) => {
+    const [extract, pooling] = await Promise.all([pipeline("feature-extraction", id), poolingOf(folder, id)]);
+    return (texts: readonly string[]) => extract(texts, { pooling, normalize: true });
+  };
+  return {
+    embed: async (texts, { model: { id }, signal }) => {
+      const extract = await loadedOnce(loaded, id, () => load(id));
+      const vectors: Float32Array[] = [];
+      for (const run of runsOf(texts)) {
+        signal.throwIfAborted();
+        vectors.push(...rows(await extract(run)));
+      }
+      return vectors;
+    },
+  };
+}
+
+function rerankEngine({ AutoTokenizer, AutoModelForSequenceClassification }: Transformers): RerankEngine {
+  const loaded = new Map<string, Promise<(queries: readonly string[], texts: readonly string[]) => Promise<Tensor>>>();
+  const load = async (id: string) => {
+    const [tokenizer, model] = await Promise.all([
+      AutoTokenizer.from_pretrained(id),
+      AutoModelForSequenceClassification.from_pretrained(id),
+    ]);
+    return async (queries: readonly string[], texts: readonly string[]) => {
+      const inputs = tokenizer(queries, { text_pair: texts, padding: true, truncation: true });
+      return (await model(inputs)).logits.sigmoid();
+    };
+  };
+  return {
+    score: async (query, documents, { model: { id }, maxChunksPerDocument, overlapTokens, signal }) => {
+      const score = await loadedOnce(loaded, id, () => load(id));
+      const limits = { maxTokens: rerankPieceTokens, overlapTokens, maxPieces: maxChunksPerDocument };
+      const scores: number[] = [];
+      for (const document of documents) {
+        let best = 0;
+        for (const run of runsOf(pieces(document, limits))) {
+          signal.throwIfAborted();
+          const queries = run.map(() => query);
+          for (const [relevance = 0] of rows(await score(queries, run))) best = Math.max(best, relevance);
+        }
+        scores.push(best);
+      }
+      return scores;
+    },
+  };
+}
+
+/** A batch is padded to its longest text, and takes memory in proportion. */
+function runsOf(texts: readonly string[]): readonly (readonly string[])[] {
+  const count = Math.ceil(texts.length / textsPerRun);
+  return Array.from({ length: count }, (_, run) => texts.slice(run * textsPerRun, (run + 1) * textsPerRun));
+}
+
+/** A failure is not kept: the next request tries again. */
+function loadedOnce<Value>(kept: Map<string, Promise<Value>>, id: string, load: () => Promise<Value>): Promise<Value> {
+  const found = kept.get(id);
+  if (found) return found;
+  const loading = load();
+  kept.set(id, loading);
+  loading.catch(() => kept.delete(id));
+  return loading;
+}
+
+function rows({ data, dims }: Tensor): readonly Float32Array[] {
+  const [count = 0, width = 1] = dims;
+  const all = Float32Array.from(data);
+  return Array.from({ length: count }, (_, row) => all.slice(row * width, (row + 1) * width));
+}
+
+/** A tensor, as far as it is read here. */
+interface Tensor {
+  readonly data: ArrayLike<number>;
+  /** Rows, then numbers in a row. */
+  readonly dims: readonly number[];
+}
+
+/** The used part of `@huggingface/transformers`, version 3 and later. */
+interface Transformers {
+  readonly env: { allowRemoteModels: boolean; localModelPath: string };
+  readonly pipeline: (
+    task: "feature-extraction",
+    model: string,
+  ) => Promise<(texts: readonly string[], options: object) => Promise<Tensor>>;
+  readonly AutoTokenizer: {
+    readonly from_pretrained: (model: string) => Promise<(texts: readonly string[], options: object) => object>;
+  };
+  readonly AutoModelForSequenceClassification: {
+    readonly from_pretrained: (
+      model: string,
+    ) => Promise<(inputs: object) => Promise<{ readonly logits: { readonly sigmoid: () => Tensor } }>>;
+  };
+}
+
+// In a variable, so that the compiler does not look for a package that need not be there.
+const packageName = "@huggingface/transformers";
+
+/**
+ * The package, told to read models from a folder and from nowhere else.
+ * @throws {OptionsError} `missing-package` when it is not installed.
+ */
+async function loadTransformers(folder: string): Promise<Transformers> {
+  let transformers: Transformers;
+  try {
+    transformers = (await import(packageName)) as Transformers;
+  } catch (error) {
+    throw new OptionsError(
+      "missing-package",
+      `Models of a folder need the package ${packageName}, which cannot be loaded. Install it: npm install ${packageName}`,
+      { cause: error },
+    );
+  }
+  transformers.env.allowRemoteModels = false;
+  transformers.env.localModelPath = folder;
+  return transformers;
+}

@@ -1,0 +1,249 @@
+import { defaultTokens } from "../../../text/tokens/tokens.js";
+import { terms } from "../../../text/words/terms.js";
+import { definitionOf, type Definition } from "../definition.js";
+import type { RerankEngine } from "../engines.js";
+import { pauses } from "../pause.js";
+import { rarity } from "../rarity.js";
+import { pieces } from "./pieces.js";
+
+/** Pieces longer than this say too many things at once for one score. */
+const pieceTokens = 512;
+const minPieceTokens = 128;
+
+/** Scores documents by the query's words in them: their rarity, frequency, closeness and coverage. */
+export function lexicalRerank(): RerankEngine {
+  return {
+    score: async (query, documents, { model, maxChunksPerDocument, overlapTokens, signal }) => {
+      const pause = pauses(signal);
+      const prepared = prepareQuery(query);
+      const room = (model.maxInputTokens ?? Number.POSITIVE_INFINITY) - defaultTokens.count(query);
+      const limits = {
+        maxTokens: Math.max(minPieceTokens, Math.min(pieceTokens, room)),
+        overlapTokens,
+        maxPieces: maxChunksPerDocument,
+      };
+      const passages: IndexedPassage[] = [];
+      const owners: number[] = [];
+      for (const [owner, document] of documents.entries()) {
+        for (const piece of pieces(document, limits)) {
+          passages.push(indexPassage(piece, prepared));
+          owners.push(owner);
+          await pause();
+        }
+      }
+      const best = documents.map(() => 0);
+      for (const [index, score] of relevance(prepared, passages).entries()) {
+        const owner = owners[index] ?? 0;
+        best[owner] = Math.max(best[owner] ?? 0, score);
+      }
+      return best;
+    },
+  };
+}
+
+/** BM25's parameters; passages are short, so that repetition counts for more than in whole documents. */
+const saturation = 2;
+const lengthCorrection = 0.85;
+
+/** Passages that the static rarity counts for beside the given ones, so that the statistics of few passages stay sane. */
+const priorPassages = 60;
+
+/** Share of neighbouring query words standing together, beside the words themselves (Metzler and Croft, SIGIR 2005). */
+const phraseWeight = 0.6;
+/** Words at most this far apart count as standing together; the further, the less. */
+const nearTerms = 6;
+
+/** Share of the query that stands in the headings. */
+const headingWeight = 0.5;
+/** A heading that says what the query says and nothing else. */
+const sameHeadingWeight = 0.5;
+/** A sentence that defines what the query wants defined. */
+const definitionWeight = 0.8;
+
+/** Part of a score that is lost when a passage covers none of the query's weight. */
+const coverageShare = 0.1;
+
+/** A text as scoring reads it. */
+interface IndexedPassage {
+  readonly length: number;
+  /** Positions of the query's terms, rising. */
+  readonly positions: ReadonlyMap<string, readonly number[]>;
+  /** Distinct terms of each heading. */
+  readonly headings: readonly ReadonlySet<string>[];
+  readonly defines: boolean;
+}
+
+interface PreparedQuery {
+  /** Distinct terms, in the query's order. */
+  readonly terms: readonly string[];
+  /** Neighbours in the query. */
+  readonly pairs: readonly (readonly [string, string])[];
+  readonly definition: Definition | undefined;
+}
+
+function prepareQuery(query: string): PreparedQuery {
+  const definition = definitionOf(query);
+  const found = terms(definition?.subject ?? query);
+  const pairs = found.slice(1).map((term, index) => [found[index] ?? "", term] as const);
+  return {
+    terms: [...new Set(found)],
+    pairs: pairs.filter(([a, b]) => a !== b),
+    definition,
+  };
+}
+
+/** Reads a passage once, keeping only what the query asks about. */
+function indexPassage(text: string, query: PreparedQuery): IndexedPassage {
+  const wanted = new Set(query.terms);
+  const positions = new Map<string, number[]>();
+  const found = terms(text);
+  for (const [position, term] of found.entries()) {
+    if (!wanted.has(term)) continue;
+    const known = positions.get(term);
+    if (known) known.push(position);
+    else positions.set(term, [position]);
+  }
+  const headings = headingsOf(text).map((heading) => new Set(terms(heading)));
+  return { length: found.length, positions, headings, defines: query.definition?.foundIn(text) ?? false };
+}
+
+/**
+ * Scores how much each passage says about the query: 0 for nothing, near 1 for all of its words, often and close together. BM25
+ * over the given passages, its rarities smoothed by what is known of the words themselves, with shares for words
+ * that stand together, for headings, and for how much of the query is covered.
+ */
+function relevance(query: PreparedQuery, passages: readonly IndexedPassage[]): readonly number[] {
+  const meanLength = Math.max(1, sum(passages.map(({ length }) => length)) / Math.max(1, passages.length));
+  const frequencies = passages.map((passage) => saturated(query.terms, passage, meanLength));
+  const weights = termWeights(query.terms, frequencies);
+  const total = sum(weights.values());
+  if (total === 0) return passages.map(() => 0);
+  const pairTotal = sum(query.pairs.map((pair) => pairWeight(pair, weights)));
+  return passages.map((passage, index) => {
+    let words = 0;
+    let covered = 0;
+    for (const [term, frequency] of frequencies[index] ?? []) {
+      const weight = weights.get(term) ?? 0;
+      words += weight * frequency;
+      covered += weight;
+    }
+    if (words === 0) return 0;
+    const together = sum(query.pairs.map((pair) => pairWeight(pair, weights) * closeness(pair, passage.positions)));
+    const score =
+      words / total +
+      (pairTotal === 0 ? 0 : phraseWeight * (together / pairTotal)) +
+      headed(passage.headings, weights, total) +
+      (passage.defines ? definitionWeight : 0);
+    return squashed(score * (1 - coverageShare + (coverageShare * covered) / total));
+  });
+}
+
+/** BM25's part of each query term that the passage holds. A term of a heading counts as one more. */
+function saturated(
+  wanted: readonly string[],
+  { length, positions, headings }: IndexedPassage,
+  meanLength: number,
+): ReadonlyMap<string, number> {
+  const norm = saturation * (1 - lengthCorrection + (lengthCorrection * length) / meanLength);
+  const found = new Map<string, number>();
+  for (const term of wanted) {
+    const written = positions.get(term)?.length ?? 0;
+    if (written === 0) continue;
+    const count = written + (headings.some((heading) => heading.has(term)) ? 1 : 0);
+    found.set(term, (count * (saturation + 1)) / (count + norm));
+  }
+  return found;
+}
+
+/**
+ * Rarities of the query's terms. Passages were found by these very terms, the rarest above all, so that counting the
+ * passages with a term would take every telling one for common. A passage speaks on a term as loudly as its other
+ * terms say that it belongs here without it.
+ */
+function termWeights(
+  wanted: readonly string[],
+  frequencies: readonly ReadonlyMap<string, number>[],
+): ReadonlyMap<string, number> {
+  const counted = new Map(
+    wanted.map((term) => [
+      term,
+      termWeight(term, frequencies.filter((one) => one.has(term)).length, frequencies.length),
+    ]),
+  );
+  if (wanted.length < 2) return counted;
+  const scores = frequencies.map((one) => sum([...one].map(([term, value]) => value * (counted.get(term) ?? 0))));
+  return new Map(
+    wanted.map((term) => {
+      let all = 0;
+      let holding = 0;
+      for (const [index, one] of frequencies.entries()) {
+        const others = Math.max(0, (scores[index] ?? 0) - (counted.get(term) ?? 0) * (one.get(term) ?? 0));
+        all += others;
+        if (one.has(term)) holding += others;
+      }
+      return [term, termWeight(term, all === 0 ? 0 : (frequencies.length * holding) / all, frequencies.length)];
+    }),
+  );
+}
+
+function termWeight(term: string, holding: number, passages: number): number {
+  const known = rarity(term);
+  const held = holding + priorPassages * Math.exp(-5 * known);
+  return Math.sqrt(known) * Math.log(1 + (passages + priorPassages - held + 0.5) / (held + 0.5));
+}
+
+/** The query in the headings: the share of its weight in all of them, and how nearly one of them is the query. */
+function headed(headings: IndexedPassage["headings"], weights: ReadonlyMap<string, number>, total: number): number {
+  let any = 0;
+  for (const [term, value] of weights) if (headings.some((heading) => heading.has(term))) any += value;
+  if (any === 0) return 0;
+  const best = headings.reduce((most, heading) => {
+    const shared = [...heading].filter((term) => weights.has(term));
+    const covered = sum(shared.map((term) => weights.get(term) ?? 0)) / total;
+    return Math.max(most, covered * (shared.length / heading.size) ** 2);
+  }, 0);
+  return (headingWeight * any) / total + sameHeadingWeight * best;
+}
+
+function pairWeight([a, b]: readonly [string, string], weights: ReadonlyMap<string, number>): number {
+  return Math.min(weights.get(a) ?? 0, weights.get(b) ?? 0);
+}
+
+/** 1 for neighbours in the query's order, less for words further apart or the other way round, 0 beyond `nearTerms`. */
+function closeness([a, b]: readonly [string, string], positions: IndexedPassage["positions"]): number {
+  const first = positions.get(a);
+  const second = positions.get(b);
+  if (first === undefined || second === undefined) return 0;
+  let best = 0;
+  for (let i = 0, j = 0; i < first.length && j < second.length;) {
+    const gap = (second[j] ?? 0) - (first[i] ?? 0);
+    const distance = gap > 0 ? gap : 1 - gap;
+    if (distance <= nearTerms) best = Math.max(best, 1 / distance);
+    if (gap > 0) i++;
+    else j++;
+  }
+  return best;
+}
+
+/** Maps 0 and up onto 0 up to 1; a passage with every word once, scattered, comes to about a half. */
+function squashed(score: number): number {
+  return 1 - Math.exp(-0.7 * score);
+}
+
+function sum(values: Iterable<number>): number {
+  let total = 0;
+  for (const value of values) total += value;
+  return total;
+}
+
+/** Longest first line that is taken for the place of a passage in its document rather than for its text, in UTF-16 units. */
+const maxPlaceLength = 300;
+
+/** The headings of a passage: its first line when that stands alone, as parts of `Title > Heading`, and its own headings. */
+function headingsOf(text: string): readonly string[] {
+  const end = text.indexOf("\n");
+  const alone = end > 0 && end <= maxPlaceLength && /^\r?\n[ \t]*\r?\n/.test(text.slice(end, end + 80));
+  const place = alone ? text.slice(0, end).split(" > ") : [];
+  const own = text.match(/^[ \t]*#{1,6}[ \t]+.*$/gm) ?? [];
+  return [...place, ...own.map((line) => line.replace(/^[\s#]+/, "").replace(/\{#[^}]*\}\s*$/, ""))];
+}

@@ -1,0 +1,84 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import { invalidRequest, RequestFailure } from "../failure/request-failure.js";
+
+/** The key of who sends `Authorization: Bearer <key>` with one of the keys; refuses all others with 401. */
+export function authorizedKey(header: string | undefined, apiKeys: readonly string[]): string {
+  const token = /^Bearer +(\S+) *$/i.exec(header ?? "")?.[1];
+  if (token === undefined) throw unauthorized("Invalid token");
+  const found = apiKeys.find((key) => timingSafeEqual(digest(token), digest(key)));
+  if (found === undefined) throw unauthorized("Api key is invalid");
+  return found;
+}
+
+function unauthorized(message: string): RequestFailure {
+  return new RequestFailure("unauthorized", message, { headers: { "www-authenticate": "Bearer" } });
+}
+
+/** Equal lengths for the comparison, whatever was sent. */
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}
+
+/** Query parameters that are numbers. */
+const numbers: ReadonlySet<string> = new Set(["page_num", "page_size"]);
+/** Query parameters that may stand more than once. */
+const lists: ReadonlySet<string> = new Set(["filter.task_ids"]);
+
+/**
+ * A query as the fields of a request. What is no number stays the text that it is, and a parameter that stands twice a
+ * list, so that the operation's own checks refuse them by name.
+ */
+export function queryFields(query: Readonly<Record<string, readonly string[]>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(query).map(([name, values]) => [name, fieldValue(name, values)]));
+}
+
+function fieldValue(name: string, values: readonly string[]): unknown {
+  if (lists.has(name)) return values;
+  const [value = "", ...more] = values;
+  if (more.length > 0) return values;
+  return numbers.has(name) && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value;
+}
+
+/** Reads a request's JSON object, refusing it at the first byte past `maxBytes`. `whenEmpty` stands for no body at all. */
+export async function readJsonObject(
+  request: Request,
+  maxBytes: number,
+  whenEmpty?: Readonly<Record<string, unknown>>,
+): Promise<Readonly<Record<string, unknown>>> {
+  const declared = Number(request.headers.get("content-length") ?? 0);
+  if (declared > maxBytes) throw bodyTooLarge(maxBytes);
+  const text = await readText(request, maxBytes);
+  if (text.trim() === "" && whenEmpty !== undefined) return whenEmpty;
+  if (text.trim() === "") throw invalidRequest("The request body is empty; send a JSON object");
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw invalidRequest(`The request body is not valid JSON: ${error instanceof Error ? error.message : ""}`);
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw invalidRequest("The request body must be a JSON object");
+  }
+  return value as Readonly<Record<string, unknown>>;
+}
+
+async function readText(request: Request, maxBytes: number): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  if (request.body !== null) {
+    for await (const part of request.body as AsyncIterable<Uint8Array>) {
+      size += part.byteLength;
+      if (size > maxBytes) throw bodyTooLarge(maxBytes);
+      parts.push(part);
+    }
+  }
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(parts));
+  } catch {
+    throw invalidRequest("The request body is not UTF-8");
+  }
+}
+
+function bodyTooLarge(maxBytes: number): Error {
+  return new RequestFailure("too-large", `The request body must have at most ${maxBytes} bytes`);
+}

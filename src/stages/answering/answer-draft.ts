@@ -1,0 +1,200 @@
+import type { ChatEvent } from "../../core/ports.js";
+import { askableTrace } from "../../core/trace.js";
+import type {
+  Answer,
+  AnswerAccount,
+  AnswerEvent,
+  Citation,
+  ModelRequest,
+  Retrieved,
+  ToolExchange,
+  TraceStep,
+  Usage,
+} from "../../core/types.js";
+import { CitedText, type CitedPart } from "../../text/citations/cited-text.js";
+import type { Folded } from "../../text/prompt/fold-messages.js";
+import { isAbstention } from "../../text/prompt/prompt.js";
+import type { ClaimedSource } from "../../text/prompt/structured-reply.js";
+import { addUsage } from "../calls/model-request.js";
+import type { AnswerSources } from "./answer-sources.js";
+import type { RoundCall } from "./tools/run-tool-round.js";
+import type { ModelCall } from "./tools/toolbox.js";
+
+/** All events but the last, which the caller sends. */
+export type AnswerProgress = Exclude<AnswerEvent, { readonly type: "finish" | "error" }>;
+
+export type ChatFinish = Extract<ChatEvent, { readonly type: "finish" }>;
+
+/** The model's reply to one request. */
+export interface ModelReply {
+  /** Its text, without citation markers. */
+  readonly text: string;
+  readonly calls: readonly ModelCall[];
+  /** Its thinking before the text and the calls. */
+  readonly reasoning: string;
+  readonly finish: ChatFinish;
+}
+
+/** The parts of a finished answer that the draft does not know. */
+export interface AnswerEnding {
+  /** The model as the service named it. */
+  readonly model: string;
+  /** The last reply, without markers. */
+  readonly lastReply: string;
+  /** Present for an answer with a schema; `text` is what the reader saw. */
+  readonly structured?: { readonly answered: boolean; readonly value: unknown; readonly text: string };
+}
+
+/** Collects an answer while it is made. Every event passes through it once, so the whole matches the parts. */
+export class AnswerDraft {
+  readonly cited: CitedText;
+  /** All tool calls, as later turns read them. */
+  readonly exchanges: ToolExchange[] = [];
+  readonly #sources: AnswerSources;
+  readonly #citations: Citation[] = [];
+  readonly #warnings: string[] = [];
+  #usage: Usage = { inputTokens: 0, outputTokens: 0 };
+  #fold: string | undefined;
+  #citable = true;
+  readonly #retrieved: Retrieved;
+  readonly #requests: ModelRequest[] = [];
+  #unanswered: (() => ModelRequest) | undefined;
+  readonly #started = performance.now();
+
+  constructor(retrieved: Retrieved, sources: AnswerSources) {
+    this.cited = new CitedText(sources.checker);
+    this.#retrieved = retrieved;
+    this.#sources = sources;
+  }
+
+  warn(message: string): AnswerProgress {
+    this.#warnings.push(message);
+    return { type: "warning", message };
+  }
+
+  /** Turns a part of the reply into an event. */
+  tell(part: CitedPart): AnswerProgress {
+    if (part.type === "citation") this.#citations.push(part.citation);
+    if (part.type !== "stray-marker") return part;
+    return this.warn(`The answer cites source ${part.number}; there are ${this.#sources.size} sources`);
+  }
+
+  /** Records how the conversation was shortened for a request. */
+  fold({ foldedTurns, foldedRounds, droppedTurns, droppedRounds }: Folded): void {
+    if (foldedTurns + foldedRounds === 0) return;
+    this.#fold =
+      `shortened ${foldedTurns} earlier turns and ${foldedRounds} rounds of tools, ` +
+      `and left out ${droppedTurns} and ${droppedRounds} of them`;
+  }
+
+  /** Records a request to the model; `unanswered` describes it in case no reply ever comes. */
+  requestSent(unanswered: () => ModelRequest): void {
+    this.#unanswered = unanswered;
+  }
+
+  requestAnswered(request: ModelRequest, usage: Usage): void {
+    this.#unanswered = undefined;
+    this.#usage = addUsage(this.#usage, usage);
+    this.#requests.push(request);
+  }
+
+  /** Records the calls of a round of tools. */
+  remember(round: readonly RoundCall[]): void {
+    this.exchanges.push(...round.map(({ remembered }) => remembered));
+    this.#requests.push(...round.flatMap(({ requests }) => requests));
+    this.#citable &&= round.every(({ citable }) => citable);
+  }
+
+  /** Warns the reader about the last reply: it was cut, is empty, or makes claims that nothing backs. */
+  review({ text, calls, finish }: ModelReply): AnswerProgress[] {
+    const found: string[] = [];
+    if (calls.length > 0) found.push("The model called a tool after the last round; it was not run");
+    if (finish.reason === "length") {
+      found.push(`The answer was cut off at its length limit, after ${finish.usage.outputTokens} tokens`);
+    }
+    if (text.trim() === "") found.push("The model said nothing");
+    // Claims that rest on a tool's result have no source to cite.
+    if (this.#citable && !isAbstention(text)) {
+      for (const { sentence, cited } of this.cited.unbacked()) {
+        found.push(cited ? `Not found in the source it cites: ${sentence}` : `Without a citation: ${sentence}`);
+      }
+    }
+    return found.map((message) => this.warn(message));
+  }
+
+  /** Checks the citations of a structured answer, and warns about those that fail. */
+  *cite(claims: readonly ClaimedSource[]): Generator<AnswerProgress> {
+    const numbers = new Map<number, number>();
+    for (const claim of claims) {
+      const citation = this.#sources.checker.check(claim, "");
+      if (!citation) {
+        yield this.tell({ type: "stray-marker", number: claim.number });
+        continue;
+      }
+      const number = numbers.get(claim.number) ?? numbers.size + 1;
+      numbers.set(claim.number, number);
+      yield this.tell({ type: "citation", citation: { ...citation, number } });
+      if (!citation.supported) yield this.warn(`Not found in the source it cites: ${citation.quote}`);
+    }
+    if (this.#citable && !this.#citations.some(({ supported }) => supported)) {
+      yield this.warn("The answer has no citation that holds");
+    }
+  }
+
+  finish({ model, lastReply, structured }: AnswerEnding): Answer {
+    const retrieved = this.#retrieved;
+    const { text, plain } = structured ? { text: structured.text, plain: structured.text } : this.cited;
+    return {
+      question: retrieved.asked ?? retrieved.question,
+      text,
+      answered: structured?.answered ?? (lastReply.trim() !== "" && !isAbstention(lastReply)),
+      ...(structured?.value !== undefined && { value: structured.value }),
+      citations: this.#citations,
+      hits: this.#sources.hits,
+      trace: askableTrace(this.#trace()),
+      usage: addUsage(retrieved.usage, this.#usage),
+      account: this.account(),
+      model,
+      // Later turns get no markers: the next question comes with sources of other numbers.
+      turn: { role: "assistant", text: plain.trim(), ...(this.exchanges.length > 0 && { tools: this.exchanges }) },
+      warnings: this.#warnings,
+    };
+  }
+
+  #trace(): readonly TraceStep[] {
+    const fold: TraceStep[] =
+      this.#fold === undefined ? [] : [{ step: "fold", kept: this.#sources.chunkIds, dropped: [], note: this.#fold }];
+    return [...this.#retrieved.trace, ...this.#sources.steps, ...fold];
+  }
+
+  /** The account so far, as one object that can be written as JSON. */
+  account(): AnswerAccount {
+    const { question, asked, filter, history = [], requests: earlier = [] } = this.#retrieved;
+    const trace = this.#trace();
+    const requests = [...earlier, ...this.#requests, ...(this.#unanswered ? [this.#unanswered()] : [])];
+    const milliseconds: Record<string, number> = {};
+    const add = (step: string, time: number) => (milliseconds[step] = (milliseconds[step] ?? 0) + time);
+    for (const { step, milliseconds: time } of trace) if (time !== undefined) add(step, time);
+    // A step without an entry in the trace took as long as its requests.
+    const timed = new Set([...Object.keys(milliseconds), "answer"]);
+    for (const { step, milliseconds: time } of requests) if (!timed.has(step)) add(step, time);
+    add("answer", performance.now() - this.#started);
+    const costs = requests.map(({ cost }) => cost);
+    return {
+      asked: {
+        question: asked ?? question,
+        ...(asked !== undefined && { standalone: question }),
+        ...(filter && { filter }),
+        historyTurns: history.length,
+      },
+      trace: [...trace],
+      requests,
+      paid: {
+        ...requests.reduce(addUsage, { inputTokens: 0, outputTokens: 0 }),
+        ...(costs.every((cost) => cost !== undefined) && { cost: costs.reduce((sum, cost) => sum + cost, 0) }),
+        failedAttempts: requests.reduce((sum, { failedAttempts = [] }) => sum + failedAttempts.length, 0),
+      },
+      milliseconds,
+    };
+  }
+}

@@ -1,0 +1,105 @@
+import type { TokenCounter } from "../../core/ports.js";
+import { citationChecker, type CitationChecker } from "../../text/citations/check-citation.js";
+import { packSources, type Packed, type Passage } from "../../text/prompt/pack.js";
+import { renderSource } from "../../text/prompt/prompt.js";
+import type { Hit, TraceStep } from "../../core/types.js";
+
+export interface AddLimits {
+  /** The step's name in the trace. */
+  readonly step: string;
+  /** Maximum tokens of `content`. */
+  readonly maxTokens: number;
+  readonly tokens: TokenCounter;
+}
+
+export interface AddedSources {
+  /** For the model in this answer: the sources under their numbers. */
+  readonly content: string;
+  /** For later turns: where the sources came from. */
+  readonly summary: string;
+}
+
+/** The highest number that a citation marker can have. */
+export const maxSources = 999;
+/** Reserved for the line about known sources, and for numbers with more digits than the packer counted. */
+const lineTokens = 48;
+
+/** The numbered sources of an answer: those that came with the question, and those that tools found. */
+export class AnswerSources {
+  readonly checker: CitationChecker;
+  readonly #passages: Passage[];
+  readonly #given: number;
+  readonly #hits: Map<string, Hit>;
+  readonly #steps: TraceStep[];
+
+  constructor(hits: readonly Hit[], { passages, step }: Packed) {
+    this.#passages = [...passages];
+    this.#given = passages.length;
+    this.#hits = new Map(hits.map((hit) => [hit.chunk.id, hit]));
+    this.#steps = [step];
+    this.checker = citationChecker(this.#passages);
+  }
+
+  get size(): number {
+    return this.#passages.length;
+  }
+
+  /** All hits, from the search and from tools, each once. */
+  get hits(): readonly Hit[] {
+    return [...this.#hits.values()];
+  }
+
+  /** The chunks that sources are made of, in the order of the sources. */
+  get chunkIds(): readonly string[] {
+    return [...new Set(this.#passages.flatMap(({ hits }) => hits.map(({ chunk }) => chunk.id)))];
+  }
+
+  /** The trace steps that say what became of hits: the packing before the first request, and each search by a tool. */
+  get steps(): readonly TraceStep[] {
+    return this.#steps;
+  }
+
+  /**
+   * Takes in more hits, best first. A hit within a known source adds nothing: a source that came with the question is only
+   * mentioned, and one that a tool found is shown again, since its round may have been shortened meanwhile.
+   */
+  add(found: readonly Hit[], { step, maxTokens, tokens }: AddLimits): AddedSources {
+    const holders = found.map((hit) => this.#passages.find((passage) => holds(passage, hit)));
+    const known = [...new Set(holders.filter((passage) => passage !== undefined))];
+    const named = known.filter(({ number }) => number <= this.#given);
+    let left = maxTokens - lineTokens;
+    const shown = known.filter((passage) => {
+      if (passage.number <= this.#given || passage.tokens > left) return false;
+      left -= passage.tokens;
+      return true;
+    });
+
+    const fresh = found.filter((_, index) => holders[index] === undefined).slice(0, maxSources - this.size);
+    const { passages, step: packing } = packSources(fresh, { maxTokens: Math.max(0, left), tokens });
+    const added = passages.map((passage, index) => ({ ...passage, number: this.size + index + 1 }));
+    this.#passages.push(...added);
+    for (const hit of found) if (!this.#hits.has(hit.chunk.id)) this.#hits.set(hit.chunk.id, hit);
+    this.#steps.push({ ...packing, step, kept: this.chunkIds });
+
+    const again = named.length === 0 ? [] : [`Also found, and given before: ${named.map(mark).join(" ")}`];
+    const content = [...[...shown, ...added].map(renderSource), ...again].join("\n");
+    const uris = [...new Set([...known, ...added].map(({ uri }) => uri))];
+    return {
+      content: content === "" ? "Nothing was found." : content,
+      summary: uris.length === 0 ? "Nothing was found." : `Found passages of ${uris.join(", ")}`,
+    };
+  }
+}
+
+function holds({ uri, start, end, text }: Passage, { uri: ofHit, chunk }: Hit): boolean {
+  return (
+    uri === ofHit &&
+    start <= chunk.start &&
+    chunk.end <= end &&
+    text.slice(chunk.start - start, chunk.end - start) === chunk.text
+  );
+}
+
+function mark({ number }: Passage): string {
+  return `[${number}]`;
+}

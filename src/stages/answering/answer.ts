@@ -1,0 +1,104 @@
+import type { z } from "zod";
+import { asError, OptionsError, TransportError } from "../../core/errors.js";
+import { resolve } from "../../core/options.js";
+import { stage, type RunContext, type Stage } from "../../core/pipeline.js";
+import type { ChatModel } from "../../core/ports.js";
+import { type Source, untilAborted } from "../../core/stream.js";
+import type { Answer, AnswerEvent, Retrieved } from "../../core/types.js";
+import type { AnswerDraft } from "./answer-draft.js";
+import { AnswerOptions } from "./answer-options.js";
+import { maxSources } from "./answer-sources.js";
+import { composeAnswer } from "./compose-answer.js";
+import { answerStructure, repairMessageCount } from "./structured-answer.js";
+import { toolbox } from "./tools/toolbox.js";
+
+/**
+ * Answers each question from its hits and streams the answer as it is made: `retrieved`, then text, citations once they
+ * are checked, tool calls, warnings, and exactly one `finish` or `error`. Nothing is thrown while a question is being
+ * answered:
+ *
+ * - when the model or a stage before it fails, the `error` event carries that very error;
+ * - on an abort, it carries the caller's own reason, unchanged if that is an `Error`;
+ * - for a question that does not fit, it carries an `AnswerError`, before anything is sent.
+ *
+ * With a `schema` the answer is its `value`: text and citations come once the whole reply was read and fits. A reply that
+ * does not fit is shown to the model once with what is wrong; if the next one does not fit either, the `error` event
+ * carries an `AnswerError` (`schema`).
+ *
+ * Without hits and without tools to offer no model is asked: the answer is then the abstention in the question's language.
+ *
+ * @throws OptionsError when an option is out of range, two tools share a name, the schema has no JSON Schema, or the model
+ * takes fewer than 2 messages, or 4 with a schema.
+ */
+export function answer<Schema extends z.ZodType>(
+  model: ChatModel,
+  options: AnswerOptions & { readonly schema: Schema },
+): Stage<Retrieved, AnswerEvent<z.output<Schema>>>;
+export function answer(model: ChatModel, options?: AnswerOptions): Stage<Retrieved, AnswerEvent>;
+export function answer(model: ChatModel, options: AnswerOptions = {}): Stage<Retrieved, AnswerEvent> {
+  const settings = resolve("answer", AnswerOptions, options);
+  const structure = settings.schema && answerStructure(settings.schema);
+  const minMessages = structure ? 2 + repairMessageCount : 2;
+  if (model.maxMessages < minMessages) {
+    throw new OptionsError(
+      "options",
+      `answer: ${model.model} takes ${model.maxMessages} messages, at least ${minMessages} are needed`,
+    );
+  }
+  const tools = toolbox(settings.tools, settings.approve);
+
+  async function* answerOne(retrieved: Retrieved, context: RunContext): AsyncGenerator<AnswerEvent> {
+    let last: AnswerEvent;
+    let draft: AnswerDraft | undefined;
+    const onDraft = (made: AnswerDraft) => void (draft = made);
+    const events = composeAnswer(retrieved, { model, settings, structure, tools, context, onDraft });
+    try {
+      for (;;) {
+        context.signal.throwIfAborted();
+        const next = await events.next();
+        if (next.done) {
+          last = { type: "finish", answer: next.value };
+          break;
+        }
+        yield next.value;
+      }
+    } catch (thrown) {
+      last = { type: "error", error: asError(thrown), ...(draft && { account: draft.account() }) };
+    } finally {
+      // Closes the model's stream and the tools still running, also when the reader leaves early.
+      await events.return(undefined as never);
+    }
+    yield last;
+  }
+
+  return stage(
+    "answer",
+    async function* (source, context) {
+      let answered = false;
+      try {
+        for await (const retrieved of untilAborted(source, context.signal)) {
+          yield* answerOne(retrieved, context);
+          answered = true;
+          if (context.signal.aborted) return;
+        }
+      } catch (thrown) {
+        if (!answered) yield { type: "error", error: asError(thrown) };
+        else if (!context.signal.aborted) throw thrown;
+      }
+    },
+    { takes: { hits: maxSources } },
+  );
+}
+
+/**
+ * Reads one question's events to the end and returns the whole answer.
+ *
+ * @throws the error of an `error` event, unchanged; TransportError (`truncated`) when the events end without a last one.
+ */
+export async function collectAnswer<Value>(events: Source<AnswerEvent<Value>>): Promise<Answer<Value>> {
+  for await (const event of events) {
+    if (event.type === "finish") return event.answer;
+    if (event.type === "error") throw event.error;
+  }
+  throw new TransportError("truncated", "The answer's events ended without a finish or error event");
+}

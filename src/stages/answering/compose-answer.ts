@@ -1,0 +1,162 @@
+import { AnswerError } from "../../core/errors.js";
+import type { RunContext } from "../../core/pipeline.js";
+import type { ChatModel } from "../../core/ports.js";
+import type { Answer, Document, Hit, Retrieved, ToolExchange, Turn } from "../../core/types.js";
+import { longestStart } from "../../text/blocks/cut-text.js";
+import { foldMessages } from "../../text/prompt/fold-messages.js";
+import type { ToolRound } from "../../text/prompt/tool-messages.js";
+import { packSources } from "../../text/prompt/pack.js";
+import { abstentionFor, callFirst, renderSourcedQuestion, systemPrompt } from "../../text/prompt/prompt.js";
+import { remainingTime } from "../calls/timed-calls.js";
+import { allocateContext } from "./allocate-context.js";
+import { AnswerDraft, type AnswerProgress, type ModelReply } from "./answer-draft.js";
+import type { ResolvedAnswerOptions } from "./answer-options.js";
+import { AnswerSources } from "./answer-sources.js";
+import { askModel } from "./ask-model.js";
+import { type AnswerStructure, type BadReply, repairMessages, repairTokens } from "./structured-answer.js";
+import { runToolRound, withIds } from "./tools/run-tool-round.js";
+import type { Toolbox } from "./tools/toolbox.js";
+
+export interface AnswerParts {
+  readonly model: ChatModel;
+  readonly settings: ResolvedAnswerOptions;
+  /** Present when the answer is to be a value. */
+  readonly structure: AnswerStructure | undefined;
+  readonly tools: Toolbox;
+  readonly context: RunContext;
+  /** Receives the draft as soon as there is one: if the answer fails, the draft knows what was spent. */
+  readonly onDraft: (draft: AnswerDraft) => void;
+}
+
+/** Makes one answer: yields its events as it is made and returns it whole. Throws if it cannot be made. */
+export async function* composeAnswer(
+  retrieved: Retrieved,
+  { model, settings, structure, tools, context, onDraft }: AnswerParts,
+): AsyncGenerator<AnswerProgress, Answer> {
+  const { question, hits } = retrieved;
+  const { tokens } = model;
+  yield { type: "retrieved", hits, trace: retrieved.trace };
+
+  const history = (retrieved.history ?? []).map((turn) => withServiceNames(turn, tools));
+  const mustCallFirst = settings.toolUse === "required" && tools.offered.length > 0;
+  const instructions = [settings.instructions, ...(mustCallFirst ? [callFirst] : [])].join("\n\n");
+  const system = structure?.systemPrompt(instructions) ?? systemPrompt(question, instructions);
+  const shares = allocateContext(model, settings, {
+    system,
+    question,
+    history,
+    tools: tools.offered,
+    repairTokens: structure ? repairTokens : 0,
+  });
+  const documents = await documentsAround(hits, settings);
+  context.signal.throwIfAborted();
+  const widen = { documents, maxTokens: settings.widenTotalTokens };
+  const packed = packSources(hits, { maxTokens: shares.sources, tokens, widen });
+  const { passages } = packed;
+  const sources = new AnswerSources(hits, packed);
+  const draft = new AnswerDraft(retrieved, sources);
+  onDraft(draft);
+  if (tools.withheld.length > 0) {
+    yield draft.warn(`Withheld, since they write and there is no approve: ${tools.withheld.join(", ")}`);
+  }
+
+  if (passages.length === 0 && tools.offered.length === 0) {
+    const lastReply = abstentionFor(question);
+    for (const part of draft.cited.push(lastReply)) yield draft.tell(part);
+    return draft.finish({ model: model.model, lastReply });
+  }
+
+  const ask = renderSourcedQuestion({ sources: passages, question });
+  const rounds: ToolRound[] = [];
+  const form = model.toolMessages ? { toolMessages: model.toolMessages } : {};
+  let bad: BadReply | undefined;
+  // An earlier answer may repeat documents: what they said is not trusted because the model says it.
+  const isUntrustedFromStart = hits.length > 0 || history.some(({ role }) => role === "assistant");
+
+  for (;;) {
+    const offered = bad === undefined && rounds.length < settings.maxRounds ? tools.offered : [];
+    const repair = bad ? repairMessages(bad, question, tokens) : [];
+    const folded = foldMessages(
+      { system, history, ask, rounds },
+      { maxMessages: model.maxMessages - repair.length, maxTokens: shares.conversation, tokens, ...form },
+    );
+    draft.fold(folded);
+    const reply = yield* askModel(model, draft, {
+      request: {
+        messages: [...folded.messages, ...repair],
+        maxTokens: shares.reply,
+        // Services differ in whether a reply in JSON may be a tool call.
+        ...(structure && offered.length === 0 && { format: "json" as const }),
+        ...(offered.length > 0 && { tools: offered }),
+        ...(settings.temperature !== undefined && { temperature: settings.temperature }),
+      },
+      call: { signal: context.signal, ...remainingTime(context) },
+      readsWrittenCalls: tools.size > 0,
+      streamsText: structure === undefined,
+    });
+    if (reply.calls.length > 0 && offered.length > 0) {
+      const calls = withIds(reply.calls, new Set(draft.exchanges.map(({ id }) => id)));
+      const { filter } = retrieved;
+      const roundTokens = shares.results;
+      const untrusted = isUntrustedFromStart || rounds.length > 0;
+      const options = { tools, untrusted, settings, roundTokens, tokens, sources, filter, context };
+      const round = yield* runToolRound(calls, options);
+      draft.remember(round);
+      // Thinking is longer than what it led to: in full it would push out the very results that it asked for.
+      const fits = (start: string) => tokens.count(start) <= shares.results / 2;
+      rounds.push({
+        text: reply.text,
+        tools: round.map(({ exchange }) => withServiceName(exchange, tools)),
+        ...(model.replaysReasoning && { reasoning: longestStart(reply.reasoning, fits) }),
+      });
+      continue;
+    }
+    if (mustCallFirst && bad === undefined && rounds.length === 0) {
+      yield draft.warn("The model should have called a tool first, but called none");
+    }
+    if (!structure) {
+      yield* draft.review(reply);
+      return draft.finish({ model: reply.finish.model, lastReply: reply.text });
+    }
+    const read = await structure.read(reply.text);
+    if (!("problem" in read)) {
+      const text = read.answered ? read.text : abstentionFor(question);
+      yield { type: "text-delta", text };
+      if (read.answered) yield* draft.cite(read.sources);
+      return draft.finish({ model: reply.finish.model, lastReply: text, structured: { ...read, text } });
+    }
+    if (bad) throw misfit(reply, read.problem);
+    bad = { text: reply.text, problem: read.problem };
+  }
+}
+
+/** Reads the documents of hits that can be widened, by uri; none when the hits alone fill the room. */
+async function documentsAround(
+  hits: readonly Hit[],
+  { documents, widenTotalTokens }: ResolvedAnswerOptions,
+): Promise<ReadonlyMap<string, Document>> {
+  const found = hits.reduce((total, { chunk }) => total + chunk.tokens, 0);
+  const wanted = documents && found < widenTotalTokens ? hits.filter(isPart) : [];
+  const uris = [...new Set(wanted.map(({ uri }) => uri))];
+  const read = await Promise.all(uris.map(async (uri) => [uri, await documents?.document(uri)] as const));
+  return new Map(read.flatMap(([uri, document]) => (document ? [[uri, document] as const] : [])));
+}
+
+function isPart({ chunk: { start, end, parent } }: Hit): boolean {
+  return parent !== undefined && (parent.start < start || parent.end > end);
+}
+
+function misfit({ text, finish: { model, reason, usage } }: ModelReply, problem: string): AnswerError {
+  const cut = reason === "length" ? ` The limit cut it after ${usage.outputTokens} tokens: raise answerTokens.` : "";
+  const message = `${model} was asked twice, and its reply still cannot be used. ${problem}${cut}`;
+  return new AnswerError("schema", message, { text });
+}
+
+function withServiceName(exchange: ToolExchange, tools: Toolbox): ToolExchange {
+  return { ...exchange, name: tools.nameFor(exchange.name) };
+}
+
+function withServiceNames(turn: Turn, tools: Toolbox): Turn {
+  if (turn.role !== "assistant" || !turn.tools) return turn;
+  return { ...turn, tools: turn.tools.map((exchange) => withServiceName(exchange, tools)) };
+}

@@ -1,0 +1,57 @@
+import { z } from "zod";
+import type { Filter } from "../../core/filter.js";
+import { resolve } from "../../core/options.js";
+import { type Findings, type Tool, tool } from "../../core/tool.js";
+
+export const SearchToolOptions = z.strictObject({
+  /** The tool's name for the model. Default: `search_documents`. */
+  name: z.string().min(1).default("search_documents"),
+  /** Tells the model when to use it. Default: when the given sources hold only a part of the answer, or nothing of it. */
+  description: z
+    .string()
+    .min(1)
+    .default(
+      "Searches the documents for further passages. Use it when the sources that you were given do not hold the answer, or " +
+        "only a part of it: put what is missing in words that a passage on it would have. What it finds comes as further " +
+        "numbered sources, to be cited like the others.",
+    ),
+  /** Maximum passages per search, 1 to 100. Default: 6. */
+  limit: z.int().min(1).max(100).default(6),
+  /** Maximum time per search, in milliseconds, 1 to 3,600,000. Default: 30,000. */
+  timeoutMs: z.int().min(1).max(3_600_000).default(30_000),
+});
+export type SearchToolOptions = z.input<typeof SearchToolOptions>;
+
+/** Anything that can be searched for passages: a knowledge base, or a part of one that `scoped` returned. */
+export interface PassageSearch {
+  readonly search: (
+    query: string,
+    call: { readonly limit: number; readonly signal: AbortSignal; readonly filter?: Filter },
+  ) => Promise<Findings>;
+}
+
+/**
+ * Makes the search a tool, so that a model can look for what it misses. The passages it finds, within the question's
+ * filter and scope, join the numbered sources of the answer, and citations of them are checked like any other. They are
+ * untrusted text, and whoever approves a later call of a tool that writes is told so.
+ *
+ * To search in another way, pass a function: `searchTool({ search: (query, call) => kb.search(query, { ...call, rerank: 40 }) })`.
+ *
+ * @throws OptionsError when an option is out of range.
+ */
+export function searchTool(
+  documents: PassageSearch,
+  options: SearchToolOptions = {},
+): Tool<{ query: string }, Findings> {
+  const { name, description, limit, timeoutMs } = resolve("searchTool", SearchToolOptions, options);
+  return tool({
+    name,
+    description,
+    input: z.object({
+      query: z.string().trim().min(1).max(2000).describe("What to look for, as a question or in keywords"),
+    }),
+    run: ({ query }, context) => documents.search(query, { ...context, limit }),
+    sources: true,
+    timeoutMs,
+  });
+}

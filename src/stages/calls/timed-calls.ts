@@ -1,0 +1,103 @@
+import { TransportError, type TransportErrorCode } from "../../core/errors.js";
+import type { RunContext } from "../../core/pipeline.js";
+import type { CallOptions, ChatModel, ChatRequest } from "../../core/ports.js";
+import { unlessAborted, untilAborted } from "../../core/stream.js";
+import type { FailedAttempt, Usage } from "../../core/types.js";
+import { withAbortedAttempt } from "./model-request.js";
+
+/** The run's remaining time as the `deadlineMs` of a call, at least 1; empty when the run has no deadline. */
+export function remainingTime({ deadlineAt }: Pick<RunContext, "deadlineAt">): Pick<CallOptions, "deadlineMs"> {
+  return deadlineAt === undefined ? {} : { deadlineMs: Math.max(1, Math.floor(deadlineAt - performance.now())) };
+}
+
+/** How long a call may take that the run can do without. */
+export interface StepTime {
+  /** Default: as long as the run has time. */
+  readonly timeoutMs?: number;
+  /** Reserved for later stages when the run has a deadline. */
+  readonly reserveMs: number;
+}
+
+type OptionalReply<T> = { readonly failedAttempts: readonly FailedAttempt[] } & (
+  | { readonly value: T }
+  /** Why there is no value, for the trace. */
+  | { readonly problem: string }
+);
+
+/**
+ * Makes a call that the run can do without. A service that fails or takes too long is a `problem`, not an error.
+ *
+ * @throws what somebody has to fix: a key or model that the service rejects, a request that it refuses, a bug.
+ */
+export async function optionalCall<T>(
+  model: string,
+  { timeoutMs = Infinity, reserveMs }: StepTime,
+  { signal, deadlineAt = Infinity }: Pick<RunContext, "signal" | "deadlineAt">,
+  call: (options: CallOptions & { readonly signal: AbortSignal }) => Promise<T>,
+): Promise<OptionalReply<T>> {
+  signal.throwIfAborted();
+  const failedAttempts: FailedAttempt[] = [];
+  const deadlineMs = Math.floor(Math.min(timeoutMs, deadlineAt - performance.now() - reserveMs));
+  if (deadlineMs < 1) return { problem: "no time left", failedAttempts };
+  // A model that ignores its deadline must not use up the time reserved for later stages.
+  const overdue = deadlineMs < Infinity ? AbortSignal.timeout(deadlineMs) : undefined;
+  const either = overdue ? AbortSignal.any([signal, overdue]) : signal;
+  const onFailedAttempt = (attempt: FailedAttempt) => void failedAttempts.push(attempt);
+  try {
+    const options = { signal: either, onFailedAttempt, ...(overdue && { deadlineMs }) };
+    return { value: await unlessAborted(call(options), either), failedAttempts };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (overdue?.aborted) {
+      return {
+        problem: `${model} took more than ${deadlineMs} ms`,
+        failedAttempts: withAbortedAttempt(failedAttempts),
+      };
+    }
+    if (!isTransient(error)) throw error;
+    return { problem: `${model} failed (${error.code}: ${error.message})`, failedAttempts };
+  }
+}
+
+export type ShortReply = { readonly failedAttempts: readonly FailedAttempt[] } & (
+  | { readonly text: string; readonly usage: Usage }
+  | { readonly problem: string; readonly usage?: Usage }
+);
+
+/** Asks a model for one short reply that the run can do without. Throws as `optionalCall` does. */
+export async function askOnce(
+  model: ChatModel,
+  request: ChatRequest,
+  time: StepTime,
+  context: RunContext,
+): Promise<ShortReply> {
+  const reply = await optionalCall(model.model, time, context, async (call) => {
+    let text = "";
+    for await (const event of untilAborted(model.stream(request, call), call.signal)) {
+      if (event.type === "text-delta") text += event.text;
+      if (event.type === "finish") return { text, reason: event.reason, usage: event.usage };
+    }
+    throw new TransportError("truncated", `${model.model} ended its stream without a finish event`);
+  });
+  if ("problem" in reply) return reply;
+  const { failedAttempts, value } = reply;
+  const { text, reason, usage } = value;
+  if (reason === "length") return { problem: "the reply was cut off at its token limit", usage, failedAttempts };
+  if (text.trim() === "") return { problem: "the model said nothing", usage, failedAttempts };
+  return { text, usage, failedAttempts };
+}
+
+/** Failures of the service or the network, which the next call may not meet. All others need a fix. */
+const transientCodes: ReadonlySet<TransportErrorCode> = new Set([
+  "rate-limited",
+  "upstream",
+  "network",
+  "timeout",
+  "reply",
+  "truncated",
+  "ambiguous",
+]);
+
+function isTransient(error: unknown): error is TransportError {
+  return error instanceof TransportError && (error.retryable || transientCodes.has(error.code));
+}

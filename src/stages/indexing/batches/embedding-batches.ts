@@ -1,0 +1,117 @@
+import type { Embedder } from "../../../core/ports.js";
+import { embeddingText, keyOfText } from "../../../text/chunking/chunk-identity.js";
+import type { Chunk, Embedded } from "../../../core/types.js";
+
+/** The result of embedding a text: its vector, the error, or neither yet. Shared by all chunks with that text. */
+export interface TextOutcome {
+  vector?: Float32Array;
+  /** Whether the vector was stored meanwhile, and nothing was sent for it. */
+  isReused?: boolean;
+  error?: Error;
+}
+
+/** A text that waits to be sent to the embedder. */
+export interface PendingText {
+  readonly text: string;
+  readonly tokens: number;
+  readonly outcome: TextOutcome;
+}
+
+export interface EmbeddingBatch<C> {
+  /** In the order of the source. `fresh`: this batch sends the chunk's text. */
+  readonly chunks: readonly { readonly chunk: C; readonly outcome: TextOutcome; readonly fresh: boolean }[];
+  /** The texts to send; may be empty. */
+  readonly texts: readonly PendingText[];
+}
+
+export interface BatchLimits {
+  readonly texts: number;
+  readonly tokens: number;
+  /** The size of the texts as a JSON array in UTF-8. */
+  readonly bytes: number;
+}
+
+/** The limits of one call: those of the embedder, or lower ones when the options ask for them. */
+export function batchLimits(
+  embedder: Pick<Embedder, "maxBatchTexts" | "maxBatchTokens">,
+  wanted: {
+    readonly batchTexts?: number | undefined;
+    readonly batchTokens?: number | undefined;
+    readonly batchBytes: number;
+  },
+): BatchLimits {
+  return {
+    texts: Math.min(wanted.batchTexts ?? Infinity, embedder.maxBatchTexts),
+    tokens: Math.min(wanted.batchTokens ?? Infinity, embedder.maxBatchTokens ?? Infinity),
+    bytes: wanted.batchBytes,
+  };
+}
+
+export interface PackOptions {
+  readonly limits: BatchLimits;
+  readonly space: string;
+  /** How many texts to remember the outcome of, so that an equal text is not sent again. */
+  readonly rememberTexts: number;
+}
+
+/**
+ * Groups chunks into batches within all three limits; a text over a limit goes alone. A chunk that already has a vector of
+ * the space, or whose text is already in a batch, adds nothing to be sent.
+ */
+export async function* packBatches<C extends Chunk>(
+  source: AsyncIterable<C>,
+  { limits, space, rememberTexts }: PackOptions,
+): AsyncGenerator<EmbeddingBatch<C>> {
+  const remembered = new Map<string, TextOutcome>();
+  // Chunks that need no sending cost memory all the same, so their number is limited too.
+  const maxChunks = Math.max(256, 4 * Math.min(limits.texts, 2048));
+  let chunks: { chunk: C; outcome: TextOutcome; fresh: boolean }[] = [];
+  let texts: PendingText[] = [];
+  let tokens = 0;
+  let bytes = 1;
+  const take = (): EmbeddingBatch<C> => {
+    const full = { chunks, texts };
+    chunks = [];
+    texts = [];
+    tokens = 0;
+    bytes = 1;
+    return full;
+  };
+
+  for await (const chunk of source) {
+    if (chunks.length >= maxChunks) yield take();
+    if (hasVector(chunk, space)) {
+      chunks.push({ chunk, outcome: { vector: chunk.vector }, fresh: false });
+      continue;
+    }
+    const text = embeddingText(chunk);
+    const key = keyOfText(text);
+    const known = remembered.get(key);
+    if (known) {
+      chunks.push({ chunk, outcome: known, fresh: false });
+      continue;
+    }
+    const size = jsonBytes(text);
+    const fits = tokens + chunk.tokens <= limits.tokens && bytes + size <= limits.bytes;
+    if (!fits && texts.length > 0) yield take();
+    const outcome: TextOutcome = {};
+    if (rememberTexts > 0) remembered.set(key, outcome);
+    if (remembered.size > rememberTexts) remembered.delete(remembered.keys().next().value!);
+    chunks.push({ chunk, outcome, fresh: true });
+    texts.push({ text, tokens: chunk.tokens, outcome });
+    tokens += chunk.tokens;
+    bytes += size;
+    // A full batch leaves at once: the next chunk may take a while to come.
+    if (texts.length >= limits.texts) yield take();
+  }
+  if (chunks.length > 0) yield take();
+}
+
+function hasVector<C extends Chunk>(chunk: C, space: string): chunk is C & Embedded<C> {
+  return "vector" in chunk && "space" in chunk && chunk.space === space && chunk.vector instanceof Float32Array;
+}
+
+/** The size of a text in a JSON array in UTF-8, with the comma or bracket after it. */
+function jsonBytes(text: string): number {
+  return Buffer.byteLength(JSON.stringify(text)) + 1;
+}

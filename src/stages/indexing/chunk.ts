@@ -1,0 +1,208 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { z } from "zod";
+import { OptionsError } from "../../core/errors.js";
+import { resolve } from "../../core/options.js";
+import { type RunContext, type Stage, stage } from "../../core/pipeline.js";
+import type { Embedder, TokenCounter } from "../../core/ports.js";
+import type { Source } from "../../core/stream.js";
+import type { SplitOptions } from "../../text/chunking/cuts.js";
+import { measureText } from "../../text/chunking/measure-text.js";
+import {
+  type EmbedTexts,
+  SemanticCuts,
+  sentenceDistances,
+  type SentenceLimit,
+} from "../../text/chunking/semantic-cuts.js";
+import { splitBy, splitInSteps, type Strategy } from "../../text/chunking/split.js";
+import { defaultTokens } from "../../text/tokens/tokens.js";
+import { withinMargin } from "../../text/tokens/token-margin.js";
+import type { Chunk, Document, DocumentChunk } from "../../core/types.js";
+import { sentenceEmbedding } from "./embed-sentences.js";
+import { splitOnWorker, type SplitOnWorkerOptions, SplittingThread } from "./splitting/split-on-worker.js";
+
+/** The model that chunks are made for: any embedder will do. */
+export interface ChunkTarget {
+  /** Maximum tokens of one text. */
+  readonly maxInputTokens: number;
+  readonly tokens: TokenCounter;
+  /** Tokens that the model counts per token of `tokens`; see `Embedder`. Default: 1. */
+  readonly tokenMargin?: number;
+}
+
+export const ChunkOptions = z.strictObject({
+  /** The embedder that the chunks are for: its limit holds for every chunk, by its own counter. Default: none, and tokens of cl100k_base. */
+  for: z.custom<ChunkTarget>(isChunkTarget, { error: "must be an embedder, or { maxInputTokens, tokens }" }).optional(),
+  /** Maximum tokens of a chunk with its context line, 16 to the embedder's limit. Default: 384, or the limit if that is less. */
+  maxTokens: z.int().min(16).optional(),
+  /** Tokens repeated from the end of a chunk where a block had to be cut, 0 to a quarter of maxTokens; more has no effect. Default: 32. */
+  overlapTokens: z.int().min(0).default(32),
+  /**
+   * Maximum tokens of a chunk's parent, the wider span to read when the chunk is not enough: the largest section around it
+   * that fits, else a window of the text around it. 0: no parents. Default: 1024.
+   */
+  parentTokens: z.int().min(0).default(1024),
+  /**
+   * Where chunks end. `structure`: between headings, blocks, sentences and lines, in this order. `fixed`: where they are
+   * full. `sentence-window`: after each sentence, with the three on either side as parent. `semantic`: where the meaning
+   * changes most between two sentences, according to `embedder`; each sentence is embedded for this, beside the chunks, and
+   * counts towards tokens, requests and budget. A run after a stopped one embeds the sentences of unfinished documents
+   * again, and a changed document embeds all of its sentences.
+   *
+   * Take `structure` unless you have measured. Of the answers in SQuAD and CMRC articles, ranked by words and read in a
+   * budget of 512 tokens, `fixed` finds 1 to 6 of 100 fewer at the same size, `sentence-window` 1 to 3 fewer than
+   * `structure` at 128 tokens with two to three times the chunks, and `semantic` about as many, for all that it embeds
+   * (`benchmarks/spans.ts`). Default: `structure`.
+   */
+  strategy: z.enum(["structure", "fixed", "sentence-window", "semantic"]).default("structure"),
+  /** Compares sentences for `semantic`; other strategies ignore it. Default: `for`, if that is an embedder. */
+  embedder: z.custom<Embedder>(isEmbedder, { error: "must be an embedder" }).optional(),
+});
+export type ChunkOptions = z.input<typeof ChunkOptions>;
+
+// Abstracts and paragraphs stay whole: words and vectors rank SciFact, Cranfield, SQuAD and CMRC better than at 256, and
+// at 512 no better overall. A quarter of the usual limit of 512 is left to vocabularies that need more tokens.
+const defaultMaxTokens = 384;
+
+/** How long other work may have to wait while chunks are made. */
+const maxTurnMs = 8;
+
+/**
+ * How much text of one run is split on the main thread, in UTF-16 code units: splitting this takes about as long as a
+ * worker needs to start and load its vocabulary.
+ */
+export const maxInlineCharacters = 1 << 17;
+
+/** The worker starts before it is needed. */
+const workerStartCharacters = maxInlineCharacters / 2;
+
+/**
+ * Cuts documents into chunks: slices that cover the text, each with its title and headings as context and an exact token
+ * count, whatever the strategy. Markdown (`text/markdown`) keeps headings with what follows, and fences and tables whole
+ * if they fit; a table that has to be cut repeats its header row in the context. Source code (`text/x-…`) is cut at blank
+ * lines where the indentation is least. A blank document has no chunks and is reported as skipped.
+ *
+ * @throws OptionsError when `maxTokens` is more than the embedder takes, or `semantic` has no embedder.
+ */
+export function chunk(options: ChunkOptions = {}): Stage<Document, DocumentChunk> {
+  const { for: target, overlapTokens, parentTokens, strategy, ...given } = resolve("chunk", ChunkOptions, options);
+  const limit = target?.maxInputTokens ?? Infinity;
+  const maxTokens = given.maxTokens ?? Math.min(defaultMaxTokens, limit);
+  if (maxTokens > limit) {
+    throw new OptionsError(
+      "options",
+      `maxTokens is ${maxTokens}, but the embedder takes ${limit} tokens. Set maxTokens to ${limit} or less`,
+      { call: "chunk", option: "maxTokens" },
+    );
+  }
+  const tokens = target?.tokens ?? defaultTokens;
+  const comparing = given.embedder ?? (isEmbedder(target) ? target : undefined);
+  if (strategy === "semantic" && !comparing) {
+    throw new OptionsError(
+      "options",
+      "chunk: the strategy semantic compares sentences by their vectors. Pass an embedder: chunk({ embedder })",
+    );
+  }
+  // Computed for each document anew, since the token margin is learned while documents are embedded.
+  const current = () => ({
+    maxTokens: Math.max(16, Math.min(maxTokens, withinMargin(limit, target?.tokenMargin ?? 1))),
+    overlapTokens,
+    parentTokens,
+  });
+  const inlineBy = (by: Strategy) => (document: Document) => splitInSteps(document, { ...current(), tokens }, by);
+  const cutter = (context: RunContext): ((document: Document) => Source<Chunk | undefined>) => {
+    if (strategy !== "semantic") return inlineBy(strategy);
+    const embed = sentenceEmbedding(comparing!, context);
+    return (document) => semanticChunks(document, { ...current(), tokens }, embed, comparing!);
+  };
+  // A worker has only the default token counter, and no embedder.
+  const worker =
+    strategy === "semantic" || tokens !== defaultTokens
+      ? undefined
+      : { settings: () => ({ ...current(), strategy }), inline: inlineBy(strategy) };
+
+  return stage(
+    "chunk",
+    async function* (source, context) {
+      const { signal, report } = context;
+      let turnedAt = performance.now();
+      for await (const { document, chunks } of cutDocuments(source, context, cutter(context), worker)) {
+        let count = 0;
+        for await (const each of chunks) {
+          signal.throwIfAborted();
+          if (each) {
+            // The new field comes first: after the spread, V8 makes a hidden class for each object.
+            yield { document, ...each };
+            count++;
+          }
+          if (performance.now() - turnedAt > maxTurnMs) {
+            await turn();
+            turnedAt = performance.now();
+          }
+        }
+        if (count === 0) report({ type: "skipped", uri: document.uri, reason: "it is blank" });
+      }
+    },
+    { gives: { chunkTokens: maxTokens } },
+  );
+}
+
+interface CutDocument {
+  readonly document: Document;
+  readonly chunks: Source<Chunk | undefined>;
+}
+
+/** Pairs documents with their chunks: the first few are split inline, and any others on a worker. */
+async function* cutDocuments(
+  source: AsyncIterable<Document>,
+  context: RunContext,
+  inline: (document: Document) => Source<Chunk | undefined>,
+  worker: SplitOnWorkerOptions | undefined,
+): AsyncGenerator<CutDocument> {
+  const reader = source[Symbol.asyncIterator]();
+  let thread: SplittingThread | undefined;
+  try {
+    let length = 0;
+    for (let next = await reader.next(); !next.done; next = await reader.next()) {
+      const document = next.value;
+      length += document.text.length;
+      if (worker && length > workerStartCharacters) thread ??= new SplittingThread();
+      if (worker && thread && length > maxInlineCharacters) {
+        yield* splitOnWorker(startingWith(document, reader), { ...worker, thread }, context);
+      } else yield { document, chunks: inline(document) };
+    }
+  } finally {
+    await thread?.end();
+    await reader.return?.();
+  }
+}
+
+async function* startingWith<Item>(first: Item, rest: AsyncIterator<Item>): AsyncGenerator<Item> {
+  yield first;
+  for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
+}
+
+async function* semanticChunks(
+  document: Document,
+  options: SplitOptions,
+  embed: EmbedTexts,
+  limit: SentenceLimit,
+): AsyncGenerator<Chunk | undefined> {
+  if (document.text.trim() === "") return;
+  const measuring = measureText(document, options.tokens);
+  let step = measuring.next();
+  for (; !step.done; step = measuring.next()) yield undefined;
+  const distances = await sentenceDistances(document.text, step.value, embed, limit);
+  yield* splitBy(document, options, new SemanticCuts(document, step.value, options, distances));
+}
+
+function isEmbedder(value: unknown): value is Embedder {
+  return typeof value === "object" && value !== null && "embed" in value && typeof value.embed === "function";
+}
+
+function isChunkTarget(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  const { maxInputTokens, tokens } = value as Partial<Record<keyof ChunkTarget, unknown>>;
+  const counts =
+    typeof tokens === "object" && tokens !== null && "count" in tokens && typeof tokens.count === "function";
+  return typeof maxInputTokens === "number" && maxInputTokens >= 16 && counts;
+}

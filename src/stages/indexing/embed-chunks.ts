@@ -1,0 +1,208 @@
+import { z } from "zod";
+import { asError, TransportError } from "../../core/errors.js";
+import { resolve } from "../../core/options.js";
+import { stage, type PaidVectors, type RunContext, type Stage } from "../../core/pipeline.js";
+import type { Embedder } from "../../core/ports.js";
+import { mapConcurrent } from "../../core/stream.js";
+import type { Chunk, Embedded } from "../../core/types.js";
+import { keyOfText } from "../../text/chunking/chunk-identity.js";
+import { embedTexts } from "../calls/embed-texts.js";
+import { batchLimits, packBatches, type EmbeddingBatch, type PendingText } from "./batches/embedding-batches.js";
+import { RefusalIsolator } from "./batches/refusal-isolator.js";
+import { TokenBudget } from "./token-budget.js";
+
+export const EmbedChunksOptions = z.strictObject({
+  /** Maximum calls in flight at once. 1 to 256; default 8. */
+  concurrency: z.int().min(1).max(256).default(8),
+  /** Maximum texts in one call. Default: the embedder's limit, which always holds. */
+  batchTexts: z.int().min(1).optional(),
+  /** Maximum tokens in one call. Default: the embedder's limit, which always holds. */
+  batchTokens: z.int().min(1).optional(),
+  /** Maximum bytes of text in one call, as JSON in UTF-8. Default 4 MiB. */
+  batchBytes: z
+    .int()
+    .min(1)
+    .default(4 * 1024 * 1024),
+  /**
+   * Maximum tokens to spend in one run, as the service counts them. The run ends with a `BudgetError` before the call that
+   * would exceed it. If the run itself has a budget, that one holds instead. Default: no limit.
+   */
+  maxTokens: z.int().min(1).optional(),
+  /**
+   * Maximum texts in the first calls, as `onBatchTexts` reported in an earlier run; calls grow again while the service
+   * accepts them. Default: `batchTexts`.
+   */
+  firstBatchTexts: z.int().min(1).optional(),
+  /**
+   * Called with the maximum number of texts in a call whenever it changes, that is when the service refuses a call for its
+   * size or accepts larger ones again.
+   */
+  onBatchTexts: z.custom<(count: number) => void>((value) => typeof value === "function").optional(),
+  /**
+   * How many recent texts to remember the vectors of, so that an equal text is not sent again; 4,096 vectors of 1,024
+   * dimensions take 16 MB. Texts that are stored meanwhile, `skipKnown` finds there. Default: 4,096, or more when more
+   * can be in flight.
+   */
+  rememberTexts: z.int().min(0).optional(),
+});
+export type EmbedChunksOptions = z.input<typeof EmbedChunksOptions>;
+
+/**
+ * Embeds every chunk, in the order of the source. Chunks that have a vector of the embedder's space pass unchanged, and
+ * equal texts are sent once.
+ *
+ * A text that the service refuses fails its own document, in `context.failures`, and costs no other. An error that is
+ * not about the text ends the run, and so does a budget that is used up: calls in flight are then still waited for, the
+ * vectors they bring are handed out, documents that lack a part are marked as failed, and the error is thrown.
+ *
+ * Reports `chunks` that left with a vector, `reused` for those of them that needed no sending, `tokens` as the service
+ * counted them, and `requests`.
+ */
+export function embedChunks<Space extends string, C extends Chunk = Chunk>(
+  embedder: Embedder<Space>,
+  options: EmbedChunksOptions = {},
+): Stage<C, Embedded<C, Space>> {
+  const settings = resolve("embedChunks", EmbedChunksOptions, options);
+  const { concurrency, maxTokens, firstBatchTexts, onBatchTexts } = settings;
+  const { space, dimension, maxInputTokens } = embedder;
+  const full = batchLimits(embedder, settings);
+  // All texts in flight or waiting for their turn, and as many again that wait to be written.
+  const rememberTexts = settings.rememberTexts ?? Math.max(4096, 4 * concurrency * Math.min(full.texts, 2048));
+  return stage(
+    "embed-chunks",
+    async function* (source, context) {
+      const { signal, report, failures } = context;
+      const budget = context.budget ?? (maxTokens === undefined ? undefined : new TokenBudget(maxTokens));
+      // A budget smaller than a batch still buys as much as it can pay for.
+      const limits = { ...full, tokens: Math.min(full.tokens, budget?.maxTokens ?? Infinity) };
+      const paying = budget ? { ...context, budget } : context;
+      const isolator = new RefusalIsolator<PendingText>((texts) => embedPending(embedder, texts, paying), {
+        maxItems: full.texts,
+        initialItems: firstBatchTexts,
+        onChange: onBatchTexts,
+      });
+      // Stops reading the source, not the calls in flight: they are paid for.
+      const ending = new AbortController();
+      let ended: { readonly thrown: unknown; readonly error: Error } | undefined;
+      const embedBatch = async (batch: EmbeddingBatch<C>): Promise<EmbeddingBatch<C>> => {
+        try {
+          if (ended) throw ended.thrown;
+          for (const { item, error } of await isolator.send(batch.texts)) item.outcome.error = error;
+        } catch (thrown) {
+          ended ??= { thrown, error: asError(thrown) };
+          ending.abort();
+          for (const { outcome } of batch.texts) if (!outcome.vector) outcome.error ??= ended.error;
+        }
+        return batch;
+      };
+
+      const batches = packBatches(sendable(source, maxInputTokens, context), { limits, space, rememberTexts });
+      const stopReading = AbortSignal.any([signal, ending.signal]);
+      const mapping = { concurrency, signal: stopReading, readAhead: 1 };
+      try {
+        for await (const { chunks } of mapConcurrent(batches, embedBatch, mapping)) {
+          const embedded = chunks.filter(({ outcome }) => outcome.vector);
+          progress(report, "chunks", embedded.length);
+          progress(report, "reused", embedded.filter(({ fresh, outcome }) => !fresh || outcome.isReused).length);
+          for (const { chunk, outcome } of chunks) {
+            if (outcome.vector) yield withVector(chunk, outcome.vector, space);
+            else if (outcome.error !== ended?.error) fail(chunk, outcome.error!, context);
+            else if (!failures.has(chunk.documentId)) failures.set(chunk.documentId, outcome.error!);
+          }
+        }
+      } catch (error) {
+        // If reading was stopped here, the error to throw is the one that stopped it.
+        if (!ended || signal.aborted) throw error;
+      }
+      signal.throwIfAborted();
+      if (ended) throw ended.thrown;
+    },
+    {
+      takes: { chunkTokens: maxInputTokens },
+      gives: dimension === undefined ? { space } : { space, dimension },
+    },
+  );
+}
+
+async function embedPending(
+  embedder: Embedder,
+  pending: readonly PendingText[],
+  context: Pick<RunContext, "signal" | "deadlineAt" | "report" | "budget" | "paidVectors">,
+): Promise<void> {
+  const { paidVectors } = context;
+  const missing = paidVectors ? await withoutStored(pending, paidVectors) : pending;
+  if (missing.length === 0) return;
+  const texts = missing.map(({ text }) => text);
+  const countedTokens = missing.reduce((sum, { tokens }) => sum + tokens, 0);
+  const { vectors } = await embedTexts(embedder, texts, { purpose: "document", countedTokens }, context);
+  const landed = new Map<string, Float32Array>();
+  for (const [index, { text, outcome }] of missing.entries()) {
+    const vector = vectors[index]!;
+    if (vector.some((component) => component !== 0)) {
+      outcome.vector = vector;
+      if (paidVectors) landed.set(keyOfText(text), vector);
+    } else outcome.error = new TransportError("reply", `${embedder.space} returned a vector of zeros for it`);
+  }
+  paidVectors?.landed(landed);
+}
+
+/** Gives texts that are stored by now their vectors, and returns the others. */
+async function withoutStored(
+  pending: readonly PendingText[],
+  paidVectors: PaidVectors,
+): Promise<readonly PendingText[]> {
+  const keys = pending.map(({ text }) => keyOfText(text));
+  const stored = await paidVectors.stored(keys);
+  return pending.filter(({ outcome }, at) => {
+    const vector = stored.get(keys[at]!);
+    if (vector) Object.assign(outcome, { vector, isReused: true });
+    return !vector;
+  });
+}
+
+/** Leaves out what cannot succeed: chunks of documents that have failed already, and chunks over the embedder's limit. */
+async function* sendable<C extends Chunk>(
+  source: AsyncIterable<C>,
+  maxInputTokens: number,
+  context: Pick<RunContext, "failures" | "report">,
+): AsyncGenerator<C> {
+  for await (const chunk of source) {
+    if (context.failures.has(chunk.documentId)) continue;
+    if (chunk.tokens <= maxInputTokens) {
+      yield chunk;
+      continue;
+    }
+    const problem = `it has ${chunk.tokens} tokens, and the embedder takes ${maxInputTokens}: cut smaller with chunk({ for: embedder })`;
+    fail(chunk, new TransportError("request", problem), context);
+  }
+}
+
+function fail(chunk: Chunk, cause: Error, { failures, report }: Pick<RunContext, "failures" | "report">): void {
+  const { documentId, start, end } = chunk;
+  if (failures.has(documentId)) return;
+  const message = `${documentId}: the chunk at ${start} to ${end} could not be embedded: ${cause.message}`;
+  const error = cause instanceof TransportError ? withMessage(cause, message) : cause;
+  failures.set(documentId, error);
+  report({ type: "document", uri: documentId, outcome: "failed", chunks: 0, error });
+}
+
+function withMessage(cause: TransportError, message: string): TransportError {
+  const { code, operation, status, serviceCode, requestId, attempts, retryable } = cause;
+  return new TransportError(code, message, { operation, status, serviceCode, requestId, attempts, retryable, cause });
+}
+
+function progress(report: RunContext["report"], what: string, count: number): void {
+  if (count > 0) report({ type: "progress", what, count });
+}
+
+/**
+ * Adds a vector to a chunk, in place of any that it has. New fields come before the spread: after it, V8 makes a hidden
+ * class for each object, which takes five times as long and stays until the next full collection.
+ */
+export function withVector<C extends Chunk, Space extends string>(
+  chunk: C,
+  vector: Float32Array,
+  space: Space,
+): Embedded<C, Space> {
+  return "vector" in chunk || "space" in chunk ? { ...chunk, vector, space } : { vector, space, ...chunk };
+}

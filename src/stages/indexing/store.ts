@@ -1,0 +1,156 @@
+import { asError, StoreError } from "../../core/errors.js";
+import { checkMetadata } from "../../core/metadata.js";
+import { type RunContext, stage, type Stage } from "../../core/pipeline.js";
+import type { DocumentWrite, Store, StoreWrite, WrittenDocument } from "../../core/ports.js";
+import { batch, mapConcurrent } from "../../core/stream.js";
+import type { Chunk, Document, DocumentChunk, Embedded, StoredDocument } from "../../core/types.js";
+import { documentFingerprint, vectorKey } from "../../text/chunking/chunk-identity.js";
+
+/** Maximum chunks in one transaction, about a megabyte of vectors: what waits longer burdens the heap. */
+const maxChunks = 256;
+
+/** One write commits while the store's indexes take over what the one before it brought. */
+const writesInFlight = 2;
+
+export interface StoreStageOptions {
+  /** Names the way in which documents were cut, for `skipUnchanged`. Default: nothing. */
+  readonly cutBy?: string | undefined;
+  /** Called for each write: settings to keep in the same transaction. Default: none. */
+  readonly settings?: () => Pick<StoreWrite, "settings" | "tokenMargin">;
+}
+
+/**
+ * Writes what has arrived, in one transaction at a time. Vectors are kept as they come, so that an interrupted run has
+ * paid for nothing in vain; a document replaces its stored version once all its chunks are there, that is when a chunk of
+ * another document comes or the stream ends without an error. Documents in `context.failures` stay as they were.
+ */
+export function store<Space extends string>(
+  kb: Pick<Store<Space>, "space" | "dimension" | "write">,
+  { cutBy, settings }: StoreStageOptions = {},
+): Stage<Embedded<DocumentChunk, Space>, StoredDocument> {
+  const { space, dimension } = kb;
+  return stage(
+    "store",
+    async function* (source, context) {
+      const write = async ({ vectors, documents = [] }: StoreWrite) => {
+        const named = cutBy === undefined ? documents : documents.map((each) => ({ ...each, cutBy }));
+        const kept = { ...(vectors && { vectors }), ...settings?.() };
+        const saved = () => vectors && context.paidVectors?.written(vectors.keys());
+        try {
+          const written = await kb.write({ ...kept, documents: named });
+          saved();
+          return written;
+        } catch (error) {
+          // What was paid for is kept, whatever made the write of the documents fail.
+          await kb.write(kept).then(saved, () => {});
+          if (error instanceof StoreError || context.signal.aborted) throw error;
+          return await writeOneByOne(kb, named, context);
+        }
+      };
+      const writes = mapConcurrent(gathered(source, context), write, { concurrency: writesInFlight });
+      for await (const documents of writes) {
+        for (const { uri, outcome, chunks, deletedChunks } of documents) {
+          context.report({ type: "document", uri, outcome, chunks, deletedChunks });
+          yield { storedUri: uri, outcome, chunks, deletedChunks };
+        }
+      }
+    },
+    { takes: dimension === undefined ? { space } : { space, dimension } },
+  );
+}
+
+/** Writes each document alone, so that one that the store cannot take fails without the others. */
+async function writeOneByOne(
+  kb: Pick<Store, "write">,
+  documents: readonly DocumentWrite[],
+  { failures, report }: Pick<RunContext, "failures" | "report">,
+): Promise<WrittenDocument[]> {
+  const written: WrittenDocument[] = [];
+  for (const each of documents) {
+    const { uri } = each.document;
+    try {
+      for (const one of await kb.write({ documents: [each] })) written.push(one);
+    } catch (thrown) {
+      if (thrown instanceof StoreError) throw thrown;
+      const error = asError(thrown);
+      failures.set(uri, error);
+      report({ type: "document", uri, outcome: "failed", chunks: 0, error });
+    }
+  }
+  return written;
+}
+
+interface OpenDocument extends DocumentWrite {
+  readonly chunks: Chunk[];
+}
+
+/** A document waits for its last chunk; its vectors need not. Fields are named since V8 omits others far more slowly. */
+function withoutVector({ id, documentId, start, end, text, context, tokens, parent }: Chunk): Chunk {
+  return { id, documentId, start, end, text, context, tokens, ...(parent && { parent }) };
+}
+
+/** Gathers what arrived together into one write, with the documents that are complete by then. */
+async function* gathered(
+  source: AsyncIterable<Embedded<DocumentChunk>>,
+  { failures }: Pick<RunContext, "failures">,
+): AsyncGenerator<StoreWrite> {
+  const isWhole = ({ document }: DocumentWrite) => !failures.has(document.uri);
+  let open: OpenDocument | undefined;
+  for await (const group of batch(source, { count: maxChunks, waitMs: 0 })) {
+    const vectors = new Map<string, Float32Array>();
+    const complete: OpenDocument[] = [];
+    for (const embedded of group) {
+      const { document, vector } = embedded;
+      vectors.set(vectorKey(embedded), vector);
+      if (open && open.document !== document) {
+        complete.push(open);
+        open = undefined;
+      }
+      open ??= { document, chunks: [] };
+      open.chunks.push(withoutVector(embedded));
+    }
+    yield { vectors, documents: complete.filter(isWhole) };
+  }
+  if (open && isWhole(open)) yield { documents: [open] };
+}
+
+/**
+ * Stores documents without a word, which have no chunk to carry them through the pipeline, and passes on all others. So a
+ * document that was emptied loses its old chunks.
+ */
+export function storeBlank(into: Pick<Store, "documentInfo" | "write">): Stage<Document, Document> {
+  return stage("store-blank", async function* (source, context) {
+    for await (const document of source) {
+      if (/\S/.test(document.text)) {
+        yield document;
+        continue;
+      }
+      const stored = await into.documentInfo(document.uri);
+      if (stored?.fingerprint === documentFingerprint(document, [])) {
+        context.report({ type: "document", uri: document.uri, outcome: "unchanged", chunks: 0 });
+        continue;
+      }
+      for (const written of await into.write({ documents: [{ document, chunks: [] }] })) {
+        context.report({ type: "document", ...written });
+      }
+    }
+  });
+}
+
+/**
+ * Passes on documents whose metadata fits the store's schema; any other fails, with the reason, before anything is spent
+ * on it, and what is stored of it stays. A store without a schema takes all documents.
+ */
+export function fitMetadata({ metadataSchema }: Pick<Store, "metadataSchema">): Stage<Document, Document> {
+  return stage("fit-metadata", async function* (source, { failures }) {
+    for await (const document of source) {
+      try {
+        checkMetadata(metadataSchema, document);
+      } catch (error) {
+        failures.set(document.uri, asError(error));
+        continue;
+      }
+      yield document;
+    }
+  });
+}

@@ -1,0 +1,84 @@
+import { BudgetError, TransportError } from "../../core/errors.js";
+import type { Budget } from "../../core/pipeline.js";
+
+/**
+ * Admits calls while the token budget lasts. The true cost of a call is known only afterwards; until then our count
+ * stands for it, scaled by how much more the service has counted so far. The first call goes alone, so that this ratio is
+ * known before many calls are in flight. A call that failed costs nothing, unless it was answered.
+ */
+export class TokenBudget implements Budget {
+  /** Maximum tokens to spend, as the service counts them. */
+  readonly maxTokens: number;
+  /** Tokens that the service counted. */
+  #spent = 0;
+  /** Our count of the same calls. */
+  #counted = 0;
+  /** The expected cost of unreadable replies, which the service counted without saying how much. */
+  #wasted = 0;
+  /** The expected cost of the calls in flight. */
+  #inFlight = 0;
+  #alone: Promise<unknown> | undefined;
+
+  constructor(maxTokens: number) {
+    this.maxTokens = maxTokens;
+  }
+
+  /**
+   * Makes a call that has `tokens` tokens by our count.
+   *
+   * @throws BudgetError when the budget cannot pay for it; nothing was sent then.
+   */
+  async spend<Reply extends { readonly tokens: number }>(tokens: number, call: () => Promise<Reply>): Promise<Reply> {
+    while (this.#counted === 0 && this.#alone) await this.#alone;
+    const expected = Math.ceil(tokens * this.#ratio());
+    if (this.#total() + expected > this.maxTokens) throw this.#exceeded(expected);
+    const reply = this.#charge(tokens, expected, call);
+    if (this.#counted === 0) this.#alone = reply.catch(() => {});
+    try {
+      return await reply;
+    } finally {
+      if (this.#counted === 0) this.#alone = undefined;
+    }
+  }
+
+  async #charge<Reply extends { readonly tokens: number }>(
+    tokens: number,
+    expected: number,
+    call: () => Promise<Reply>,
+  ): Promise<Reply> {
+    this.#inFlight += expected;
+    try {
+      const reply = await call();
+      // A service that reports no usage has spent all the same: our count stands for it.
+      this.#spent += reply.tokens > 0 ? reply.tokens : expected;
+      this.#counted += tokens;
+      return reply;
+    } catch (error) {
+      if (error instanceof TransportError && (error.code === "reply" || error.code === "truncated")) {
+        this.#wasted += expected;
+      }
+      throw error;
+    } finally {
+      this.#inFlight -= expected;
+    }
+  }
+
+  /** Tokens that the service has counted so far, with those it will count for the calls in flight. */
+  #total(): number {
+    return this.#spent + this.#wasted + this.#inFlight;
+  }
+
+  /** The service's tokens per token of ours; at least 1, so that a service that reports no count is not taken as free. */
+  #ratio(): number {
+    return this.#counted === 0 ? 1 : Math.max(1, this.#spent / this.#counted);
+  }
+
+  #exceeded(expected: number): BudgetError {
+    const [max, spent, next] = [this.maxTokens, this.#total(), expected].map((each) => each.toLocaleString("en-US"));
+    return new BudgetError(
+      `The budget is ${max} tokens: ${spent} are spent, and the next request of about ${next} would exceed it. ` +
+        `What was embedded is kept: run again ${this.#spent + this.#inFlight > 0 ? "" : "with a larger budget "}to go on`,
+      { maxTokens: this.maxTokens },
+    );
+  }
+}

@@ -1,0 +1,229 @@
+import { setImmediate } from "node:timers/promises";
+import { z } from "zod";
+import { bothFilters, checkFilter, type Filter } from "../../core/filter.js";
+import { resolve } from "../../core/options.js";
+import { mapStage, type Stage } from "../../core/pipeline.js";
+import type { Found, RetrievalQuery, Retriever, Searchable, Store } from "../../core/ports.js";
+import type {
+  Embedded,
+  Hit,
+  Metadata,
+  Question,
+  QueryVariant,
+  RankedList,
+  Retrieved,
+  TraceStep,
+} from "../../core/types.js";
+import { conditionCheck } from "../../text/words/phrase-match.js";
+import { remainingTime } from "../calls/timed-calls.js";
+import { fused } from "./fused.js";
+
+export const SearchOptions = z.strictObject({
+  /** Maximum number of hits. 1 to 1000; default 40. */
+  count: z.int().min(1).max(1000).default(40),
+  /** Searches by vector, by words, or by both with their ranks fused. Default `hybrid`. */
+  mode: z.enum(["hybrid", "dense", "lexical"]).default("hybrid"),
+  /** The weight of each side in a hybrid search; 0 or more. Default: 1 each. */
+  weights: z.strictObject({ dense: z.number().min(0), lexical: z.number().min(0) }).optional(),
+  /** How slowly lower ranks lose weight where ranks are fused, 0 to 1000; see `fused`. Default: 10. */
+  k: z.number().min(0).max(1000).optional(),
+  /** Restricts the search to matching documents; a question's own `filter` has to match too. Default: all documents. */
+  filter: z.custom<Filter>().optional(),
+});
+/** `Fields`: the metadata of the store's documents. */
+export type SearchOptions<Fields extends object = Metadata> = Omit<z.input<typeof SearchOptions>, "filter"> & {
+  readonly filter?: Filter<Fields>;
+};
+export type SearchMode = z.output<typeof SearchOptions>["mode"];
+
+/** Maximum number of vectors to look through for texts that meet a question's phrases and exclusions. */
+const maxDenseCandidates = 2000;
+
+type Searched<Space extends string, Fields extends object> = Pick<
+  Searchable<Space, Fields>,
+  "space" | "dimension" | "metadataSchema" | "dense" | "lexical" | "hits"
+>;
+
+/**
+ * Finds chunks for a question, best first. Chunks with the same text take one place, that of the best. A lexical search
+ * needs no vector, and so no `embedQuestion()`.
+ *
+ * When the question has `phrases` or `not`, each side drops the chunks that do not meet them before the ranks are fused.
+ * The check reads the stored text: it is exact, and saves keeping word positions, which would double the index. The dense
+ * side looks at no more than 2,000 chunks for this.
+ */
+export function search<Space extends string, Fields extends object = Metadata>(
+  store: Searched<Space, Fields>,
+  options: SearchOptions<Fields> & { readonly mode: "lexical" },
+): Stage<Question, Retrieved>;
+export function search<Space extends string, Fields extends object = Metadata>(
+  store: Searched<Space, Fields>,
+  options?: SearchOptions<Fields>,
+): Stage<Embedded<Question, Space>, Retrieved>;
+export function search<Space extends string>(
+  store: Searched<Space, Metadata>,
+  options: SearchOptions = {},
+): Stage<Question & Partial<Embedded<Question, Space>>, Retrieved> {
+  const { count, mode, weights, k, filter: always } = resolve("search", SearchOptions, options);
+  if (always !== undefined) checkFilter("search: filter", always);
+  const { space, dimension } = store;
+  return mapStage(
+    "search",
+    async (question, context) => {
+      const { vector, space: _, ...asked } = question;
+      const filter = bothFilters(always, asked.filter);
+      // The filter is applied again when hits are read: a retriever that ignores filters must not bypass one.
+      const reading = filter === undefined ? {} : { filter };
+      const started = performance.now();
+      const refused: Condition["dropped"] = new Map();
+      const lists: (RankedList | undefined)[] = [];
+      const found = await retriever(asked, vector, { dropped: refused, lists }).retrieve(
+        { text: asked.question },
+        // More than are wanted, since some may turn out to have the same text.
+        { ...remainingTime(context), ...reading, count: 2 * count, signal: context.signal },
+      );
+      const { hits, dropped } = await distinctHits((slice) => store.hits(slice, reading), found, count);
+      const step: TraceStep = {
+        step: `search ${mode}`,
+        kept: hits.map(({ chunk }) => chunk.id),
+        dropped: [...dropped, ...refused.values()],
+        milliseconds: performance.now() - started,
+        // Retrievers answer in any order, or not at all.
+        lists: lists.filter((list) => list !== undefined),
+      };
+      return { ...asked, hits, trace: [...(asked.trace ?? []), step] };
+    },
+    {
+      gives: { hits: count },
+      ...(mode !== "lexical" && { takes: dimension === undefined ? { space } : { space, dimension } }),
+    },
+  );
+
+  /** Combines the searches for a question and its variants, on the sides that the mode has, into one retriever. */
+  function retriever(
+    asked: Question,
+    vector: Float32Array | undefined,
+    { dropped, lists }: { readonly dropped: Condition["dropped"]; readonly lists: (RankedList | undefined)[] },
+  ): Retriever {
+    const refuse = conditionCheck(asked);
+    const condition = refuse && { store, refuse, dropped };
+    const sides = {
+      dense: condition ? filterCandidates(store.dense, condition, maxDenseCandidates) : store.dense,
+      lexical: condition ? filterCandidates(store.lexical, condition, Infinity) : store.lexical,
+    };
+    const parts: { readonly retriever: Retriever; readonly weight: number }[] = [];
+    const { phrases, variants = [] } = asked;
+    const own: QueryVariant = { kind: "question", text: asked.question, ...(vector && { vector }) };
+    for (const [index, variant] of [own, ...variants].entries()) {
+      const { kind, ...query } = { ...variant, ...(phrases && { phrases }) };
+      for (const side of mode === "hybrid" ? (["dense", "lexical"] as const) : [mode]) {
+        if (index > 0 && side === "dense" && !variant.vector) continue;
+        if (side === "lexical" && kind === "passage") continue;
+        // All variants together weigh as much as the question: a model that rewrites badly must not outvote it.
+        const weight = (weights?.[side] ?? 1) / (index === 0 ? 1 : variants.length);
+        const by = index === 0 ? side : `${side} (variant ${index})`;
+        parts.push({ retriever: recorded(sides[side], by, query, lists), weight });
+      }
+    }
+    const [only, ...others] = parts;
+    if (only && others.length === 0) return only.retriever;
+    return fused(
+      parts.map((part) => part.retriever),
+      { weights: parts.map(({ weight }) => weight), ...(k !== undefined && { k }) },
+    );
+  }
+}
+
+interface Condition {
+  readonly store: Pick<Store, "hits">;
+  /** Why a chunk has to go; `undefined` when it may stay. */
+  readonly refuse: (chunk: Hit["chunk"]) => string | undefined;
+  /** Collects each refused chunk once. */
+  readonly dropped: Map<string, TraceStep["dropped"][number]>;
+}
+
+/** Chunks to read and check before other work gets a turn. */
+const checkedPerTurn = 64;
+
+/**
+ * A retriever whose results all meet a condition. It asks for four times as many candidates until enough have passed,
+ * there are no more, or `maxCandidates` were checked. Results keep the rank that the retriever gave them.
+ */
+function filterCandidates(retriever: Retriever, condition: Condition, maxCandidates: number): Retriever {
+  const { store, refuse, dropped } = condition;
+  return {
+    name: retriever.name,
+    retrieve: async (query, { count, ...call }) => {
+      const kept: Found[] = [];
+      let checked = 0;
+      for (let asked = count; ; asked *= 4) {
+        const found = await retriever.retrieve(query, { ...call, count: Math.min(maxCandidates, asked) });
+        for (; checked < found.length && kept.length < count; checked += checkedPerTurn) {
+          call.signal?.throwIfAborted();
+          const next = found.slice(checked, checked + checkedPerTurn);
+          const byId = new Map((await store.hits(next)).map(({ chunk }) => [chunk.id, chunk]));
+          for (const each of next) {
+            const chunk = byId.get(each.chunkId);
+            const reason = chunk && refuse(chunk);
+            if (reason !== undefined) dropped.set(each.chunkId, { chunkId: each.chunkId, reason });
+            else if (chunk) kept.push(each);
+          }
+          await setImmediate();
+        }
+        if (kept.length >= count || found.length < asked || asked >= maxCandidates) return kept.slice(0, count);
+      }
+    },
+  };
+}
+
+/** A retriever that searches for this one query, under this name, and records its ranking in its own place of `lists`. */
+function recorded(
+  retriever: Retriever,
+  by: string,
+  query: RetrievalQuery,
+  lists: (RankedList | undefined)[],
+): Retriever {
+  const place = lists.push(undefined) - 1;
+  return {
+    name: by,
+    retrieve: async (_, call) => {
+      const found = await retriever.retrieve(query, call);
+      const chunkIds = found.map(({ chunkId }) => chunkId);
+      lists[place] = { by, asked: call.count, chunkIds, scores: found.map(({ score }) => score) };
+      if (by === retriever.name) return found;
+      const renamed = (of: string) => by.replace(retriever.name, of);
+      return found.map((each) => ({
+        ...each,
+        placements: each.placements.map((placement) => ({ ...placement, by: renamed(placement.by) })),
+      }));
+    },
+  };
+}
+
+/** Reads the first `count` results that differ in text, and says why the others were dropped. */
+async function distinctHits(
+  read: (found: readonly Found[]) => Promise<readonly Hit[]>,
+  found: readonly Found[],
+  count: number,
+): Promise<{ hits: Hit[]; dropped: TraceStep["dropped"] }> {
+  const hits: Hit[] = [];
+  const dropped: { chunkId: string; reason: string }[] = [];
+  const keptByText = new Map<string, string>();
+  let next = 0;
+  while (hits.length < count && next < found.length) {
+    const slice = found.slice(next, next + count - hits.length);
+    next += slice.length;
+    for (const hit of await read(slice)) {
+      const { id, text } = hit.chunk;
+      const kept = keptByText.get(text);
+      if (kept === undefined) {
+        keptByText.set(text, id);
+        hits.push(hit);
+      } else dropped.push({ chunkId: id, reason: `same text as ${kept}` });
+    }
+  }
+  for (let at = next; at < found.length; at++) {
+    dropped.push({ chunkId: found[at]!.chunkId, reason: `ranked ${at + 1}, and count is ${count}` });
+  }
+  return { hits, dropped };
+}

@@ -1,0 +1,175 @@
+import type { Filter } from "../../core/filter.js";
+import type { StoreCounts, StoredDocumentInfo } from "../../core/ports.js";
+import type { Anchor, Chunk, Document, Metadata, Revision } from "../../core/types.js";
+import type { Database, Statement } from "../../sqlite/database.js";
+import { decodeText, decodeVector, type StoredText } from "./columns.js";
+import { documentMatches, expressionOf } from "./filters.js";
+
+interface InfoRow {
+  readonly uri: string;
+  readonly title: string | null;
+  readonly source: string | null;
+  readonly fingerprint: string;
+  readonly chunk_count: number;
+  readonly cut_by: string | null;
+}
+
+interface DocumentRow {
+  readonly uri: string;
+  readonly title: string | null;
+  readonly media_type: string | null;
+  readonly source: string | null;
+  readonly metadata: string | null;
+  readonly anchors: string | null;
+  readonly text: StoredText;
+  readonly revision: string | null;
+}
+
+interface ChunkRow {
+  readonly id: string;
+  readonly uri: string;
+  readonly title: string | null;
+  readonly start: number;
+  readonly end: number;
+  readonly tokens: number;
+  readonly parent_start: number | null;
+  readonly parent_end: number | null;
+  readonly line: number | null;
+  readonly page: number | null;
+  readonly anchors: string | null;
+  readonly context: StoredText;
+  readonly text: StoredText;
+}
+
+/** A chunk with the fields of a `Hit` that do not depend on the search. */
+export interface StoredChunk {
+  readonly chunk: Chunk;
+  readonly uri: string;
+  readonly title?: string;
+  readonly line?: number;
+  readonly page?: number;
+  readonly anchors?: readonly Anchor[];
+}
+
+const withRecords = "documents LEFT JOIN document_records ON document_records.document = documents.id";
+const infos = `SELECT uri, title, source, fingerprint, chunk_count, cut_by FROM ${withRecords}`;
+
+const statements = (database: Database) => ({
+  info: database.prepare<[string], InfoRow>(`${infos} WHERE uri = ?`),
+  allInfo: database.prepare<[], InfoRow>(`${infos} ORDER BY uri`),
+  infoOfSource: database.prepare<[string], InfoRow>(`${infos} WHERE source = ? ORDER BY uri`),
+  document: database.prepare<[string], DocumentRow>(
+    `SELECT uri, title, media_type, source, metadata, anchors, text, revision FROM ${withRecords} WHERE uri = ?`,
+  ),
+  chunk: database.prepare<[string], ChunkRow>(`
+    SELECT chunks.id, uri, title, start, "end", tokens, parent_start, parent_end, line, page, chunks.anchors, context, chunks.text
+    FROM chunks JOIN documents ON documents.id = chunks.document WHERE chunks.id = ?`),
+  chunkId: database.prepare<[number], string>("SELECT id FROM chunks WHERE label = ?").pluck(),
+  vector: database.prepare<[string], { data: Buffer }>("SELECT data FROM vectors WHERE key = ?"),
+  counts: database.prepare<[], StoreCounts>(`
+    SELECT (SELECT count(*) FROM documents) AS documents,
+           (SELECT count(*) FROM chunks) AS chunks,
+           (SELECT count(*) FROM vectors) AS vectors`),
+});
+
+/** Reads documents, chunks and vectors, as of the last commit. */
+export class StoreReader {
+  readonly #database: Database;
+  readonly #sql: ReturnType<typeof statements>;
+  /** Tests one document against the filter with this SQL. */
+  #test: { readonly sql: string; readonly statement: Statement<unknown[], unknown> } | undefined;
+
+  constructor(database: Database) {
+    this.#database = database;
+    this.#sql = statements(database);
+  }
+
+  documentInfo(uri: string): StoredDocumentInfo | undefined {
+    const row = this.#sql.info.get(uri);
+    return row && infoOf(row);
+  }
+
+  documents(source?: string): StoredDocumentInfo[] {
+    return (source === undefined ? this.#sql.allInfo.all() : this.#sql.infoOfSource.all(source)).map(infoOf);
+  }
+
+  document(uri: string): Document | undefined {
+    const row = this.#sql.document.get(uri);
+    if (!row) return undefined;
+    return {
+      uri: row.uri,
+      text: decodeText(row.text),
+      ...(row.title !== null && { title: row.title }),
+      ...(row.metadata !== null && { metadata: JSON.parse(row.metadata) as Metadata }),
+      ...(row.media_type !== null && { mediaType: row.media_type }),
+      ...(row.anchors !== null && { anchors: JSON.parse(row.anchors) as Anchor[] }),
+      ...(row.source !== null && { source: row.source }),
+      ...(row.revision !== null && { revision: JSON.parse(row.revision) as Revision }),
+    };
+  }
+
+  chunk(id: string): StoredChunk | undefined {
+    const row = this.#sql.chunk.get(id);
+    if (!row) return undefined;
+    const { uri, start, end, tokens } = row;
+    return {
+      chunk: {
+        id: row.id,
+        documentId: uri,
+        start,
+        end,
+        text: decodeText(row.text),
+        context: decodeText(row.context),
+        tokens,
+        ...(row.parent_start !== null && { parent: { start: row.parent_start, end: row.parent_end! } }),
+      },
+      uri,
+      ...(row.title !== null && { title: row.title }),
+      ...(row.line !== null && { line: row.line }),
+      ...(row.page !== null && { page: row.page }),
+      ...(row.anchors !== null && { anchors: JSON.parse(row.anchors) as Anchor[] }),
+    };
+  }
+
+  /** Runs `work` on one snapshot: a document cannot leave a filter between its check and its reading. */
+  inSnapshot<Result>(work: () => Result): Result {
+    return this.#database.transaction(work).deferred();
+  }
+
+  /** A function that tells whether the document with a URI matches the filter, as of the last commit. */
+  matcher(filter: Filter): (uri: string) => boolean {
+    const { sql, parameters } = documentMatches(expressionOf(filter), "documents.id");
+    // Cached, because the next question mostly has the same filter, and statements are freed only by a full collection.
+    if (this.#test?.sql !== sql) {
+      this.#test = { sql, statement: this.#database.prepare(`SELECT 1 FROM documents WHERE uri = ? AND ${sql}`) };
+    }
+    const { statement } = this.#test;
+    return (uri) => statement.get(uri, ...parameters) !== undefined;
+  }
+
+  /** The ids of the chunks with these labels; undefined for deleted ones. */
+  chunkIds(labels: Float64Array): (string | undefined)[] {
+    // One transaction for all: a transaction for each takes as long as the reading.
+    return this.inSnapshot(() => Array.from(labels, (label) => this.#sql.chunkId.get(label)));
+  }
+
+  vector(key: string): Float32Array | undefined {
+    const row = this.#sql.vector.get(key);
+    return row && decodeVector(row.data);
+  }
+
+  counts(): StoreCounts {
+    return this.#sql.counts.get()!;
+  }
+}
+
+function infoOf(row: InfoRow): StoredDocumentInfo {
+  return {
+    uri: row.uri,
+    ...(row.title !== null && { title: row.title }),
+    ...(row.source !== null && { source: row.source }),
+    fingerprint: row.fingerprint,
+    chunks: row.chunk_count,
+    ...(row.cut_by !== null && { cutBy: row.cut_by }),
+  };
+}

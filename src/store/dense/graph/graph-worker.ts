@@ -1,0 +1,73 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { asError } from "../../../core/errors.js";
+import { openDatabase } from "../../../sqlite/database.js";
+import { serveCalls } from "../../../thread/serve-calls.js";
+import { AllowedLabels } from "../../derived/allowed-labels.js";
+import { GraphBuilder } from "./graph-builder.js";
+import { type GraphCalls, type GraphEvent, type GraphStart, isPrepare } from "./graph-messages.js";
+import { type HnswLibrary, loadHnswLibrary } from "./hnsw.js";
+import { NativeCode } from "./native-code.js";
+
+// The graph's thread. It reads vectors from SQLite itself: they cross no thread boundary, are in memory once, and a graph
+// can only ever hold what is committed.
+
+const port = parentPort!;
+const start = workerData as GraphStart;
+const emit = (event: GraphEvent) => port.postMessage(event);
+
+async function serve(library: HnswLibrary): Promise<void> {
+  const { databasePath, flags, ...options } = start;
+  const database = openDatabase(databasePath, 1_000_000);
+  const builder = await GraphBuilder.open({
+    ...options,
+    database,
+    library,
+    onWarning: (message) => emit({ event: "warning", message }),
+    onUnsaved: () => emit({ event: "unsaved" }),
+    native: new NativeCode(flags),
+  });
+  // A failure shows at the next call that needs an up-to-date graph.
+  const catchUp = () => void builder.catchUp().catch(() => {});
+  serveCalls<GraphCalls>(
+    port,
+    {
+      search: ({ vector, count, allowed }) => {
+        const ranking = builder.search(vector, count, allowed && new AllowedLabels(allowed));
+        catchUp();
+        return ranking;
+      },
+      catchUp: () => builder.catchUp(),
+      save: () => builder.save(),
+      close: async () => {
+        await builder.stop();
+        database.close();
+      },
+    },
+    "close",
+  );
+  port.on("message", (message: unknown) => {
+    if (!isPrepare(message)) return;
+    builder.prepareSearch();
+    catchUp();
+  });
+  emit({ event: "ready" });
+  catchUp();
+}
+
+async function loadLibrary(): Promise<HnswLibrary> {
+  try {
+    return await loadHnswLibrary(start.graphModule);
+  } catch (error) {
+    const reason = asError(error).message.split("\n")[0];
+    throw new Error(`hnswlib-node cannot be loaded (${reason}); install it with npm install hnswlib-node`, {
+      cause: error,
+    });
+  }
+}
+
+try {
+  await serve(await loadLibrary());
+} catch (error) {
+  emit({ event: "unavailable", reason: asError(error).message });
+  port.close();
+}

@@ -1,0 +1,85 @@
+import type { Database } from "../../sqlite/database.js";
+import { decodeText, decodeVector, type StoredText } from "../database/columns.js";
+
+/** How far a derived index has read the store's changes: 0 and 0 for an empty one. */
+export interface Position {
+  /** Highest label of a chunk that was read. */
+  readonly label: number;
+  /** Highest sequence of a removal that was read. */
+  readonly removal: number;
+}
+
+export interface Removal {
+  readonly sequence: number;
+  readonly label: number;
+}
+
+export interface VectorRow {
+  readonly label: number;
+  readonly vector: Float32Array;
+}
+
+export interface TextRow {
+  readonly label: number;
+  readonly context: string;
+  readonly text: string;
+}
+
+const statements = (database: Database) => ({
+  head: database.prepare<[], Position>(`
+    SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'chunks'), 0) AS label,
+           coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'removals'), 0) AS removal`),
+  removals: database.prepare<[number], Removal>(
+    "SELECT sequence, label FROM removals WHERE sequence > ? ORDER BY sequence",
+  ),
+  vectorsAfter: database.prepare<[number, number], { label: number; data: Buffer }>(`
+    SELECT label, data FROM chunks JOIN vectors ON vectors.id = chunks.vector WHERE label > ? ORDER BY label LIMIT ?`),
+  vectorsBetween: database.prepare<[number, number], { label: number; data: Buffer }>(`
+    SELECT label, data FROM chunks JOIN vectors ON vectors.id = chunks.vector
+    WHERE label BETWEEN ? AND ? ORDER BY label`),
+  texts: database.prepare<[number, number], { label: number; context: StoredText; text: StoredText }>(
+    "SELECT label, context, text FROM chunks WHERE label > ? ORDER BY label LIMIT ?",
+  ),
+  count: database.prepare<[], { chunks: number }>("SELECT count(*) AS chunks FROM chunks"),
+});
+
+/** Reads the log of a store's changes, in order: chunks that were added, and removals. */
+export class Changes {
+  readonly #sql: ReturnType<typeof statements>;
+
+  constructor(database: Database) {
+    this.#sql = statements(database);
+  }
+
+  /** The position of an index that holds everything. */
+  head(): Position {
+    return this.#sql.head.get()!;
+  }
+
+  chunkCount(): number {
+    return this.#sql.count.get()!.chunks;
+  }
+
+  removalsAfter(sequence: number): Removal[] {
+    return this.#sql.removals.all(sequence);
+  }
+
+  /** Vectors as written of the next `limit` (-1: all) chunks that still exist, by ascending label, read lazily. */
+  *vectorsAfter(label: number, limit: number): Generator<VectorRow> {
+    for (const row of this.#sql.vectorsAfter.iterate(label, limit))
+      yield { label: row.label, vector: decodeVector(row.data) };
+  }
+
+  /** Vectors as written of the chunks that still exist, from label `first` to label `last`, inclusive. */
+  vectorsBetween(first: number, last: number): VectorRow[] {
+    return this.#sql.vectorsBetween.all(first, last).map(({ label, data }) => ({ label, vector: decodeVector(data) }));
+  }
+
+  textsAfter(label: number, limit: number): TextRow[] {
+    return this.#sql.texts.all(label, limit).map((row) => ({
+      label: row.label,
+      context: decodeText(row.context),
+      text: decodeText(row.text),
+    }));
+  }
+}

@@ -1,0 +1,205 @@
+import { createHash, randomUUID } from "node:crypto";
+import { readFileSync, rmSync } from "node:fs";
+import { open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { asError } from "../../core/errors.js";
+import type { StoreProblem } from "../../core/ports.js";
+import { readChecksummed, withChecksum } from "../database/checksummed-json.js";
+import type { Position } from "./changes.js";
+
+/** The derived indexes that are saved: each as one file of data, and a manifest that names it. */
+export type SavedIndexName = "graph" | "lexical";
+
+interface FileFacts {
+  readonly file: string;
+  readonly sizeBytes: number;
+  readonly sha256: string;
+}
+
+export type LoadedIndex<Facts> =
+  /** The file holds exactly the bytes that were saved. */
+  | { readonly outcome: "loaded"; readonly facts: Facts; readonly filePath: string }
+  /** Nothing was saved yet. */
+  | { readonly outcome: "none" }
+  /** The saved file must not be read. */
+  | { readonly outcome: "refused"; readonly reason: string };
+
+/**
+ * Saves an index in `folder`: the data is written to a new file, flushed, checksummed from what can be read back, and made
+ * current by renaming its manifest. A crash at any moment leaves the old index or the new one.
+ *
+ * @param check throws when the written file is incomplete: some writers report success for a failed write.
+ */
+export async function saveIndex(
+  folder: string,
+  name: SavedIndexName,
+  facts: object,
+  write: (path: string) => Promise<void>,
+  check: (path: string) => Promise<void> = async () => {},
+): Promise<void> {
+  const file = `${name}-${randomUUID()}.bin`;
+  const path = join(folder, file);
+  const temporaryManifest = join(folder, `${name}-${randomUUID()}.tmp`);
+  try {
+    await write(path);
+    await flush(path);
+    await check(path);
+    const { size } = await stat(path);
+    const manifest = withChecksum({ ...facts, file, sizeBytes: size, sha256: await sha256(path) });
+    const handle = await open(temporaryManifest, "wx");
+    try {
+      await handle.writeFile(manifest);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(temporaryManifest, manifestPath(folder, name));
+  } catch (error) {
+    await Promise.all([rm(path, { force: true }), rm(temporaryManifest, { force: true })]);
+    throw error;
+  }
+  await flush(folder).catch(() => {}); // Windows cannot flush a folder
+  const old = (await readdir(folder)).filter(
+    (other) => other.startsWith(`${name}-`) && (other.endsWith(".bin") || other.endsWith(".tmp")) && other !== file,
+  );
+  await Promise.all(old.map((other) => rm(join(folder, other), { force: true })));
+}
+
+/**
+ * Finds the saved index, if its manifest and its bytes are as they were saved. An unreadable one is a reason to build the
+ * index again and never an error, because the store holds everything that an index holds.
+ *
+ * @param parseFacts reads the facts of a manifest; `undefined` for another format.
+ */
+export async function loadIndex<Facts>(
+  folder: string,
+  name: SavedIndexName,
+  parseFacts: (manifest: object) => Facts | undefined,
+): Promise<LoadedIndex<Facts>> {
+  let reason = "";
+  // Another process may replace the file between the reading of its manifest and of itself: the second try finds the new one.
+  for (let attempt = 0; attempt < 2; attempt++) {
+    let text: string;
+    try {
+      text = await readFile(manifestPath(folder, name), "utf8");
+    } catch (error) {
+      if (isMissing(error)) return { outcome: "none" };
+      return { outcome: "refused", reason: `its manifest cannot be read: ${asError(error).message}` };
+    }
+    try {
+      const manifest = parseManifest(text);
+      const facts = parseFacts(manifest);
+      if (facts === undefined || !hasFileFacts(manifest)) {
+        return { outcome: "refused", reason: "its manifest has another format" };
+      }
+      const { file, sizeBytes, sha256: expected } = manifest;
+      const filePath = join(folder, file);
+      const { size } = await stat(filePath);
+      if (size !== sizeBytes) reason = `${file} has ${size} bytes instead of ${sizeBytes}`;
+      else if ((await sha256(filePath)) !== expected) reason = `${file} was changed: its checksum differs`;
+      else return { outcome: "loaded", facts, filePath };
+      return { outcome: "refused", reason };
+    } catch (error) {
+      reason = asError(error).message;
+      if (!isMissing(error)) break;
+    }
+  }
+  return { outcome: "refused", reason };
+}
+
+/** Whether a saved index was made from this store, and is not ahead of it. */
+export function isCurrent(
+  saved: { readonly store: string; readonly position: Position },
+  store: string,
+  head: Position,
+): boolean {
+  const { label, removal } = saved.position;
+  return saved.store === store && label <= head.label && removal <= head.removal;
+}
+
+/** The problem of a saved index, if any: it cannot be read, or was made from another store than `store`. */
+export function indexProblem(
+  what: SavedIndexName,
+  loaded: LoadedIndex<{ readonly store: string }>,
+  store: string,
+): StoreProblem | undefined {
+  if (loaded.outcome === "none" || (loaded.outcome === "loaded" && loaded.facts.store === store)) return undefined;
+  const message = loaded.outcome === "refused" ? loaded.reason : `${loaded.filePath} was made from another store`;
+  return { what, message, repairable: true };
+}
+
+/**
+ * Deletes saved indexes that are ahead of the store, which happens when its database was restored from a backup. They are
+ * ignored at opening. But the store will give the labels that they know to other chunks, and once it has grown past them
+ * they would pass for indexes of it. So they must go before anything is written.
+ */
+export function deleteStaleIndexes(folder: string, head: () => Position): void {
+  for (const name of ["lexical", "graph"] as const) {
+    const manifest = manifestPath(folder, name);
+    const saved = savedPosition(manifest);
+    // The head is read last, since another process may be saving an index of what it has just committed.
+    const { label, removal } = head();
+    if (saved && (saved.label > label || saved.removal > removal)) rmSync(manifest, { force: true });
+  }
+}
+
+/** How far the saved indexes in a folder had come, by the last label they know; undefined where there is none. */
+export function lastSavedLabel(folder: string): number | undefined {
+  const labels = (["lexical", "graph"] as const).map((name) => savedPosition(manifestPath(folder, name))?.label ?? 0);
+  return Math.max(...labels) || undefined;
+}
+
+function savedPosition(manifest: string): Position | undefined {
+  try {
+    return (readChecksummed(readFileSync(manifest, "utf8")) as { readonly position?: Position }).position;
+  } catch {
+    return undefined;
+  }
+}
+
+function parseManifest(text: string): object {
+  try {
+    return readChecksummed(text);
+  } catch (error) {
+    throw new Error(`its manifest was changed: ${asError(error).message}`, { cause: error });
+  }
+}
+
+function hasFileFacts(manifest: object): manifest is FileFacts {
+  const { file, sizeBytes, sha256: sum } = manifest as Partial<FileFacts>;
+  const isName = typeof file === "string" && /^[\w-]+\.bin$/.test(file);
+  return isName && Number.isSafeInteger(sizeBytes) && sizeBytes! > 0 && typeof sum === "string";
+}
+
+function manifestPath(folder: string, name: SavedIndexName): string {
+  return join(folder, `${name}.json`);
+}
+
+async function flush(path: string): Promise<void> {
+  const handle = await open(path, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function sha256(path: string): Promise<string> {
+  const hash = createHash("sha256");
+  const handle = await open(path, "r");
+  try {
+    // One buffer for all pieces: any file costs 1 MB, and hashing a piece takes less than 1 ms.
+    const buffer = Buffer.allocUnsafe(1 << 20);
+    for (;;) {
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length, null);
+      if (bytesRead === 0) return hash.digest("hex");
+      hash.update(buffer.subarray(0, bytesRead));
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
+}

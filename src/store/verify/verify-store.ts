@@ -1,0 +1,57 @@
+import { z } from "zod";
+import { OptionsError } from "../../core/errors.js";
+import { resolve } from "../../core/options.js";
+import type { Verification, VerifyOptions } from "../../core/ports.js";
+import type { StoreFolder } from "../database/store-folder.js";
+import type { Dense } from "../dense/dense.js";
+import { savedLexicalProblem } from "../lexical/lexical-index.js";
+import { checkOnThread } from "./check-thread.js";
+import { repair } from "./repair.js";
+
+const verifyOptions = z.strictObject({
+  sample: z.int().min(1).max(10_000).default(50),
+  repair: z.boolean().default(false),
+  dropUnusedVectors: z.boolean().optional(),
+  signal: z.instanceof(AbortSignal).optional(),
+});
+
+export interface VerifiedStore {
+  readonly folder: StoreFolder;
+  /** Id of the store. */
+  readonly id: string;
+  readonly dense: Dense;
+  /** Runs work while this thread holds the write lock. */
+  readonly withLock: <Result>(work: () => Promise<Result>) => Promise<Result>;
+}
+
+/** Checks the database and the saved indexes, repairs them if asked to, and measures the recall of dense search. */
+export async function verifyStore(store: VerifiedStore, options: VerifyOptions): Promise<Verification> {
+  const { folder, id, dense, withLock } = store;
+  const resolved = resolve("verify", verifyOptions, options);
+  const { sample, repair: mayRepair, dropUnusedVectors, signal } = resolved;
+  if (dropUnusedVectors && !mayRepair) {
+    throw new OptionsError("options", "verify: dropUnusedVectors changes the store, so it needs repair: true");
+  }
+  const check = async () => {
+    const database = await checkOnThread(folder.databasePath, signal);
+    const saved = await Promise.all([dense.savedProblem(), savedLexicalProblem(folder.path, id)]);
+    const indexes = saved.filter((problem) => problem !== undefined);
+    return { ...database, indexes, all: [...database.problems, ...indexes] };
+  };
+  const checkAndRepair = async () => {
+    const before = await check();
+    signal?.throwIfAborted();
+    if (!before.all.every((problem) => problem.repairable)) return { before, after: before, repaired: false };
+    if (before.all.length === 0 && !dropUnusedVectors) return { before, after: before, repaired: true };
+    const dropped = repair(folder, before.damaged, before.indexes, dropUnusedVectors ?? false);
+    const droppedVectors = dropUnusedVectors ? { droppedVectors: dropped } : {};
+    return { before, after: await check(), repaired: true, ...droppedVectors };
+  };
+  const checkOnly = async () => {
+    const before = await check();
+    return { before, after: before, repaired: false };
+  };
+  const { before, after, ...outcome } = mayRepair ? await withLock(checkAndRepair) : await checkOnly();
+  const recall = after.problems.length === 0 ? await dense.measureRecall(sample, signal) : undefined;
+  return { ok: after.all.length === 0, problems: before.all, recall, ...outcome };
+}

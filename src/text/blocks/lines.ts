@@ -1,0 +1,50 @@
+/** The end of the line that `at` is in, line break included. `\n`, `\r\n` and a lone `\r` end lines. */
+export function lineEnd(text: string, at: number): number {
+  for (let end = at; end < text.length; end++) {
+    const unit = text.charCodeAt(end);
+    if (unit === 10) return end + 1;
+    if (unit === 13) return text.charCodeAt(end + 1) === 10 ? end + 2 : end + 1;
+  }
+  return text.length;
+}
+
+/** Whether `text.slice(start, end)` is nothing but white space. */
+export function isBlank(text: string, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit > 0x20 && (unit < 0x80 || /\S/.test(text.charAt(at)))) return false;
+    if (unit < 9 || (unit > 13 && unit < 0x20)) return false;
+  }
+  return true;
+}
+
+const tabColumns = 4;
+/** Costs of a cut, in columns of indentation: before a line that closes or continues something, or without a blank line. */
+const continuationCost = 8;
+const noBlankLineCost = 4;
+
+const continues = /[ \t]*(?:[)\]}]|(?:end|else|elif|elsif|except|catch|finally|rescue|ensure|fi|done|esac)\b)/y;
+
+/** How bad a cut before this line of code is, judged by its indentation and by whether a blank line precedes it. */
+export function cutCost(text: string, lineStart: number): number {
+  let columns = 0;
+  let at = lineStart;
+  for (; text.charAt(at) === " " || text.charAt(at) === "\t"; at++) {
+    columns += text.charAt(at) === "\t" ? tabColumns : 1;
+  }
+  continues.lastIndex = lineStart;
+  return (
+    columns + (followsBlank(text, lineStart) ? 0 : noBlankLineCost) + (continues.test(text) ? continuationCost : 0)
+  );
+}
+
+function followsBlank(text: string, lineStart: number): boolean {
+  let at = lineStart - 1;
+  if (text.charAt(at) === "\n" && text.charAt(at - 1) === "\r") at--;
+  for (at--; at >= 0; at--) {
+    const character = text.charAt(at);
+    if (character === "\n" || character === "\r") return true;
+    if (character !== " " && character !== "\t") return false;
+  }
+  return true;
+}

@@ -1,0 +1,92 @@
+import type { Span } from "../../core/types.js";
+
+/** A full stop after one of these ends no sentence. */
+const abbreviations = new Set(
+  "e.g i.e cf vs viz dr mr mrs ms prof st fig figs eq no nos vol pp ed eds approx resp incl al".split(" "),
+);
+
+/**
+ * Sentences of a text in order, without the white space around them. Blank lines, headings, list items and table rows
+ * also end a sentence; a line that merely wraps does not. Chinese and other full stops need no space after them. The
+ * rules are our own because the answers of `Intl.Segmenter`, and chunks with them, would change with the ICU data of the
+ * Node build. Linear time; no bound is inside a surrogate pair.
+ */
+export function sentences(text: string): Span[] {
+  const found: Span[] = [];
+  const push = (start: number, end: number) => {
+    const span = trimmed(text, start, end);
+    if (span) found.push(span);
+  };
+  const stop = /[\p{Sentence_Terminal}\r\n]/gu;
+  let start = 0;
+  let lineStart = 0;
+  for (let match = stop.exec(text); match; match = stop.exec(text)) {
+    const at = match.index;
+    if (match[0] === "\n" || match[0] === "\r") {
+      const next = at + (text.startsWith("\r\n", at) ? 2 : 1);
+      if (endsBlock(text, lineStart, next)) {
+        push(start, at);
+        start = next;
+      }
+      lineStart = next;
+      stop.lastIndex = next;
+      continue;
+    }
+    const end = endOfClosers(text, at + match[0].length);
+    stop.lastIndex = end;
+    const ascii = match[0] <= "?";
+    if (ascii && !endsSentence(text, lineStart, at, end)) continue;
+    push(start, end);
+    start = end;
+  }
+  push(start, text.length);
+  return found;
+}
+
+const closers = /[\p{Sentence_Terminal}…"'”’»)\]}）】」』》〉*_`]*/uy;
+
+/** The end of the quotes, brackets and further stops that belong to a stop. */
+function endOfClosers(text: string, at: number): number {
+  closers.lastIndex = at;
+  closers.test(text);
+  return Math.max(at, closers.lastIndex);
+}
+
+const blockStart = /[ \t]*(?:$|[\r\n]|[-*+•·][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|\||>|`{3}|~{3}|<[a-zA-Z/!])/y;
+const singleLineBlock = /[ \t]*(?:#{1,6}[ \t]|\||`{3}|~{3})/y;
+
+/** Whether the line break before `next` ends a block rather than wraps a line. */
+function endsBlock(text: string, lineStart: number, next: number): boolean {
+  blockStart.lastIndex = next;
+  if (blockStart.test(text)) return true;
+  singleLineBlock.lastIndex = lineStart;
+  return singleLineBlock.test(text);
+}
+
+/** Whether the `.`, `?` or `!` at `at`, with its closers up to `end`, ends a sentence. */
+function endsSentence(text: string, lineStart: number, at: number, end: number): boolean {
+  if (end < text.length && !/\s/.test(text.charAt(end))) return false;
+  const next = firstNonSpace(text, end);
+  if (next < text.length && /\p{Ll}/u.test(String.fromCodePoint(text.codePointAt(next) ?? 0))) return false;
+  if (text.charAt(at) !== ".") return true;
+  const before = text.slice(Math.max(lineStart, at - 12), at);
+  const word = /(?:^|[^\p{L}.])((?:\p{L}\.)*\p{L}+)$/u.exec(before)?.[1];
+  if (word !== undefined) return !/^\p{Lu}$/u.test(word) && !abbreviations.has(word.toLowerCase());
+  // Not after the number of a list item.
+  return !(lineStart + before.length === at && /^[ \t>]*\d+$/.test(before));
+}
+
+function firstNonSpace(text: string, at: number): number {
+  let next = at;
+  while (next < text.length && /\s/.test(text.charAt(next))) next++;
+  return next;
+}
+
+/** The span without white space at its ends; `undefined` if nothing is left. */
+function trimmed(text: string, start: number, end: number): Span | undefined {
+  let from = start;
+  let to = end;
+  while (from < to && /\s/.test(text.charAt(from))) from++;
+  while (to > from && /\s/.test(text.charAt(to - 1))) to--;
+  return from < to ? { start: from, end: to } : undefined;
+}

@@ -1,0 +1,53 @@
+import type { TokenCounter, TokenMeasure } from "../../core/ports.js";
+import type { Document } from "../../core/types.js";
+import { blocksInSteps } from "../blocks/blocks.js";
+import { wholeBefore } from "../blocks/break-points.js";
+import { lineEnd } from "../blocks/lines.js";
+import type { MeasuredText } from "./cuts.js";
+import { measureTokens, TokenIndex } from "./token-index.js";
+
+/** In UTF-16 code units: some milliseconds of counting. */
+const partLength = 1 << 17;
+
+/** Finds the blocks and counts the tokens of a text; yields after each part, so that the caller can let other work run. */
+export function* measureText(document: Document, counter: TokenCounter): Generator<undefined, MeasuredText> {
+  const { text } = document;
+  const parts: TokenMeasure[] = [];
+  for (let start = 0; start < text.length;) {
+    const end = partEnd(text, start);
+    parts.push(measureTokens(text.slice(start, end), counter));
+    if (end < text.length) yield;
+    start = end;
+  }
+  return { blocks: yield* blocksInSteps(document), index: new TokenIndex(joined(parts)) };
+}
+
+/**
+ * The end of a part: the end of the text, or the start of a line that is not indented, which no piece of a usual
+ * vocabulary crosses. If there is no such line nearby, the part ends elsewhere.
+ */
+function partEnd(text: string, start: number): number {
+  const wanted = start + partLength;
+  if (wanted >= text.length) return text.length;
+  for (let at = lineEnd(text, wanted); at < text.length && at < wanted + partLength / 8; at = lineEnd(text, at)) {
+    if (/\S/.test(text.charAt(at))) return at;
+  }
+  return wholeBefore(text, start, wanted);
+}
+
+function joined(parts: readonly TokenMeasure[]): TokenMeasure {
+  if (parts.length === 1) return parts[0]!;
+  const length = parts.reduce((sum, { ends }) => sum + ends.length, 0);
+  const all = { ends: new Uint32Array(length), tokens: new Uint32Array(length) };
+  let [at, offset, total] = [0, 0, 0];
+  for (const { ends, tokens } of parts) {
+    for (let piece = 0; piece < ends.length; piece++) {
+      all.ends[at] = offset + ends[piece]!;
+      all.tokens[at] = total + tokens[piece]!;
+      at++;
+    }
+    offset += ends.at(-1) ?? 0;
+    total += tokens.at(-1) ?? 0;
+  }
+  return all;
+}

@@ -1,0 +1,85 @@
+import type { TokenCounter, TokenMeasure } from "../../core/ports.js";
+
+/** Answers how many tokens lie between two offsets of a text, after counting the text once. */
+export class TokenIndex {
+  readonly #measure: TokenMeasure;
+
+  constructor(measure: TokenMeasure) {
+    this.#measure = measure;
+  }
+
+  static of(text: string, counter: TokenCounter): TokenIndex {
+    return new TokenIndex(measureTokens(text, counter));
+  }
+
+  /**
+   * Tokens of the pieces that touch `start` to `end`. Close to, but not exactly, the count of that slice: a piece at its
+   * ends may be cut, or be read differently without its surroundings.
+   */
+  between(start: number, end: number): number {
+    return end <= start ? 0 : this.#through(this.#pieceAt(end - 1)) - this.#before(start);
+  }
+
+  /** The furthest end of a piece with at most `tokens` tokens from `start`; `start` if there is none. */
+  reach(start: number, tokens: number): number {
+    const piece = upperBound(this.#measure.tokens, this.#before(start) + tokens) - 1;
+    return Math.max(start, this.#measure.ends[piece] ?? 0);
+  }
+
+  /** The earliest start of a piece with at most `tokens` tokens up to `end`; `end` if there is none. */
+  reachBack(end: number, tokens: number): number {
+    const through = end <= 0 ? 0 : this.#through(this.#pieceAt(end - 1));
+    if (through <= tokens) return 0;
+    const piece = upperBound(this.#measure.tokens, through - tokens - 1);
+    return Math.min(end, this.#measure.ends[piece] ?? end);
+  }
+
+  /** The end of the piece that holds `at`. */
+  pieceEnd(at: number): number {
+    return this.#measure.ends[this.#pieceAt(at)] ?? at;
+  }
+
+  /** Tokens through the end of a piece. */
+  #through(piece: number): number {
+    return this.#measure.tokens[piece] ?? 0;
+  }
+
+  /** Tokens before the piece that holds `at`. */
+  #before(at: number): number {
+    return this.#through(this.#pieceAt(at) - 1);
+  }
+
+  #pieceAt(at: number): number {
+    return upperBound(this.#measure.ends, at);
+  }
+}
+
+/** Index of the first value above `bound` in a sorted array; its length if there is none. */
+export function upperBound(sorted: Uint32Array, bound: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] ?? 0) > bound) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** The pieces of a text, as the counter measures them if it can. */
+export function measureTokens(text: string, counter: TokenCounter): TokenMeasure {
+  return counter.measure?.(text) ?? measureWords(text, counter);
+}
+
+/** Counts word by word, long words in parts, for counters that cannot measure. */
+function measureWords(text: string, counter: TokenCounter): TokenMeasure {
+  const ends: number[] = [];
+  const tokens: number[] = [];
+  let total = 0;
+  for (const { 0: word, index } of text.matchAll(/\s{0,40}\S{1,40}|\s{1,40}/gu)) {
+    total += counter.count(word);
+    ends.push(index + word.length);
+    tokens.push(total);
+  }
+  return { ends: Uint32Array.from(ends), tokens: Uint32Array.from(tokens) };
+}

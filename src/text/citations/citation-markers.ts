@@ -1,0 +1,175 @@
+/** A citation as the model wrote it. */
+export interface CitationMarker {
+  /** The source's number. */
+  readonly number: number;
+  /** The words that the model claims to have copied; absent for a bare `[1]`. */
+  readonly quote?: string;
+}
+
+/** A part of a streamed text: words for the reader, or a marker after all the words before it. */
+export type MarkedText =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "marker"; readonly marker: CitationMarker };
+
+/** In UTF-16 units; a longer text in brackets is not a citation. */
+const maxQuoteLength = 1000;
+const maxDigits = 3;
+const maxNumbers = 10;
+
+/**
+ * Takes the citation markers out of a streamed text: `[1]`, `[1, 2]`, `[1: "copied words"]`, also with `【】`. The result
+ * does not depend on where the text is cut into deltas. Holds back only what may still become a marker, at most about a
+ * thousand characters. Links, footnotes and brackets in code are text.
+ */
+export class CitationMarkerParser {
+  #held = "";
+  readonly #code = new CodeSpans();
+
+  /** The next delta. */
+  push(delta: string): MarkedText[] {
+    return this.#read(this.#held + delta, false);
+  }
+
+  /** Ends the text and decides what was held back. */
+  end(): MarkedText[] {
+    return this.#read(this.#held, true);
+  }
+
+  #read(text: string, final: boolean): MarkedText[] {
+    const found: MarkedText[] = [];
+    let plain = "";
+    let at = 0;
+    while (at < text.length) {
+      const character = text[at]!;
+      const marker = isOpening(character) && !this.#code.inside ? readMarker(text, at, final) : "none";
+      if (marker === "more") break;
+      if (marker === "none") {
+        this.#code.read(character);
+        plain += character;
+        at++;
+        continue;
+      }
+      if (plain !== "") found.push({ type: "text", text: plain });
+      plain = "";
+      for (const each of marker.markers) found.push({ type: "marker", marker: each });
+      at = marker.end;
+    }
+    this.#held = text.slice(at);
+    if (plain !== "") found.push({ type: "text", text: plain });
+    return found;
+  }
+}
+
+function isOpening(character: string): boolean {
+  return character === "[" || character === "【";
+}
+
+interface ReadMarker {
+  readonly markers: readonly CitationMarker[];
+  /** Offset after the marker. */
+  readonly end: number;
+}
+
+/** The marker at `start`; `more` if that depends on the text to come. */
+function readMarker(text: string, start: number, final: boolean): ReadMarker | "none" | "more" {
+  const undecided = final ? "none" : "more";
+  const numbers: number[] = [];
+  let at = start + 1;
+  for (;;) {
+    at = skipSpaces(text, at);
+    const digits = /^\d*/u.exec(text.slice(at, at + maxDigits + 1))![0];
+    at += digits.length;
+    if (at >= text.length && digits.length <= maxDigits) return undecided;
+    if (digits === "" || digits.length > maxDigits || Number(digits) === 0) return "none";
+    numbers.push(Number(digits));
+    at = skipSpaces(text, at);
+    const next = text[at];
+    if (next === undefined) return undecided;
+    at++;
+    if (",，、".includes(next)) {
+      if (numbers.length === maxNumbers) return "none";
+      continue;
+    }
+    if ((next === ":" || next === "：") && numbers.length === 1) return readQuote(text, start, at, numbers[0]!, final);
+    if (next !== closingOf(text[start]!)) return "none";
+    // Only the next character distinguishes `[1](link)` and the definition `[1]: link` from a citation.
+    const after = text[at];
+    if (after === undefined && !final) return "more";
+    return after === "(" || after === ":" ? "none" : { markers: numbers.map((number) => ({ number })), end: at };
+  }
+}
+
+/** Reads the rest of a marker with a quote. Without a closing quotation mark it ends at the first bracket. */
+function readQuote(
+  text: string,
+  start: number,
+  from: number,
+  number: number,
+  final: boolean,
+): ReadMarker | "none" | "more" {
+  const closing = closingOf(text[start]!);
+  const open = skipSpaces(text, from);
+  if (open >= text.length) return final ? "none" : "more";
+  const quoted = quotationMarks.includes(text[open]!);
+  const limit = open + maxQuoteLength;
+  let firstBracket: number | undefined;
+  const endAt = (bracket: number | undefined): ReadMarker | "none" => {
+    if (bracket === undefined) return "none";
+    const quote = withoutQuotationMarks(text.slice(open, bracket));
+    return { markers: [quote === "" ? { number } : { number, quote }], end: bracket + 1 };
+  };
+  for (let at = open; at < text.length && at <= limit; at++) {
+    const character = text[at];
+    // A quote may have a line break, as its source does, but no blank line.
+    if (character === "\n" && (!quoted || text[at - 1] === "\n")) return endAt(firstBracket);
+    if (character !== closing) continue;
+    if (!quoted || quotationMarks.includes(text.slice(open, at).trimEnd().at(-1)!)) return endAt(at);
+    firstBracket ??= at;
+  }
+  return text.length > limit || final ? endAt(firstBracket) : "more";
+}
+
+const quotationMarks = "\"'“”„«»「」『』‘’`";
+
+function withoutQuotationMarks(text: string): string {
+  const words = text.trim();
+  const from = quotationMarks.includes(words[0] ?? " ") ? 1 : 0;
+  const to = words.length - (words.length > from && quotationMarks.includes(words.at(-1) ?? " ") ? 1 : 0);
+  return words.slice(from, to).trim();
+}
+
+function closingOf(opening: string): string {
+  return opening === "[" ? "]" : "】";
+}
+
+function skipSpaces(text: string, at: number): number {
+  return text[at] !== " " ? at : text[at + 1] === " " ? at + 2 : at + 1;
+}
+
+/** Tracks Markdown code: text between equal runs of backticks, on one line unless a run has three or more. */
+class CodeSpans {
+  #open = 0;
+  #run = 0;
+
+  get inside(): boolean {
+    return this.#afterRun() > 0;
+  }
+
+  read(character: string): void {
+    if (character === "`") {
+      this.#run++;
+      return;
+    }
+    this.#open = this.#afterRun();
+    this.#run = 0;
+    if (character === "\n" && this.#open < 3) this.#open = 0;
+  }
+
+  /** Length of the run that opened the current code, if the present run of backticks ended here. */
+  #afterRun(): number {
+    if (this.#run === 0) return this.#open;
+    if (this.#open === 0) return this.#run;
+    const closes = this.#open < 3 ? this.#run === this.#open : this.#run >= this.#open;
+    return closes ? 0 : this.#open;
+  }
+}

@@ -1,0 +1,98 @@
+import type { Citation } from "../../core/types.js";
+import type { CitationChecker } from "./check-citation.js";
+import { CitationMarkerParser, type CitationMarker, type MarkedText } from "./citation-markers.js";
+import { sentences } from "../blocks/sentences.js";
+
+/** A part of a checked reply. */
+export type CitedPart =
+  | { readonly type: "text-delta"; readonly text: string }
+  | { readonly type: "citation"; readonly citation: Citation }
+  /** A marker whose number no source has. */
+  | { readonly type: "stray-marker"; readonly number: number };
+
+/** A sentence of a reply that claims something without support. */
+export interface Unbacked {
+  readonly sentence: string;
+  /** True if it has a citation that failed, false if it has none. */
+  readonly cited: boolean;
+}
+
+/** How far back the sentence before a marker may start, in UTF-16 units. */
+const maxSentenceLength = 1000;
+
+/** A reply on its way to the reader: checks every marker as it arrives and removes its quote from the text. */
+export class CitedText {
+  /** The text as the reader sees it, with markers as `[1]`, numbered in the order in which sources are first cited. */
+  text = "";
+  /** The same without markers and the spaces before them. */
+  plain = "";
+  readonly #checker: CitationChecker;
+  readonly #marks: { readonly at: number; readonly supported: boolean }[] = [];
+  readonly #numbers = new Map<number, number>();
+  #parser = new CitationMarkerParser();
+
+  constructor(checker: CitationChecker) {
+    this.#checker = checker;
+  }
+
+  push(delta: string): CitedPart[] {
+    return this.#parser.push(delta).flatMap((part) => this.#partsOf(part));
+  }
+
+  /** Ends a reply; another may follow. */
+  end(): CitedPart[] {
+    const parts = this.#parser.end().flatMap((part) => this.#partsOf(part));
+    this.#parser = new CitationMarkerParser();
+    return parts;
+  }
+
+  #partsOf(part: MarkedText): CitedPart[] {
+    return part.type === "text" ? [this.#say(part.text, part.text)] : this.#mark(part.marker);
+  }
+
+  #say(text: string, plain: string): CitedPart {
+    this.text += text;
+    this.plain += plain;
+    return { type: "text-delta", text };
+  }
+
+  #mark(marker: CitationMarker): CitedPart[] {
+    while (this.plain.endsWith(" ")) this.plain = this.plain.slice(0, -1);
+    const citation = this.#checker.check(marker, lastSentence(this.plain));
+    this.#marks.push({ at: this.plain.trimEnd().length, supported: citation?.supported ?? false });
+    if (!citation) return [this.#say(`[${marker.number}]`, ""), { type: "stray-marker", number: marker.number }];
+    const number = this.#numberFor(marker.number);
+    return [this.#say(`[${number}]`, ""), { type: "citation", citation: { ...citation, number } }];
+  }
+
+  /** Numbers for the reader follow the text, numbers of the model the order of its sources. */
+  #numberFor(source: number): number {
+    const number = this.#numbers.get(source) ?? this.#numbers.size + 1;
+    this.#numbers.set(source, number);
+    return number;
+  }
+
+  /** Sentences that claim something without a supported citation. Headings, questions, code and lead-ins claim nothing. */
+  unbacked(): Unbacked[] {
+    return sentences(this.plain).flatMap(({ start, end }) => {
+      const sentence = this.plain.slice(start, end);
+      if (!claims(sentence)) return [];
+      const marks = this.#marks.filter(({ at }) => at > start && at <= end);
+      return marks.some(({ supported }) => supported) ? [] : [{ sentence, cited: marks.length > 0 }];
+    });
+  }
+}
+
+function lastSentence(text: string): string {
+  const recent = text.slice(-maxSentenceLength);
+  const last = sentences(recent).at(-1);
+  return last ? recent.slice(last.start, last.end) : "";
+}
+
+const minWords = 4;
+
+function claims(sentence: string): boolean {
+  if (/^\s*(?:#{1,6}\s|`{3}|~{3})|[:：?？]["”’*_`)]*$/u.test(sentence)) return false;
+  const words = sentence.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[\p{L}\p{N}]+/gu) ?? [];
+  return words.length >= minWords;
+}

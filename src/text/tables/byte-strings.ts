@@ -1,0 +1,133 @@
+const minSlots = 1024;
+/** Strings between two pauses of long work: some tens of microseconds. */
+const stringsPerStep = 1024;
+
+/** Strings of bytes as two arrays, which a file can hold. */
+export interface PackedStrings {
+  /** All strings, one after another. */
+  readonly bytes: Uint8Array;
+  /** Where each string ends in `bytes`, by number. */
+  readonly ends: Uint32Array;
+}
+
+/** Numbers strings of bytes from 0 on, in the order in which they are first added. */
+export class ByteStrings {
+  #bytes: Uint8Array;
+  #ends: Uint32Array;
+  #size: number;
+  /** By hash, with linear probing: one more than the number; 0 for a free slot. At most half are taken. */
+  #slots: Uint32Array;
+
+  private constructor({ bytes, ends }: PackedStrings) {
+    this.#bytes = bytes;
+    this.#ends = ends;
+    this.#size = ends.length;
+    this.#slots = new Uint32Array(Math.max(minSlots, 2 ** Math.ceil(Math.log2(2 * ends.length + 1))));
+  }
+
+  static empty(): ByteStrings {
+    return new ByteStrings({ bytes: new Uint8Array(0), ends: new Uint32Array(0) });
+  }
+
+  /** Takes over arrays of different strings; pauses between steps, so that other work may run. */
+  static *from(packed: PackedStrings): Generator<void, ByteStrings> {
+    const strings = new ByteStrings(packed);
+    for (let number = 0; number < strings.#size; number++) {
+      strings.#place(number);
+      if (number % stringsPerStep === 0) yield;
+    }
+    return strings;
+  }
+
+  /** How many there are; the next new one gets this number. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** The number of the bytes of `key` from `start` to `end`. */
+  numberOf(key: Uint8Array, start: number, end: number): number | undefined {
+    const taken = this.#slots[this.#slotOf(key, start, end)]!;
+    return taken === 0 ? undefined : taken - 1;
+  }
+
+  /** The same, and adds them where they are new. */
+  add(key: Uint8Array, start: number, end: number): number {
+    const slot = this.#slotOf(key, start, end);
+    const taken = this.#slots[slot]!;
+    if (taken > 0) return taken - 1;
+    const number = this.#append(key, start, end);
+    if (this.#size * 2 <= this.#slots.length) {
+      this.#slots[slot] = number + 1;
+    } else {
+      this.#slots = new Uint32Array(this.#slots.length * 2);
+      for (let each = 0; each < this.#size; each++) this.#place(each);
+    }
+    return number;
+  }
+
+  /** The string with this number. Valid until the next `add`. */
+  at(number: number): Uint8Array {
+    return this.#bytes.subarray(this.#startOf(number), this.#ends[number]);
+  }
+
+  /** The strings with these numbers, renumbered in this order. Pauses between steps, in which nothing may be added. */
+  *packed(numbers: Uint32Array): Generator<void, PackedStrings> {
+    const ends = new Uint32Array(numbers.length);
+    let length = 0;
+    for (let at = 0; at < numbers.length; at++) {
+      length += this.#ends[numbers[at]!]! - this.#startOf(numbers[at]!);
+      ends[at] = length;
+    }
+    const bytes = new Uint8Array(length);
+    for (let at = 0, start = 0; at < numbers.length; start = ends[at++]!) {
+      bytes.set(this.at(numbers[at]!), start);
+      if (at % stringsPerStep === 0) yield;
+    }
+    return { bytes, ends };
+  }
+
+  #startOf(number: number): number {
+    return number === 0 ? 0 : this.#ends[number - 1]!;
+  }
+
+  /** The slot of the string with these bytes, or the free one where it would be. */
+  #slotOf(key: Uint8Array, start: number, end: number): number {
+    const [slots, ends, bytes] = [this.#slots, this.#ends, this.#bytes];
+    const length = end - start;
+    // FNV-1a, with the high bits mixed in: http://www.isthe.com/chongo/tech/comp/fnv/
+    let hash = 0x811c9dc5;
+    for (let at = start; at < end; at++) hash = Math.imul(hash ^ key[at]!, 0x01000193);
+    let slot = (hash ^ (hash >>> 15)) & (slots.length - 1);
+    for (;;) {
+      const number = slots[slot]! - 1;
+      if (number < 0) return slot;
+      const from = number === 0 ? 0 : ends[number - 1]!;
+      let same = ends[number]! - from === length;
+      for (let at = 0; same && at < length; at++) same = bytes[from + at] === key[start + at];
+      if (same) return slot;
+      slot = (slot + 1) & (slots.length - 1);
+    }
+  }
+
+  #place(number: number): void {
+    this.#slots[this.#slotOf(this.#bytes, this.#startOf(number), this.#ends[number]!)] = number + 1;
+  }
+
+  #append(key: Uint8Array, start: number, end: number): number {
+    const from = this.#startOf(this.#size);
+    const to = from + end - start;
+    if (to > this.#bytes.length) {
+      const larger = new Uint8Array(Math.ceil(to * 1.5));
+      larger.set(this.#bytes);
+      this.#bytes = larger;
+    }
+    if (this.#size === this.#ends.length) {
+      const larger = new Uint32Array(Math.max(minSlots / 2, Math.ceil(this.#size * 1.5)));
+      larger.set(this.#ends);
+      this.#ends = larger;
+    }
+    for (let at = start; at < end; at++) this.#bytes[from + at - start] = key[at]!;
+    this.#ends[this.#size] = to;
+    return this.#size++;
+  }
+}

@@ -1,0 +1,72 @@
+/** Limits of the pieces, and of their code units together with a length for each: some 3 MB beside the answers. */
+const maxPieces = 65_536;
+const maxUnits = 1 << 20;
+const slots = 2 * maxPieces;
+
+/** In UTF-16 code units: longer pieces do not come again, and are not remembered. */
+const maxPieceLength = 512;
+
+/**
+ * Remembers the answers of a function for pieces of text. A `Map` needs a string cut out of the text for every look-up,
+ * which takes longer than everything else in counting tokens; this table hashes and compares the code units in place.
+ * When it is full, it forgets everything and starts again.
+ */
+export class RememberedPieces<Value> {
+  readonly #answer: (piece: string) => Value;
+  /**
+   * By hash, with linear probing: the place of the piece in `#units`, 0 for a free slot, and its number. Most of the time
+   * is spent waiting for memory, so a look-up reads from only three places.
+   */
+  readonly #slots = new Int32Array(2 * slots);
+  /** From 1 on: the length of a piece, then its code units. */
+  readonly #units = new Uint16Array(maxUnits);
+  #used = 1;
+  /** By piece number. */
+  #values: Value[] = [];
+
+  /** @param answer called for a piece that is not remembered. */
+  constructor(answer: (piece: string) => Value) {
+    this.#answer = answer;
+  }
+
+  /** The answer for `text.slice(start, end)`. */
+  of(text: string, start: number, end: number): Value {
+    let hash = end - start;
+    for (let at = start; at < end; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+    hash ^= hash >>> 15;
+    let slot = 2 * (hash & (slots - 1));
+    for (;;) {
+      const place = this.#slots[slot]!;
+      if (place === 0) return this.#add(text, start, end, slot);
+      if (this.#isAt(place, text, start, end)) return this.#values[this.#slots[slot + 1]!]!;
+      slot = (slot + 2) & (2 * slots - 1);
+    }
+  }
+
+  #isAt(place: number, text: string, start: number, end: number): boolean {
+    const units = this.#units;
+    if (units[place] !== end - start) return false;
+    const shift = place + 1 - start;
+    for (let at = start; at < end; at++) if (units[shift + at] !== text.charCodeAt(at)) return false;
+    return true;
+  }
+
+  #add(text: string, start: number, end: number, slot: number): Value {
+    // A slice in V8 keeps the whole text alive, and `answer` may keep the piece: it gets a copy.
+    const value = this.#answer(` ${text.slice(start, end)}`.slice(1));
+    const length = end - start;
+    if (length > maxPieceLength) return value;
+    if (this.#values.length === maxPieces || this.#used + 1 + length > maxUnits) {
+      this.#slots.fill(0);
+      this.#values = [];
+      this.#used = 1;
+      return value;
+    }
+    const units = this.#units;
+    this.#slots[slot] = this.#used;
+    this.#slots[slot + 1] = this.#values.push(value) - 1;
+    units[this.#used++] = length;
+    for (let at = start; at < end; at++) units[this.#used++] = text.charCodeAt(at);
+    return value;
+  }
+}

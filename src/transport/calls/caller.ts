@@ -1,0 +1,368 @@
+import { randomUUID } from "node:crypto";
+import type { Dispatcher } from "undici";
+import { type ModelInfo, localModels, videoModels } from "../../contract/catalogue.js";
+import { type Operation, type Parameters, fillPath } from "../../contract/operation.js";
+import type { OperationName } from "../../contract/operations.js";
+import { TransportError, type TransportErrorCode } from "../../core/errors.js";
+import type { CallOptions } from "../../core/ports.js";
+import { Cancellation, Stopped, checkCallOptions } from "../failures/cancellation.js";
+import { FailedAttempt, type Failure } from "../failures/failure.js";
+import { requestedWaitMs } from "../failures/response-headers.js";
+import { serviceFailure } from "../failures/service-failure.js";
+import { keepSecret, transportError } from "../failures/transport-error.js";
+import { Connections } from "../http/connections.js";
+import { Exchange, type Sending } from "../http/exchange.js";
+import { utf8 } from "../http/reply-json.js";
+import type { ResponseReader } from "../http/response-reader.js";
+import type { Outcome } from "../limits/adaptive-limit.js";
+import { Admission, type Permit } from "../limits/admission.js";
+import { estimatedTokens } from "../limits/load.js";
+import type { TransportSettings } from "../options.js";
+import type { TransportEvent } from "./events.js";
+import { OngoingCall, type ReplyFacts } from "./ongoing-call.js";
+import { type RetryPolicy, retryDelayMs } from "./retry.js";
+import { type Telemetry, loadTelemetry } from "./telemetry.js";
+import { type ModelTotals, Totals } from "./totals.js";
+
+/** A request to be sent. */
+export interface Outgoing {
+  readonly operation: Pick<Operation, "method" | "path" | "repeat" | "readTimeoutMs"> & {
+    readonly name: OperationName;
+  };
+  /** The model, or for requests without one, what they are about. Calls of one name share limits and totals. */
+  readonly model: string;
+  /** Values for the path and the query. */
+  readonly parameters?: Parameters;
+  /** Left out for a request without a body. */
+  readonly body?: unknown;
+  readonly accept: "application/json" | "text/event-stream";
+}
+
+/** One call: the request, and how to read the reply. */
+export interface Call<T> extends Outgoing {
+  /** Reads a reply of status 2xx; a `FailedAttempt` from here is handled like one of the connection. */
+  readonly read: (exchange: Exchange) => Promise<T>;
+  /** Facts of the result; `undefined` from a stream, which reports them at its end. Default: none. */
+  readonly facts?: (result: T) => ReplyFacts | undefined;
+  /** The call to make after this failure; `undefined` for the same again. */
+  readonly instead?: (failure: Failure) => Call<T> | undefined;
+}
+
+/** Failures that do not tell what the service did with a request that reached it. */
+const unanswered: ReadonlySet<TransportErrorCode> = new Set(["network", "timeout", "upstream", "reply", "truncated"]);
+
+function mayHaveWorked({ undelivered, retryable, code }: Failure): boolean {
+  return !undelivered && (retryable || unanswered.has(code));
+}
+
+/** Makes the calls of one transport, which share connections, limits, cool-downs and totals, and end together. */
+export class Caller {
+  readonly settings: TransportSettings;
+  readonly models: readonly ModelInfo[];
+  /** How the vectors of each embedding model travel, once the service has answered so. */
+  readonly encodings = new Map<string, "base64" | "float">();
+  readonly #connections: Connections;
+  readonly #admission: Admission;
+  readonly #ongoing = new Set<Cancellation>();
+  readonly #work = new Set<Promise<unknown>>();
+  readonly #secrecy;
+  readonly #origin: string;
+  readonly #basePath: string;
+  readonly #totals: Totals;
+  #telemetry: Promise<Telemetry | undefined> | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(settings: TransportSettings) {
+    this.settings = settings;
+    this.models = [...settings.models, ...videoModels, ...localModels];
+    this.#connections = new Connections(settings);
+    this.#admission = new Admission(settings);
+    this.#totals = new Totals(settings.prices);
+    this.#secrecy = keepSecret(settings.apiKey);
+    const { origin, pathname } = new URL(settings.baseUrl);
+    this.#origin = origin;
+    this.#basePath = pathname.replace(/\/$/, "");
+  }
+
+  /** Sends a request that is no operation: without the key, and outside all limits. */
+  fetch(request: Dispatcher.DispatchOptions, response: ResponseReader): void {
+    this.#connections.dispatch(request, response);
+  }
+
+  /** Does work of more than one call. It is stopped as a call is, and `close` waits until it has let go of everything. */
+  async during<T>(name: string, options: CallOptions, work: (cancellation: Cancellation) => Promise<T>): Promise<T> {
+    this.#checkOpen(name, options);
+    const cancellation = new Cancellation(options);
+    this.#ongoing.add(cancellation);
+    const done = work(cancellation);
+    this.#work.add(done);
+    try {
+      return await done;
+    } finally {
+      this.end(cancellation);
+      this.#work.delete(done);
+    }
+  }
+
+  /** Reports a request that will work, but hardly as it was meant. */
+  warn(operation: OperationName, model: string, message: string): void {
+    this.#emit({ type: "warning", operation, model, message });
+  }
+
+  /** Sums of all calls so far, by model. */
+  totals(): Readonly<Record<string, ModelTotals>> {
+    return this.#totals.read();
+  }
+
+  /** Makes a whole call, from the caller's options to the last attempt. */
+  async perform<T>(call: Call<T>, options: CallOptions): Promise<T> {
+    const ongoing = this.open(call, options);
+    try {
+      return await this.attempt(call, ongoing);
+    } finally {
+      this.end(ongoing);
+    }
+  }
+
+  /** Begins a call that outlives its first answer, such as a stream. Close it with `end`. */
+  open({ operation, model }: Pick<Outgoing, "operation" | "model">, options: CallOptions): OngoingCall {
+    this.#checkOpen(operation.name, options);
+    const ongoing = new OngoingCall(operation.name, model, options, this.#emit);
+    this.#ongoing.add(ongoing);
+    return ongoing;
+  }
+
+  end(ongoing: Cancellation): void {
+    ongoing.end();
+    this.#ongoing.delete(ongoing);
+  }
+
+  /** The reply has been read to its end. */
+  answered(ongoing: OngoingCall, facts: ReplyFacts): void {
+    ongoing.answered(facts);
+    if (this.settings.tokensPerMinute === undefined || !facts.usage) return;
+    const { inputTokens, outputTokens } = facts.usage;
+    const tokens = inputTokens + outputTokens - ongoing.estimatedTokens;
+    this.#admission.correct(ongoing.model, { requests: 0, tokens });
+  }
+
+  /** Sends a call until it works, fails for good, or runs out of time. */
+  async attempt<T>(first: Call<T>, ongoing: OngoingCall): Promise<T> {
+    let call = first;
+    let last: Failure | undefined;
+    try {
+      let body = this.#encode(call);
+      const metered = this.settings.tokensPerMinute !== undefined;
+      const load = { requests: 1, tokens: metered ? estimatedTokens(call.body) : 0 };
+      ongoing.estimatedTokens = load.tokens;
+      if (this.settings.telemetry) await this.#trace(call, ongoing);
+      for (;;) {
+        const permit = await this.#admission.enter(call.model, load, ongoing);
+        try {
+          return await this.#attemptOnce(call, body, ongoing, permit);
+        } catch (thrown) {
+          if (!(thrown instanceof FailedAttempt)) throw thrown;
+          last = { ...thrown.failure, undelivered: thrown.failure.undelivered || !ongoing.departed };
+          ongoing.departed = false;
+          ongoing.mayHaveArrived ||= mayHaveWorked(last);
+          await ongoing.sleep(this.#retryDelayMs(call, last, ongoing));
+          const instead = call.instead?.(last);
+          if (!instead) continue;
+          call = instead;
+          body = this.#encode(call);
+        }
+      }
+    } catch (thrown) {
+      throw this.explain(call, thrown, ongoing, last);
+    }
+  }
+
+  /** Makes the error that the caller sees from something thrown on the way. */
+  explain(call: Pick<Outgoing, "operation" | "model">, thrown: unknown, ongoing: OngoingCall, last?: Failure): unknown {
+    const error = this.#errorOf(call, thrown, ongoing, last);
+    ongoing.failed(error);
+    return error;
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    for (const ongoing of this.#ongoing) ongoing.stop({ kind: "closed" });
+    await this.#connections.close();
+    await Promise.allSettled(this.#work);
+  }
+
+  #errorOf(
+    { operation, model }: Pick<Outgoing, "operation" | "model">,
+    thrown: unknown,
+    ongoing: OngoingCall,
+    last: Failure | undefined,
+  ): unknown {
+    const { name, path, repeat } = operation;
+    const { baseUrl, paths, apiKey } = this.settings;
+    const failed = {
+      operation: name,
+      baseUrl,
+      path: paths[name] ?? path,
+      hasKey: apiKey !== undefined,
+      model,
+      attempts: ongoing.attempts,
+      secrecy: this.#secrecy,
+    };
+    // A request that may have been carried out and must not be repeated is neither a failure nor a success.
+    const once = repeat === "undelivered";
+    if (thrown instanceof FailedAttempt) {
+      const { failure } = thrown;
+      const ambiguous = once && (ongoing.mayHaveArrived || mayHaveWorked(failure));
+      return transportError(ambiguous ? { ...failure, code: "ambiguous", retryable: false } : failure, failed);
+    }
+    if (!(thrown instanceof Stopped)) return thrown;
+    const { why } = thrown;
+    const undelivered = !ongoing.departed && !ongoing.mayHaveArrived;
+    const ambiguous = once && !undelivered;
+    if (why.kind === "aborted") {
+      if (ambiguous) this.#warnOfOrphan(ongoing);
+      return why.reason;
+    }
+    if (why.kind === "closed") {
+      const code = ambiguous ? "ambiguous" : "network";
+      return transportError({ code, message: "the transport was closed", retryable: false, undelivered }, failed);
+    }
+    const message = `its deadline of ${why.deadlineMs} ms passed${last ? `; before that: ${last.message}` : ""}`;
+    const cause = last && transportError(last, failed);
+    const code = ambiguous ? "ambiguous" : "timeout";
+    return transportError({ code, message, retryable: !ambiguous, undelivered, cause }, failed);
+  }
+
+  /** An abort is thrown as it is, and cannot tell what it left behind. */
+  #warnOfOrphan({ operation, model, startedAtMs }: OngoingCall): void {
+    const since = new Date(Date.now() - (performance.now() - startedAtMs)).toISOString();
+    const message = `it was aborted after it had been sent: what it asked for may have been created since ${since}, and would cost. Look for it (listVideoTasks) before asking again`;
+    this.warn(operation, model, message);
+  }
+
+  #checkOpen(name: string, options: CallOptions): void {
+    checkCallOptions(name, options);
+    if (!this.#closing) return;
+    const message = `${name}: this transport is closed: after close() calls need another one`;
+    throw new TransportError("request", message, { operation: name });
+  }
+
+  /** Opens the span of the call before its first attempt. */
+  async #trace({ operation, model, body }: Outgoing, ongoing: OngoingCall): Promise<void> {
+    this.#telemetry ??= loadTelemetry(this.settings);
+    const telemetry = await this.#telemetry;
+    ongoing.listener ??= telemetry?.begin({ operation: operation.name, model, body });
+  }
+
+  #encode({ operation, body }: Outgoing): Buffer | null {
+    if (body === undefined) return null;
+    const { maxBodyBytes } = this.settings;
+    const encoded = Buffer.from(JSON.stringify(body));
+    if (encoded.length <= maxBodyBytes) return encoded;
+    const message = `${operation.name}: the request has ${encoded.length} bytes, at most ${maxBodyBytes} are taken: send fewer or shorter inputs`;
+    throw new TransportError("too-large", message, { operation: operation.name });
+  }
+
+  async #attemptOnce<T>(call: Call<T>, body: Buffer | null, ongoing: OngoingCall, permit: Permit): Promise<T> {
+    let exchange: Exchange;
+    let outcome: Outcome = "neither";
+    try {
+      ongoing.throwIfStopped();
+      ongoing.sending(body?.length ?? 0, permit.waitedMs);
+      exchange = await Exchange.open(this.#sending(call, body, ongoing));
+      outcome = this.#outcomeOf(exchange, call.model);
+    } finally {
+      permit.release(outcome);
+    }
+    if (exchange.status >= 300) throw await this.#refused(call, exchange);
+    ongoing.opened(exchange);
+    const result = await call.read(exchange);
+    const facts = call.facts ? call.facts(result) : {};
+    if (facts) this.answered(ongoing, facts);
+    return result;
+  }
+
+  /** Reads the service's load from its headers. A wait that they ask for begins before the slot is free again. */
+  #outcomeOf({ status, headers }: Exchange, model: string): Outcome {
+    if (status !== 429 && status !== 503) return status < 500 ? "answered" : "neither";
+    const waitMs = requestedWaitMs(headers, Date.now());
+    if (waitMs !== undefined) this.#coolDown(model, waitMs);
+    return "turned-away";
+  }
+
+  #sending({ operation, accept, parameters }: Outgoing, body: Buffer | null, ongoing: OngoingCall): Sending {
+    const { apiKey, paths, readTimeoutMs, videoCreateTimeoutMs, traceHeaders, videoQueryMethod } = this.settings;
+    const { name } = operation;
+    return {
+      connections: this.#connections,
+      request: {
+        origin: this.#origin,
+        path: this.#basePath + fillPath(paths[name] ?? operation.path, parameters),
+        method: name === "videoTask" ? videoQueryMethod : operation.method,
+        headers: {
+          accept,
+          ...(body && { "content-type": "application/json" }),
+          ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
+          ...(traceHeaders && { "x-trace-id": ongoing.traceId, "x-client-request-id": randomUUID() }),
+        },
+        body,
+        // The exchange watches the time itself.
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      },
+      timeoutMs: name === "createVideoTask" ? videoCreateTimeoutMs : (readTimeoutMs ?? operation.readTimeoutMs),
+      cancellation: ongoing,
+      onSent: () => (ongoing.departed = true),
+    };
+  }
+
+  async #refused({ operation }: Outgoing, exchange: Exchange): Promise<FailedAttempt> {
+    const { status, headers } = exchange;
+    if (status < 400) {
+      exchange.end();
+      const target = String(headers["location"]);
+      const message = `status ${status} points to ${target}: redirects are not followed, for the key would go along`;
+      return new FailedAttempt({ code: "refused", message, retryable: false, undelivered: true, status });
+    }
+    const body = utf8(await exchange.bytes());
+    return new FailedAttempt(serviceFailure({ operation: operation.name, status, headers, body, nowMs: Date.now() }));
+  }
+
+  /** Milliseconds until the next attempt. @throws FailedAttempt when there is to be none. */
+  #retryDelayMs({ operation, model }: Outgoing, failure: Failure, ongoing: OngoingCall): number {
+    const { attempts: attempt, deadlineAtMs } = ongoing;
+    const delayMs = retryDelayMs(
+      { failure, attempt, deadlineAtMs, nowMs: performance.now(), random: Math.random() },
+      { ...this.settings, ...this.#repeats(operation) },
+    );
+    // A wait that the service asked for was noted when its headers came.
+    if (failure.code === "rate-limited" && failure.retryAfterMs === undefined && delayMs !== undefined) {
+      this.#coolDown(model, delayMs);
+    }
+    if (delayMs === undefined) throw new FailedAttempt(failure);
+    ongoing.failedAttempt(failure, this.#secrecy.redact(failure.message), delayMs);
+    return delayMs;
+  }
+
+  #repeats({ name, repeat }: Outgoing["operation"]): Pick<RetryPolicy, "repeat" | "maxRetries"> {
+    const { retryVideoCreate, maxRetries } = this.settings;
+    if (name !== "createVideoTask") return { repeat, maxRetries };
+    return {
+      repeat: retryVideoCreate === "always" ? "always" : repeat,
+      maxRetries: retryVideoCreate === "never" ? 0 : maxRetries,
+    };
+  }
+
+  #coolDown(model: string, delayMs: number): void {
+    if (this.#admission.coolDown(model, delayMs)) this.#emit({ type: "cool-down", model, delayMs });
+  }
+
+  readonly #emit = (event: TransportEvent): void => {
+    this.#totals.add(event);
+    this.settings.onEvent?.(event);
+  };
+}

@@ -1,0 +1,61 @@
+import { costOf, type Price } from "../../core/types.js";
+import type { TransportEvent } from "./events.js";
+
+/** The sums of all calls to one model. */
+export interface ModelTotals {
+  /** Calls that ended: answered, failed or left. */
+  readonly calls: number;
+  readonly failures: number;
+  /** Times a call was sent, repetitions included. */
+  readonly requests: number;
+  readonly sentBytes: number;
+  readonly receivedBytes: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** By `prices`; `undefined` when the model has none. */
+  readonly cost: number | undefined;
+}
+
+type Sums = { -readonly [Field in keyof Omit<ModelTotals, "cost">]: number };
+
+/** Adds up the events of a transport. Tokens of streams that were left are unknown, and not included. */
+export class Totals {
+  readonly #models = new Map<string, Sums>();
+  readonly #prices: Readonly<Record<string, Price>>;
+
+  constructor(prices: Readonly<Record<string, Price>>) {
+    this.#prices = prices;
+  }
+
+  add(event: TransportEvent): void {
+    if (event.type === "retry" || event.type === "cool-down" || event.type === "warning") return;
+    const sums = this.#sumsOf(event.model);
+    if (event.type === "request") {
+      sums.requests++;
+      sums.sentBytes += event.sizeBytes;
+      return;
+    }
+    sums.calls++;
+    if (event.type === "failure") sums.failures++;
+    if (event.type !== "reply") return;
+    sums.receivedBytes += event.sizeBytes;
+    sums.inputTokens += event.usage?.inputTokens ?? 0;
+    sums.outputTokens += event.usage?.outputTokens ?? 0;
+  }
+
+  /** The sums as of now, by model. */
+  read(): Readonly<Record<string, ModelTotals>> {
+    return Object.fromEntries(
+      [...this.#models].map(([model, sums]) => [model, { ...sums, cost: costOf(sums, this.#prices[model]) }]),
+    );
+  }
+
+  #sumsOf(model: string): Sums {
+    let sums = this.#models.get(model);
+    if (!sums) {
+      sums = { calls: 0, failures: 0, requests: 0, sentBytes: 0, receivedBytes: 0, inputTokens: 0, outputTokens: 0 };
+      this.#models.set(model, sums);
+    }
+    return sums;
+  }
+}

@@ -1,0 +1,34 @@
+import type { Dispatcher } from "undici";
+import { httpClient } from "../../network/http-client.js";
+import { readCassette } from "./cassette-file.js";
+
+export type CassetteMode = "record" | "replay";
+
+/** A dispatcher for `createTransport({ dispatcher })` that keeps the exchanges it carries. */
+export interface Cassette extends Dispatcher {
+  /** Writes the file when recording, and closes connections of its own. */
+  readonly close: Dispatcher["close"];
+}
+
+/**
+ * Keeps every exchange in a file, byte for byte, for programs and tests that are to run offline: `record` sends requests
+ * on and keeps them with their replies, `replay` answers from the file alone. Streams keep the pieces in which they came;
+ * requests that were recorded more than once get their replies in order. Keys are never written: no request header is,
+ * and when a reply repeats the key, `[key]` stands instead.
+ *
+ * In `replay` a request that is not on the cassette fails with a message that names the difference. Close the transport
+ * first, then the cassette.
+ *
+ * @param dispatcher Sends what is recorded. Default: connections of its own.
+ * @throws OptionsError (`config`) when the file to replay is missing or damaged.
+ */
+export async function openCassette(path: string, mode: CassetteMode, dispatcher?: Dispatcher): Promise<Cassette> {
+  // Loaded on demand: both classes extend one of undici's, which takes 80 ms to load.
+  if (mode === "replay") {
+    const { Player } = await import("./player.js");
+    return new Player(path, await readCassette(path));
+  }
+  const { Recorder } = await import("./recorder.js");
+  const { Agent } = httpClient();
+  return new Recorder(path, dispatcher ?? new Agent({ headersTimeout: 0, bodyTimeout: 0 }), dispatcher === undefined);
+}

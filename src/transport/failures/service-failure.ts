@@ -1,0 +1,121 @@
+import { serviceCodes, unsupportedModelMessage } from "../../contract/failures.js";
+import type { OperationName } from "../../contract/operations.js";
+import type { TransportErrorCode } from "../../core/errors.js";
+import { type ErrorBody, readErrorBody } from "./error-body.js";
+import type { Failure } from "./failure.js";
+import { type ResponseHeaders, header, requestIdOf, requestedWaitMs } from "./response-headers.js";
+
+/** A reply that holds an error instead of a result. */
+export interface ErrorReply {
+  readonly operation: OperationName;
+  readonly status: number;
+  readonly headers: ResponseHeaders;
+  /** As text, or already read. */
+  readonly body: string | ErrorBody;
+  /** Wall clock, in milliseconds since 1970: `retry-after` may be a date. */
+  readonly nowMs: number;
+}
+
+/** Describes the failure in an error reply of any known shape. Pure. */
+export function serviceFailure({ operation, status: httpStatus, headers, body, nowMs }: ErrorReply): Failure {
+  const said = typeof body === "string" ? readErrorBody(body) : body;
+  // An error may come with status 200: then the service's own code decides.
+  const status = httpStatus < 300 ? (statusOf(said.code) ?? httpStatus) : httpStatus;
+  const kind = classify(operation, status, said);
+  const advice = header(headers, "x-should-retry");
+  const requestId = requestIdOf(headers) ?? /request id: ?(\S+)/i.exec(said.message)?.[1];
+  const retryAfterMs = requestedWaitMs(headers, nowMs);
+  return {
+    ...kind,
+    message: said.message === "" ? `status ${httpStatus} without a body` : said.message,
+    retryable: advice === "true" || (advice !== "false" && kind.retryable),
+    undelivered: status === 429 || status === 503,
+    status: httpStatus,
+    ...(said.code !== undefined && { serviceCode: said.code }),
+    ...(requestId !== undefined && { requestId }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  };
+}
+
+type Kind = Pick<Failure, "code" | "retryable" | "minuteWindow" | "maxBatchTexts" | "maxInputTokens">;
+
+function classify(operation: OperationName, status: number, { code = "", message }: ErrorBody): Kind {
+  const final = (as: TransportErrorCode): Kind => ({ code: as, retryable: false });
+  if (
+    code === String(serviceCodes.unsupportedModel) ||
+    unsupportedModel.test(code) ||
+    message.includes(unsupportedModelMessage)
+  ) {
+    return final("unsupported-model");
+  }
+  // The moderation service is down: the only 400 worth a retry.
+  if (code.startsWith("ContentSecurityDetectionError")) return { code: "upstream", retryable: true };
+  const limits = limitsIn(message);
+  if (limits.maxInputTokens !== undefined || code === "context_length_exceeded" || code === "OutofContextError") {
+    return { ...final(operation === "chat" ? "context-length" : "too-large"), ...limits };
+  }
+  if (status === 413 || code === String(serviceCodes.tooLarge) || limits.maxBatchTexts !== undefined) {
+    return { ...final("too-large"), ...limits };
+  }
+  if (status === 401) return final("unauthorized");
+  if (status === 402 || status === 403) return final("forbidden");
+  if (status === 404) return final("not-found");
+  if (status === 408) return { code: "timeout", retryable: true };
+  // A task that is running cannot be cancelled, however often it is asked.
+  if (status === 409 && operation === "cancelVideoTask") return final("refused");
+  if (status === 409) return { code: "refused", retryable: true };
+  if (status === 429) {
+    const spent = spentCodes.has(code) || /\b[RTI]PD\b|insufficient.quota/i.test(message);
+    const minuteWindow = minuteCodes.has(code) || /[RTI]PM/i.test(code) || /\b[RTI]PM\b|per[- ]minute/i.test(message);
+    return { code: "rate-limited", retryable: !spent, ...(minuteWindow && { minuteWindow }) };
+  }
+  if (status >= 500) return { code: "upstream", retryable: status !== 501 };
+  return final("refused");
+}
+
+const unsupportedModel = /^(InvalidEndpointOrModel\.NotFound|UnsupportedModel|model_not_found)/;
+
+/** The allowance of a day or of the account is spent: no wait within a call brings it back. */
+const spentCodes = new Set(["QuotaExceeded", "SetLimitExceeded", "insufficient_quota", "50605", "50606", "50608"]);
+
+const minuteCodes = new Set([String(serviceCodes.requestsPerMinute), String(serviceCodes.tokensPerMinute)]);
+
+const batchLimits = [
+  /batch size \d+ ?> ?maximum allowed batch size (\d+)/i,
+  /batch size.{0,80}?(?:not (?:be )?(?:larger|more|greater) than|at most|maximum(?: of)?|exceed(?:s)?(?: the)?(?: limit(?: of)?)?) (\d+)/i,
+];
+const tokenLimits = [
+  /must have less than (\d+) tokens/i,
+  /max_seq_len \((\d+)\)/i,
+  /maximum context length (?:is|of) (\d+)/i,
+];
+
+/** Reads the limits that an error's text names. */
+function limitsIn(message: string): Pick<Failure, "maxBatchTexts" | "maxInputTokens"> {
+  const maxBatchTexts = firstNumber(batchLimits, message);
+  const maxInputTokens = firstNumber(tokenLimits, message);
+  return {
+    ...(maxBatchTexts !== undefined && { maxBatchTexts }),
+    ...(maxInputTokens !== undefined && { maxInputTokens }),
+  };
+}
+
+function firstNumber(patterns: readonly RegExp[], text: string): number | undefined {
+  const found = patterns.map((pattern) => pattern.exec(text)?.[1]).find((digits) => digits !== undefined);
+  return found === undefined ? undefined : Number(found);
+}
+
+/** Translates one of the service's own codes to an HTTP status. */
+function statusOf(code: string | undefined): number | undefined {
+  if (code === undefined || !/^\d+$/.test(code)) return undefined;
+  const value = Number(code);
+  if (value >= 400 && value <= 599) return value;
+  if (value === serviceCodes.tooLarge) return 413;
+  if (value === serviceCodes.overloaded || value === serviceCodes.busy || value === 50_508) return 503;
+  if (value === 50_501 || value === 50_506 || value === 50_509) return 504;
+  if (value > 50_600 && value < 50_700) return 429;
+  if (value === 50_500 || value === 50_507 || (value >= 60_000 && value < 60_100)) return 500;
+  if (value >= 30_000 && value < 30_100) return 403;
+  if (value >= 20_000 && value < 20_100) return 400;
+  return undefined;
+}

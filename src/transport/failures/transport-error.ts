@@ -1,0 +1,108 @@
+import { inspect } from "node:util";
+import type { OperationName } from "../../contract/operations.js";
+import { taskRetentionDays } from "../../contract/video-tasks.js";
+import { TransportError, type TransportErrorCode } from "../../core/errors.js";
+import type { Failure } from "./failure.js";
+
+/** The call that a failure ended. */
+export interface FailedCall {
+  readonly operation: OperationName;
+  readonly baseUrl: string;
+  /** Path of the operation below `baseUrl`. */
+  readonly path: string;
+  readonly hasKey: boolean;
+  readonly model: string;
+  readonly attempts: number;
+  readonly secrecy: Secrecy;
+}
+
+/** Makes the error that the caller sees from the failure that ended a call. */
+export function transportError(failure: Failure, call: FailedCall): TransportError {
+  const { operation, attempts, secrecy } = call;
+  const {
+    code,
+    message: _,
+    undelivered,
+    minuteWindow: __,
+    serviceCode,
+    requestId,
+    partialText,
+    cause,
+    ...rest
+  } = failure;
+  const redacted = (text: string | undefined) => (text === undefined ? undefined : secrecy.redact(text));
+  const details = {
+    ...rest,
+    operation,
+    attempts,
+    serviceCode: redacted(serviceCode),
+    requestId: redacted(requestId),
+    partialText: redacted(partialText),
+    cause: cause === undefined ? undefined : secrecy.safeCause(cause),
+  };
+  const times = attempts > 1 ? ` after ${attempts} attempts` : "";
+  // Only the creation of a video costs money when it is sent twice.
+  const isSafe = operation === "createVideoTask" && undelivered && code !== "ambiguous";
+  const advice = isSafe ? ". No task was created, and creating it again is safe" : "";
+  const message = `${operation} failed${times}: ${secrecy.redact(sentence(failure, call))}${advice}`;
+  return new TransportError(code, message, details);
+}
+
+/** Says what happened and what to do about it. */
+function sentence(failure: Failure, { baseUrl, path, hasKey, model, operation }: FailedCall): string {
+  const { code, message, status, serviceCode, requestId, retryAfterMs, maxBatchTexts, maxInputTokens } = failure;
+  const marks = [
+    ...(status === undefined ? [] : [`status ${status}`]),
+    ...(serviceCode === undefined ? [] : [`code ${serviceCode}`]),
+    ...(requestId === undefined ? [] : [`request id ${requestId}`]),
+  ];
+  const said = marks.length > 0 ? `${message} (${marks.join(", ")})` : message;
+  if (code === "unauthorized" && !hasKey) {
+    return `${baseUrl} requires a key, and none was given: ${said}. Pass it as createTransport({ apiKey })`;
+  }
+  if (code === "unauthorized") {
+    return `the key was not accepted by ${baseUrl}: ${said}. A key belongs to one data center: check the key, and that baseUrl is the address of its own data center`;
+  }
+  if (code === "unsupported-model") {
+    return `${model} is not a model that ${baseUrl} publishes for ${operation}: ${said}. Where the service lists its models, listModels() tells what it has`;
+  }
+  if (code === "not-found" && (operation === "videoTask" || operation === "cancelVideoTask")) {
+    return `there is no such task at ${baseUrl}: ${said}. Its record is removed ${taskRetentionDays} days after creation; a younger one may belong to another account`;
+  }
+  if (code === "network") {
+    return `cannot reach ${baseUrl}: ${said}. Check that the address is right, that the service is running, and any proxy or firewall on the way`;
+  }
+  const advice: Partial<Record<TransportErrorCode, string | false>> = {
+    "not-found": `Check baseUrl: the call went to ${baseUrl}${path}, which is baseUrl with the operation's path behind it`,
+    "too-large":
+      maxInputTokens === undefined
+        ? maxBatchTexts !== undefined &&
+          `Send at most ${maxBatchTexts} texts in a request; embedder({ batchSize }) splits longer lists`
+        : `Cut each text to at most ${maxInputTokens} tokens as the service counts them; chunk({ for: embedder }) does`,
+    "context-length": "Shorten the messages or leave some out: they and the reply share the model's context",
+    "rate-limited":
+      retryAfterMs !== undefined &&
+      `The service asks to wait ${Math.ceil(retryAfterMs / 1000)} s: try again then, or allow the call more time`,
+  };
+  return advice[code] ? `${said}. ${advice[code]}` : said;
+}
+
+/** Keeps one secret out of everything that is shown. */
+export interface Secrecy {
+  readonly redact: (text: string) => string;
+  /** Returns the cause itself if printing it shows no secret, else an error with its redacted message. */
+  readonly safeCause: (cause: unknown) => unknown;
+}
+
+export function keepSecret(secret: string | undefined): Secrecy {
+  if (secret === undefined) return { redact: (text) => text, safeCause: (cause) => cause };
+  const redact = (text: string) => text.replaceAll(secret, "[key]");
+  return {
+    redact,
+    safeCause: (cause) => {
+      const shown = inspect(cause, { depth: 10, showHidden: true, maxStringLength: null, breakLength: Infinity });
+      if (!shown.includes(secret)) return cause;
+      return new Error(redact(cause instanceof Error ? cause.message : String(cause)));
+    },
+  };
+}

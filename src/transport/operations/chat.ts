@@ -1,0 +1,172 @@
+import type { z } from "zod";
+import {
+  type ChatRequest as ContractChatRequest,
+  type RoleToolMessage,
+  chat as operation,
+  chatDefaults,
+  maxOutputTokens,
+  roleToolChat,
+} from "../../contract/chat.js";
+import type { CallOptions, ToolMessages } from "../../core/ports.js";
+import type { Call, Caller } from "../calls/caller.js";
+import { type Failure, badReply } from "../failures/failure.js";
+import type { ChatResult, ChatStreamEvent } from "./chat-result.js";
+import { ChatReader } from "./chat/chat-reader.js";
+import { checkRequest, requestError, requireRequest, withoutDefaults } from "./check-request.js";
+
+/** The contract's request. `stream` is set by the method; `stop` may be one sequence. */
+export type TransportChatRequest = Omit<ContractChatRequest, "stream" | "stop" | "messages"> & {
+  readonly messages: z.input<typeof RoleToolMessage>[];
+  readonly stop?: string | string[] | null;
+};
+
+export interface ChatCallOptions extends CallOptions {
+  /** `role-tool`: allows messages of the role `tool`, and calls in those of the assistant. Default: `user-xml`. */
+  readonly toolMessages?: ToolMessages;
+  /**
+   * Fields that the contract does not have, such as `tool_choice`, for services that take them. They are sent as they are
+   * and unchecked. Default: none.
+   */
+  readonly extra?: Readonly<Record<string, unknown>>;
+}
+
+type ChatBody = Omit<ContractChatRequest, "messages"> & Pick<TransportChatRequest, "messages">;
+
+/** Tokens of a reply when the caller names no number: the service's own default of 512 cuts most answers. */
+export const defaultMaxTokens = { llm: 4096, vlm: 2048 } as const;
+
+/** Returns a whole reply; one that is streamed all the same is put together. */
+export function chat(
+  caller: Caller,
+  request: TransportChatRequest,
+  { toolMessages, extra, ...options }: ChatCallOptions,
+): Promise<ChatResult> {
+  const whole = chatCall(caller, request, { toolMessages, extra, stream: false }, async (reader) => {
+    for (let events = await reader.read(); events; events = await reader.read()) {
+      const last = events.at(-1);
+      if (last?.type === "finish") {
+        reader.close();
+        return last.result;
+      }
+    }
+    throw badReply("the reply has no end");
+  });
+  const facts = (result: ChatResult) => withWarning(caller, result);
+  const body = { ...whole.body, stream: true, ...usageRequest(caller) };
+  const streamed = { ...whole, body, accept: "text/event-stream" as const, facts };
+  const instead = ({ status }: Failure) => (status === 503 || status === 504 ? streamed : undefined);
+  return caller.perform({ ...whole, facts, ...(caller.settings.switchToStream && { instead }) }, options);
+}
+
+/**
+ * Streams a reply. It is sent again as any call is until its first event is here, and never after. Leaving the loop
+ * closes the connection.
+ */
+export async function* chatStream(
+  caller: Caller,
+  request: TransportChatRequest,
+  { toolMessages, extra, ...options }: ChatCallOptions,
+): AsyncGenerator<ChatStreamEvent, void, undefined> {
+  const call = chatCall(caller, request, { toolMessages, extra, stream: true }, async (opened) => ({
+    reader: opened,
+    first: await opened.read(),
+  }));
+  const ongoing = caller.open(call, options);
+  let reader: ChatReader | undefined;
+  try {
+    const started = await caller.attempt({ ...call, facts: () => undefined }, ongoing);
+    reader = started.reader;
+    for (let events = started.first; events; events = await reader.read()) {
+      // yield* over a list would wait for every item twice.
+      for (const event of events) {
+        if (event.type === "finish") caller.answered(ongoing, withWarning(caller, event.result));
+        yield event;
+      }
+    }
+  } catch (thrown) {
+    throw caller.explain(call, thrown, ongoing);
+  } finally {
+    reader?.close();
+    caller.end(ongoing);
+  }
+}
+
+/** Returns the result, and warns when it was cut short. */
+function withWarning(caller: Caller, result: ChatResult): ChatResult {
+  if (result.finishReason === "length") {
+    caller.warn(operation.name, result.model, "the reply was cut short where it reached max_tokens");
+  }
+  return result;
+}
+
+interface ChatForm {
+  readonly toolMessages: ToolMessages | undefined;
+  readonly extra?: ChatCallOptions["extra"] | undefined;
+  readonly stream: boolean;
+}
+
+function usageRequest({ settings }: Caller): object {
+  return settings.streamUsage ? { stream_options: { include_usage: true } } : {};
+}
+
+/** @throws TransportError (`request`) for a field that the contract has: it would go out unchecked. */
+function checkExtra(extra: Readonly<Record<string, unknown>>): void {
+  const known = Object.keys(extra).find((field) => field in operation.request.shape);
+  if (known === undefined) return;
+  throw requestError(operation.name, `extra.${known}: belongs into the request itself, where it is checked`);
+}
+
+function chatCall<T>(
+  caller: Caller,
+  request: TransportChatRequest,
+  { stream, toolMessages, extra = {} }: ChatForm,
+  read: (reader: ChatReader) => Promise<T>,
+): Call<T> & { readonly body: ChatBody } {
+  requireRequest(operation.name, request);
+  const { model } = request;
+  checkExtra(extra);
+  return {
+    operation,
+    model,
+    body: { ...chatBody(caller, request, { stream, toolMessages }), ...(stream && usageRequest(caller)), ...extra },
+    accept: stream ? "text/event-stream" : "application/json",
+    read: (exchange) => read(new ChatReader(exchange, model, caller.settings)),
+  };
+}
+
+function chatBody(caller: Caller, request: TransportChatRequest, { stream, toolMessages }: ChatForm): ChatBody {
+  const { stop, ...rest } = request;
+  const { type: known, family } = caller.models.find(({ id }) => id === request.model) ?? {};
+  const vision = known === undefined ? hasParts(request) : known === "vlm";
+  const type = vision ? "vlm" : "llm";
+  const body: ChatBody = {
+    ...rest,
+    ...(stop !== undefined && { stop: typeof stop === "string" ? [stop] : stop }),
+    stream,
+    max_tokens: request.max_tokens ?? Math.min(defaultMaxTokens[type], maxOutputTokens[type]),
+  };
+  if (toolMessages === "role-tool") checkRequest(roleToolChat, body, caller, type);
+  else checkRequest(operation, body, caller, type);
+  if (body.response_format?.type === "json_object" && !/json/i.test(JSON.stringify(body.messages))) {
+    const message = "no message says json, although services require the word for a reply in json_object";
+    caller.warn(operation.name, body.model, message);
+  }
+  const thinks = family === "D" && body.thinking?.type !== "disabled";
+  const ignored = thinks ? samplingFields.filter((field) => field in body) : [];
+  if (ignored.length > 0) {
+    caller.warn(operation.name, body.model, `models of the D family ignore ${ignored.join(", ")} while they think`);
+  }
+  return withoutDefaults(body, serviceDefaults);
+}
+
+const samplingFields = ["temperature", "top_p", "presence_penalty", "frequency_penalty"] as const;
+
+/** A model that the catalogue lacks takes pictures if it is sent some. */
+function hasParts({ messages }: TransportChatRequest): boolean {
+  return Array.isArray(messages) && messages.some((message) => Array.isArray(message.content));
+}
+
+const { stream: _stream, max_tokens: _maxTokens, ...sampling } = chatDefaults;
+
+/** Values that the service assumes anyway. `stream` and `max_tokens` are always sent. */
+const serviceDefaults = { ...sampling, thinking: { type: "enabled" }, response_format: { type: "text" } };

@@ -1,0 +1,216 @@
+import type { z } from "zod";
+import { ChatChunk, type ChatReply, type ChatUsage } from "../../../contract/chat.js";
+import { errorIn, isRecord } from "../../failures/error-body.js";
+import { FailedAttempt, type Failure, badReply } from "../../failures/failure.js";
+import { type ResponseHeaders, requestIdOf } from "../../failures/response-headers.js";
+import { serviceFailure } from "../../failures/service-failure.js";
+import { type ChatResult, type ChatStreamEvent, finishReason, usageOf } from "../chat-result.js";
+import { type Split, ThinkTagSplitter } from "./think-tags.js";
+import { ToolCallAssembler } from "./tool-call-assembler.js";
+
+/** The facts about a reply before its first chunk. */
+export interface ReplyHead {
+  readonly status: number;
+  readonly headers: ResponseHeaders;
+  /** The model that was asked for. */
+  readonly model: string;
+  /** Whether `<think>…</think>` in the text is reasoning. */
+  readonly thinkTags: boolean;
+}
+
+type Delta = NonNullable<NonNullable<z.output<typeof ChatChunk>["choices"]>[number]["delta"]>;
+
+/** Puts a reply together from its chunks, and reports what each adds. Only the first choice is read. */
+export class ChatAssembler {
+  readonly #head: ReplyHead;
+  readonly #requestId;
+  readonly #tools = new ToolCallAssembler();
+  readonly #thinking: ThinkTagSplitter | undefined;
+  #text = "";
+  #reasoning = "";
+  #id = "";
+  #model = "";
+  #finish: string | undefined;
+  #usage: z.output<typeof ChatUsage> | undefined;
+  #raw: unknown;
+  #chunks = 0;
+  #done = false;
+
+  constructor(head: ReplyHead) {
+    const requestId = requestIdOf(head.headers);
+    this.#head = head;
+    this.#requestId = requestId === undefined ? {} : { requestId };
+    this.#thinking = head.thinkTags ? new ThinkTagSplitter() : undefined;
+  }
+
+  /** The text that had come before a failure. */
+  get partialText(): string {
+    return this.#text;
+  }
+
+  /** Whether `[DONE]` was read: everything after it is ignored. */
+  get done(): boolean {
+    return this.#done;
+  }
+
+  /** Adds the events of one `data:` line. @throws FailedAttempt when the line is an error, or not a chunk. */
+  take(event: string, data: string, events: ChatStreamEvent[]): void {
+    if (this.#done) return;
+    if (data.trim() === "[DONE]") {
+      this.#done = true;
+      return;
+    }
+    let raw: unknown;
+    try {
+      raw = JSON.parse(data);
+    } catch (cause) {
+      if (event === "error") throw this.#errorOf(data);
+      throw badReply("a line of the stream is not JSON", this.#partial({ cause }));
+    }
+    if (event === "error" || isError(raw)) throw this.#errorOf(raw);
+    const { id, model, choices, usage } = isPlainChunk(raw) ? raw : this.#checked(raw);
+    this.#raw = raw;
+    this.#id ||= id ?? "";
+    this.#model ||= model ?? "";
+    // Services that report usage with every chunk report the sum so far.
+    if (usage) this.#usage = usage;
+    const choice = choices?.find(({ index }) => (index ?? 0) === 0);
+    if (!choice) return;
+    this.#chunks++;
+    if (choice.delta) this.#delta(choice.delta, events);
+    this.#finished(choice.finish_reason);
+  }
+
+  /** Returns the events of a whole reply. */
+  takeWhole({ id, model, choices, usage }: z.output<typeof ChatReply>, raw: unknown): ChatStreamEvent[] {
+    const events: ChatStreamEvent[] = [];
+    this.#done = true;
+    this.#raw = raw;
+    this.#id = id ?? "";
+    this.#model = model ?? "";
+    this.#usage = usage ?? undefined;
+    const choice = choices.find(({ index }) => (index ?? 0) === 0) ?? choices[0];
+    if (choice) {
+      this.#chunks++;
+      this.#delta(choice.message, events);
+      this.#finished(choice.finish_reason);
+    }
+    return events;
+  }
+
+  /** Returns the tool calls and the end. @throws FailedAttempt when the stream broke off. */
+  end(cause?: unknown): readonly ChatStreamEvent[] {
+    if (this.#finish === undefined && !this.#done) {
+      throw this.#broken("truncated", "the stream ended before it said that it was finished", cause);
+    }
+    if (this.#chunks === 0) throw badReply("the reply has no choice", this.#partial({}));
+    const events: ChatStreamEvent[] = [];
+    if (this.#thinking) this.#add(this.#thinking.end(), events);
+    const toolCalls = this.#tools.calls();
+    const result: ChatResult = {
+      text: this.#text,
+      reasoning: this.#reasoning,
+      toolCalls,
+      finishReason: finishReason(this.#finish, toolCalls.length > 0),
+      usage: usageOf(this.#usage),
+      model: this.#model === "" ? this.#head.model : this.#model,
+      id: this.#id,
+      ...this.#requestId,
+      raw: this.#raw,
+    };
+    for (const call of toolCalls) events.push({ type: "tool-call", ...call });
+    events.push({ type: "finish", result });
+    return events;
+  }
+
+  /** Adds what had come to a failure of the connection or of the time. */
+  withPartial(failure: Failure): FailedAttempt {
+    return new FailedAttempt({ ...failure, ...this.#partial({}) });
+  }
+
+  #checked(raw: unknown): z.output<typeof ChatChunk> {
+    const parsed = ChatChunk.safeParse(raw);
+    if (parsed.success) return parsed.data;
+    const [issue] = parsed.error.issues;
+    const where = issue === undefined ? "" : `: ${issue.path.join(".")}: ${issue.message}`;
+    const message = `a chunk of the stream does not follow the contract${where}`;
+    throw badReply(message, this.#partial({ cause: parsed.error }));
+  }
+
+  #delta({ reasoning_content: reasoning, content, tool_calls: calls }: Delta, events: ChatStreamEvent[]): void {
+    if (reasoning) this.#add({ reasoning, text: "" }, events);
+    if (content) this.#add(this.#thinking?.push(content) ?? { reasoning: "", text: content }, events);
+    for (const call of calls ?? []) events.push({ type: "tool-call-delta", ...this.#tools.take(call) });
+  }
+
+  #add({ reasoning, text }: Split, events: ChatStreamEvent[]): void {
+    if (reasoning !== "") {
+      this.#reasoning += reasoning;
+      events.push({ type: "reasoning-delta", text: reasoning });
+    }
+    if (text !== "") {
+      this.#text += text;
+      events.push({ type: "text-delta", text });
+    }
+  }
+
+  #finished(written: string | null | undefined): void {
+    if (written === undefined || written === null || written === "") return;
+    if (written === "insufficient_system_resource" || written === "error") {
+      throw this.#broken("upstream", `the service broke off: ${written}`);
+    }
+    this.#finish = written;
+  }
+
+  #broken(code: "upstream" | "truncated", message: string, cause?: unknown): FailedAttempt {
+    return this.withPartial({ code, message, retryable: true, undelivered: false, cause });
+  }
+
+  #errorOf(body: unknown): FailedAttempt {
+    const { status, headers } = this.#head;
+    const said = errorIn(body) ?? { message: "the service reported an error in the stream" };
+    return this.withPartial(serviceFailure({ operation: "chat", status, headers, body: said, nowMs: Date.now() }));
+  }
+
+  #partial(details: { readonly cause?: unknown }): Partial<Failure> {
+    return { partialText: this.#text, status: this.#head.status, ...this.#requestId, ...details };
+  }
+}
+
+/** Recognises the shapes in which services report an error in the middle of a stream. */
+function isError(chunk: unknown): boolean {
+  if (!isRecord(chunk)) return typeof chunk === "string";
+  const { error, object, code, message, choices } = chunk;
+  if (!isNothing(error) || object === "error") return true;
+  return choices === undefined && typeof message === "string" && !isNothing(code);
+}
+
+/**
+ * Whether a parsed line is an ordinary chunk, text or thinking and nothing else, as almost all are. True only for chunks
+ * that satisfy the schema; the schema itself checks all others, because it takes longer than parsing the JSON does.
+ */
+export function isPlainChunk(raw: unknown): raw is z.output<typeof ChatChunk> {
+  if (!isRecord(raw)) return false;
+  const { id, model, created, choices, usage } = raw;
+  if (!isText(id) || !isText(model) || !isNothing(usage) || !Array.isArray(choices)) return false;
+  if (!isNothing(created) && !Number.isFinite(created)) return false;
+  for (const choice of choices as readonly unknown[]) if (!isPlainChoice(choice)) return false;
+  return true;
+}
+
+function isPlainChoice(choice: unknown): boolean {
+  if (!isRecord(choice)) return false;
+  const { index, delta, finish_reason } = choice;
+  if (!isText(finish_reason) || !isRecord(delta)) return false;
+  if (!isNothing(index) && !Number.isSafeInteger(index)) return false;
+  const { role, content, reasoning_content, tool_calls } = delta;
+  return isText(role) && isText(content) && isText(reasoning_content) && isNothing(tool_calls);
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string" || isNothing(value);
+}
+
+function isNothing(value: unknown): boolean {
+  return value === undefined || value === null;
+}

@@ -1,0 +1,99 @@
+import type { z } from "zod";
+import { type ModelInfo, type ModelType, modelInfo } from "../../contract/catalogue.js";
+import { type Operation, type Violation, violations } from "../../contract/operation.js";
+import type { OperationName } from "../../contract/operations.js";
+import { TransportError } from "../../core/errors.js";
+import type { Caller } from "../calls/caller.js";
+
+/**
+ * Checks a request against the contract, and returns its model. Rules that the options relax become warnings, or are
+ * skipped.
+ *
+ * @throws TransportError (`request`) naming every field that breaks a rule; nothing was sent.
+ */
+export function checkRequest<Request extends z.ZodType>(
+  operation: Operation<Request> & { readonly name: OperationName },
+  request: { readonly model: string },
+  caller: Caller,
+  type: ModelType,
+): ModelInfo {
+  const { models: catalogue, settings } = caller;
+  const { bounds, family } = settings.strictness;
+  const suitable = catalogue.filter((known) => serves(known.type, type));
+  const model = modelInfo(suitable, request.model, type);
+  const isGuessed = (field: string) => operation.guessedBounds?.includes(field) ?? false;
+  const relaxed = bounds === "error" ? request : withoutNumbers(request, isGuessed);
+  const found: Violation[] = [];
+  const listed = catalogue.find(({ id }) => id === request.model);
+  if (listed && !suitable.some(({ id }) => id === request.model)) {
+    const wanted = serves(type, "llm") ? "models of type llm or vlm" : `models of type ${type}`;
+    found.push({ field: "model", message: `is of type ${listed.type}, ${operation.name} takes ${wanted}` });
+  }
+  const doubtful =
+    bounds === "warn" ? violations(operation, request, model).filter(({ field }) => isGuessed(field)) : [];
+  for (const violation of violations(operation, relaxed, model)) {
+    const severity = violation.rule === "family" ? family : "error";
+    if (severity === "error") found.push(violation);
+    else if (severity === "warn") doubtful.push(violation);
+  }
+  if (found.length === 0) {
+    for (const violation of doubtful) caller.warn(operation.name, model.id, withValue(request, violation));
+    return model;
+  }
+  const dependsOnModel = found.some(({ rule }) => rule === "family" || rule === "model");
+  const unlisted =
+    dependsOnModel && !listed
+      ? `. ${request.model} is not in the catalogue: createTransport({ models }) can describe it`
+      : "";
+  const beyond = operation.name === "chat" && found.some(({ rule }) => rule === "unknown-field");
+  const extra = beyond ? ". What a service takes beyond the contract goes into extra, beside signal" : "";
+  const problems = found.map((violation) => withValue(request, violation)).join("; ");
+  throw requestError(operation.name, `${problems}${unlisted}${extra}`);
+}
+
+export function requestError(operation: OperationName, problem: string): TransportError {
+  return new TransportError("request", `${operation}: ${problem}`, { operation });
+}
+
+/** Checks that there is a request at all, before a field of it is read: without types it may be anything. */
+export function requireRequest(operation: OperationName, request: unknown): void {
+  if (typeof request === "object" && request !== null) return;
+  throw requestError(operation, `the request must be an object (got ${String(request)})`);
+}
+
+/** Text models and vision models answer the same operation. */
+function serves(known: ModelType, wanted: ModelType): boolean {
+  const chat: readonly ModelType[] = ["llm", "vlm"];
+  return known === wanted || (chat.includes(known) && chat.includes(wanted));
+}
+
+function withoutNumbers<Request extends object>(request: Request, leaveOut: (field: string) => boolean): Request {
+  return Object.fromEntries(
+    Object.entries(request).filter(([field, value]) => !(leaveOut(field) && Number.isFinite(value))),
+  ) as Request;
+}
+
+function withValue(request: object, { field, message }: Violation): string {
+  return field === "" ? message : `${field}: ${message}${valueAt(request, field)}`;
+}
+
+function valueAt(request: unknown, field: string): string {
+  let at = request;
+  for (const key of field.split(".")) at = (at as Readonly<Record<string, unknown>> | null | undefined)?.[key];
+  if (typeof at === "number" || typeof at === "boolean") return ` (got ${at})`;
+  if (typeof at === "string") return ` (got ${JSON.stringify(at.length > 60 ? `${at.slice(0, 57)}...` : at)})`;
+  return Array.isArray(at) ? ` (got ${at.length} items)` : "";
+}
+
+/** Drops the fields that repeat the service's own defaults: some services refuse fields that do not apply. */
+export function withoutDefaults<Request extends object>(
+  request: Request,
+  defaults: Readonly<Record<string, unknown>>,
+): Request {
+  return Object.fromEntries(
+    Object.entries(request).filter(([field, value]) => {
+      if (value === undefined || value === null) return false;
+      return !(field in defaults) || JSON.stringify(defaults[field]) !== JSON.stringify(value);
+    }),
+  ) as Request;
+}

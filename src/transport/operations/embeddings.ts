@@ -1,0 +1,160 @@
+import { endianness } from "node:os";
+import type { z } from "zod";
+import { type EmbeddingsReply, type EmbeddingsRequest, embeddings as operation } from "../../contract/embeddings.js";
+import { TransportError } from "../../core/errors.js";
+import type { CallOptions } from "../../core/ports.js";
+import type { Usage } from "../../core/types.js";
+import type { Call, Caller } from "../calls/caller.js";
+import { badReply } from "../failures/failure.js";
+import { longStringsReader, readJson } from "../http/reply-json.js";
+import { checkRequest, requireRequest } from "./check-request.js";
+import { readReply } from "./read-reply.js";
+
+export interface EmbeddingsResult {
+  /** One per input, in the order of the inputs; all of one length, every number finite. */
+  readonly vectors: Float32Array[];
+  /** The model that answered, as the service named it. */
+  readonly model: string;
+  readonly usage: Usage;
+  readonly requestId?: string;
+  /** The reply as it came. */
+  readonly raw: unknown;
+}
+
+/**
+ * Asks for base64, which saves most of the work of reading a reply. A service that refuses it is asked for numbers, and
+ * from then on for nothing else.
+ */
+export async function embeddings(
+  caller: Caller,
+  request: EmbeddingsRequest,
+  options: CallOptions,
+): Promise<EmbeddingsResult> {
+  requireRequest(operation.name, request);
+  checkRequest(operation, request, caller, "embedding");
+  const { model, encoding_format: wanted = "base64" } = request;
+  const { encodings } = caller;
+  const ongoing = caller.open({ operation, model }, options);
+  try {
+    if (wanted === "float" || encodings.get(model) === "float") {
+      return await caller.attempt(embed(request, "float"), ongoing);
+    }
+    try {
+      const result = await caller.attempt(embed(request, "base64"), ongoing);
+      encodings.set(model, "base64");
+      return result;
+    } catch (error) {
+      if (encodings.get(model) === "base64" || !mayRefuseBase64(error)) throw error;
+      const result = await caller.attempt(embed(request, "float"), ongoing);
+      encodings.set(model, "float");
+      return result;
+    }
+  } finally {
+    caller.end(ongoing);
+  }
+}
+
+/** Services answer 400 or 422 to a value that they do not take, and few name the field. */
+function mayRefuseBase64(error: unknown): boolean {
+  return error instanceof TransportError && error.code === "refused" && (error.status === 400 || error.status === 422);
+}
+
+const readVectors = longStringsReader("embedding");
+
+function embed({ model, input, dimensions }: EmbeddingsRequest, encoding: "float" | "base64"): Call<EmbeddingsResult> {
+  const count = typeof input === "string" ? 1 : input.length;
+  return {
+    operation,
+    model,
+    body: {
+      model,
+      input,
+      ...(encoding === "base64" && { encoding_format: encoding }),
+      ...(dimensions !== undefined && { dimensions }),
+    },
+    accept: "application/json",
+    read: async (exchange) => {
+      const read = encoding === "base64" ? readVectors : readJson;
+      const { reply, received } = await readReply(operation, exchange, read);
+      return {
+        vectors: vectorsOf(reply.data, count, dimensions),
+        model: reply.model ?? model,
+        usage: { inputTokens: reply.usage?.prompt_tokens ?? reply.usage?.total_tokens ?? 0, outputTokens: 0 },
+        ...received,
+      };
+    },
+    facts: (result) => result,
+  };
+}
+
+type Item = z.output<typeof EmbeddingsReply>["data"][number];
+
+/** Puts the vectors in the order of the texts, and checks their number, their length and that every number is finite. */
+function vectorsOf(items: readonly Item[], count: number, dimensions?: number): Float32Array[] {
+  if (items.length !== count) throw badReply(`sent ${count} texts, got ${items.length} vectors`);
+  const vectors: Float32Array[] = [];
+  for (const [position, { index = position, embedding }] of items.entries()) {
+    if (index >= count) throw badReply(`a vector has index ${index}, but ${count} texts were sent`);
+    if (vectors[index]) throw badReply(`two vectors have index ${index}`);
+    vectors[index] = decodeVector(embedding, index);
+  }
+  const length = vectors[0]?.length;
+  const odd = vectors.findIndex((vector) => vector.length !== length);
+  if (odd !== -1) {
+    const problem = `number 0 has ${length}, number ${odd} has ${vectors[odd]!.length}`;
+    throw badReply(`vectors of one reply differ in length: ${problem}`);
+  }
+  if (dimensions !== undefined && length !== dimensions) {
+    throw badReply(`asked for vectors of ${dimensions} numbers, got ${length}`);
+  }
+  return vectors;
+}
+
+/** Decodes what arrived, whatever was asked for: a text is base64 of little-endian float32, a list is numbers. */
+function decodeVector(embedding: unknown, index: number): Float32Array {
+  const refuse = (problem: string) => badReply(`vector ${index} ${problem}`);
+  let vector: Float32Array | undefined;
+  if (typeof embedding === "string") {
+    vector = fromBase64(embedding);
+    if (!vector) throw refuse("is not base64 of whole float32 numbers");
+  } else if (Array.isArray(embedding)) {
+    vector = new Float32Array(embedding.length);
+    for (let at = 0; at < vector.length; at++) {
+      const value: unknown = embedding[at];
+      vector[at] = typeof value === "number" ? value : NaN;
+    }
+  } else throw refuse(`is ${embedding === null ? "null" : typeof embedding}, neither numbers nor base64`);
+  if (vector.length === 0) throw refuse("is empty");
+  if (!allFinite(vector)) {
+    throw refuse(`has no finite float32 number at ${vector.findIndex((value) => !Number.isFinite(value))}`);
+  }
+  return vector;
+}
+
+/**
+ * Float32 numbers never add up to more than a double holds, and an infinity or NaN stays in a sum: one check for all of
+ * them. Eight at a time, since each addition to the sum waits for the one before it.
+ */
+function allFinite(vector: Float32Array): boolean {
+  const { length } = vector;
+  let sum = 0;
+  let at = 0;
+  for (; at + 7 < length; at += 8) {
+    const left = vector[at]! + vector[at + 1]! + (vector[at + 2]! + vector[at + 3]!);
+    const right = vector[at + 4]! + vector[at + 5]! + (vector[at + 6]! + vector[at + 7]!);
+    sum += left + right;
+  }
+  for (; at < length; at++) sum += vector[at]!;
+  return Number.isFinite(sum);
+}
+
+/** Decodes straight into the vector's own memory: aligned, not pooled, and no number is copied by itself. */
+function fromBase64(text: string): Float32Array | undefined {
+  const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
+  const sizeBytes = Math.floor(((text.length - padding) * 3) / 4);
+  if (sizeBytes % 4 !== 0) return undefined;
+  const bytes = Buffer.allocUnsafeSlow(sizeBytes);
+  if (bytes.write(text, "base64") !== sizeBytes) return undefined;
+  if (endianness() === "BE") bytes.swap32();
+  return new Float32Array(bytes.buffer);
+}

@@ -1,0 +1,172 @@
+import { timingSafeEqual } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { z } from "zod";
+import { asError } from "../../core/errors.js";
+import { resolve } from "../../core/options.js";
+import type { CallOptions } from "../../core/ports.js";
+import { type VideoTask, parseVideoTask } from "./task.js";
+
+type Query = (id: string, call?: CallOptions) => Promise<VideoTask>;
+
+export const VideoCallbackOptions = z.strictObject({
+  /** The transport that queries tasks. The body of a callback proves nothing, so each one is only a reason to query. */
+  transport: z.custom<{ readonly videoTask: Query }>(
+    (value) => typeof (value as { videoTask?: unknown } | null)?.videoTask === "function",
+    "must be a transport",
+  ),
+  /** Hears of each change of each task once, in order, as the service itself reports it. */
+  onTask: z.custom<(task: VideoTask) => void | Promise<void>>(isFunction, "must be a function"),
+  /** Hears of queries that failed and of errors that `onTask` throws. Default: nobody; polling still finds the task. */
+  onError: z.custom<(error: Error, taskId: string) => void>(isFunction, "must be a function").optional(),
+  /**
+   * The word that callers must send as `?token=`: callbacks have no signature, so put an unguessable word into
+   * `callback_url`. 16 characters or more. Default: none.
+   */
+  token: z.string().min(16).optional(),
+  /** Tasks that may be queried at a time; callbacks beyond are answered 503. 1 to 100,000, default 1,000. */
+  maxPending: z.int().min(1).max(100_000).default(1000),
+  /** Tasks whose last status is remembered. 1 or more, default 10,000. */
+  maxRemembered: z.int().min(1).default(10_000),
+});
+export type VideoCallbackOptions = z.input<typeof VideoCallbackOptions>;
+
+/** Receives the service's callbacks, in any server. */
+export interface VideoCallbacks {
+  /** For servers that speak `Request` and `Response`. */
+  readonly fetch: (request: Request) => Promise<Response>;
+  /** For `node:http`. Reads the body; a framework must not have read it before. */
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
+  /** Resolves when no callback is being handled. */
+  readonly idle: () => Promise<void>;
+}
+
+const maxBodyBytes = 1024 * 1024;
+
+/**
+ * Answers at once and works later: a callback counts as a hint to query its task. Repeated and belated callbacks change
+ * nothing.
+ */
+export function videoCallbacks(options: VideoCallbackOptions): VideoCallbacks {
+  const settings = resolve("videoCallbacks", VideoCallbackOptions, options);
+  const inbox = new Inbox(settings);
+  const receive = async (method: string, url: URL, body: () => Promise<string | undefined>): Promise<number> => {
+    if (method !== "POST") return 405;
+    if (settings.token !== undefined && !sameText(url.searchParams.get("token") ?? "", settings.token)) return 401;
+    const text = await body();
+    if (text === undefined) return 413;
+    const task = parseVideoTask(jsonIn(text));
+    if (!task) return 400;
+    return inbox.put(task.id) ? 204 : 503;
+  };
+  return {
+    fetch: async (request) => {
+      const body = () => limitedText(request.body ?? []);
+      return new Response(null, { status: await receive(request.method, new URL(request.url), body) });
+    },
+    handle: (request, response) => {
+      const url = new URL(request.url ?? "/", "http://receiver");
+      void receive(request.method ?? "", url, () => limitedText(request))
+        .catch(() => 400)
+        .then((status) => response.writeHead(status).end());
+    },
+    idle: () => inbox.idle(),
+  };
+}
+
+/** Queries tasks, each by one query at a time, and reports changes. */
+class Inbox {
+  readonly #settings: z.output<typeof VideoCallbackOptions>;
+  /** Queries under way; `again` when another callback came meanwhile, so that the answer may be older than it. */
+  readonly #pending = new Map<string, { again: boolean; done: Promise<void> }>();
+  /** The last reported tasks by id, oldest first. */
+  readonly #told = new Map<string, VideoTask>();
+
+  constructor(settings: z.output<typeof VideoCallbackOptions>) {
+    this.#settings = settings;
+  }
+
+  /** False when there is no room. */
+  put(id: string): boolean {
+    const pending = this.#pending.get(id);
+    if (pending) pending.again = true;
+    else if (this.#pending.size >= this.#settings.maxPending) return false;
+    else {
+      const entry = { again: false, done: Promise.resolve() };
+      this.#pending.set(id, entry);
+      entry.done = this.#work(id, entry);
+    }
+    return true;
+  }
+
+  async idle(): Promise<void> {
+    while (this.#pending.size > 0) await Promise.all([...this.#pending.values()].map(({ done }) => done));
+  }
+
+  async #work(id: string, entry: { again: boolean }): Promise<void> {
+    try {
+      do {
+        entry.again = false;
+        const task = await this.#settings.transport.videoTask(id);
+        if (isNews(task, this.#told.get(id))) {
+          this.#remember(task);
+          await this.#settings.onTask(task);
+        }
+      } while (entry.again);
+    } catch (thrown) {
+      this.#settings.onError?.(asError(thrown), id);
+    } finally {
+      this.#pending.delete(id);
+    }
+  }
+
+  #remember(task: VideoTask): void {
+    this.#told.delete(task.id);
+    this.#told.set(task.id, task);
+    if (this.#told.size <= this.#settings.maxRemembered) return;
+    const [oldest] = this.#told.keys();
+    this.#told.delete(oldest!);
+  }
+}
+
+const order: Readonly<Record<string, number>> = { queued: 0, running: 1 };
+
+/** Whether a task is newer than the one reported before: never the same twice, nor a step back. Pure. */
+export function isNews(task: VideoTask, told: VideoTask | undefined): boolean {
+  if (!told) return true;
+  if (told.finished) return false;
+  const rank = ({ finished, status }: VideoTask) => (finished ? 2 : (order[status] ?? 1));
+  if (rank(task) !== rank(told)) return rank(task) > rank(told);
+  const at = (one: VideoTask) => one.updatedAt?.getTime() ?? 0;
+  return at(task) > at(told) || (at(task) === at(told) && task.status !== told.status);
+}
+
+function sameText(given: string, wanted: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(wanted)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads the body as text; `undefined` when it is too long. */
+async function limitedText(
+  body: AsyncIterable<Uint8Array> | Iterable<Uint8Array> | ReadableStream<Uint8Array>,
+): Promise<string | undefined> {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of body as AsyncIterable<Uint8Array>) {
+    bytes += piece.length;
+    if (bytes > maxBodyBytes) return undefined;
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString("utf8");
+}
+
+function isFunction(value: unknown): boolean {
+  return typeof value === "function";
+}

@@ -1,0 +1,108 @@
+import { createHash } from "node:crypto";
+import { type VideoContentItem, contentRoles, videoMode } from "../../contract/video-content.js";
+import { type VideoRequest, createVideoTask as operation, videoDefaults } from "../../contract/video.js";
+import { TransportError } from "../../core/errors.js";
+import type { CallOptions } from "../../core/ports.js";
+import type { Caller } from "../calls/caller.js";
+import type { MediaCheck } from "../media/check-media.js";
+import { checkRequest, requestError, requireRequest, withoutDefaults } from "../operations/check-request.js";
+import { readReply } from "../operations/read-reply.js";
+import type { TransportSettings } from "../options.js";
+
+export interface CreateVideoCall extends CallOptions {
+  /** Which media are checked before the request leaves. Default: those that the request carries inline. */
+  readonly media?: MediaCheck;
+}
+
+export interface CreatedVideoTask {
+  readonly id: string;
+  readonly requestId?: string;
+  /** The reply as it came. */
+  readonly raw: unknown;
+}
+
+/**
+ * Creates a task, which costs: it is sent again only when it surely never arrived, or was turned away with 429 or 503.
+ *
+ * @throws TransportError `ambiguous`, with `submission`, when a task may have been created all the same.
+ */
+export async function createVideoTask(
+  caller: Caller,
+  request: VideoRequest,
+  { media, ...options }: CreateVideoCall,
+): Promise<CreatedVideoTask> {
+  requireRequest(operation.name, request);
+  const { model } = request;
+  const info = checkRequest(operation, request, caller, "video");
+  const parsed = operation.request.parse(request);
+  if (parsed.content.some(({ type }) => type !== "text")) {
+    // Loaded on demand: few requests carry media, and the readers of media are packages of their own.
+    const { checkMedia } = await import("../media/check-media.js");
+    await checkMedia(parsed.content, media ?? {}, info, options.signal);
+  }
+  if (parsed.tools?.length && videoMode(parsed.content) !== "text") checkSearch(caller, model);
+  const content = placeRoles(parsed.content, caller.settings.videoRolePlacement);
+  const defaults = caller.settings.videoSendDefaults ? {} : { ...videoDefaults, tools: [] };
+  const body = withoutDefaults({ ...parsed, content }, defaults);
+  const notBefore = new Date();
+  try {
+    const { reply, received } = await caller.perform(
+      { operation, model, body, accept: "application/json", read: (exchange) => readReply(operation, exchange) },
+      options,
+    );
+    return { id: reply.id, ...received };
+  } catch (error) {
+    if (!(error instanceof TransportError) || error.code !== "ambiguous") throw error;
+    throw withSubmission(error, { body, notBefore });
+  }
+}
+
+/** The contract allows every request to search the web, services of its shape only those of text alone. */
+function checkSearch(caller: Caller, model: string): void {
+  const { webSearchTextOnly } = caller.settings.strictness;
+  const message = "services of this shape search the web for requests of text alone";
+  if (webSearchTextOnly === "warn") caller.warn(operation.name, model, message);
+  if (webSearchTextOnly === "error") throw requestError(operation.name, `tools: ${message}`);
+}
+
+function placeRoles(
+  content: readonly VideoContentItem[],
+  placement: TransportSettings["videoRolePlacement"],
+): VideoContentItem[] {
+  const roles = contentRoles(content);
+  return content.map((item, index) => {
+    if (item.type === "text") return item;
+    const role = roles[index];
+    const nested = placement === "sibling" ? {} : { role };
+    const { url } = (item as Readonly<Record<string, unknown>>)[item.type] as { readonly url: string };
+    const placed = { type: item.type, [item.type]: { url, ...nested }, ...(placement !== "nested" && { role }) };
+    return placed as VideoContentItem;
+  });
+}
+
+interface SentBody {
+  readonly model: string;
+  readonly content: unknown;
+  readonly callback_url?: string | undefined;
+}
+
+/** Adds what is needed to find the task that may have been created. */
+function withSubmission(
+  error: TransportError,
+  { body, notBefore }: { readonly body: SentBody; readonly notBefore: Date },
+): TransportError {
+  const fingerprint = createHash("sha256").update(JSON.stringify(body)).digest("hex");
+  // The callback address may hold a secret word.
+  const { model, content: _, callback_url: __, ...settings } = body;
+  const submission = { model, fingerprint, settings, notBefore, notAfter: new Date() };
+  const message =
+    `${error.message}. The task may have been created, and would cost: look for one of ${model} created between ` +
+    `${notBefore.toISOString()} and ${submission.notAfter.toISOString()} (reconcileVideo, where the service has a list) before creating it again`;
+  const { operation: name = operation.name, status, serviceCode, requestId, attempts, cause } = error;
+  const known = {
+    ...(status !== undefined && { status }),
+    ...(serviceCode !== undefined && { serviceCode }),
+    ...(requestId !== undefined && { requestId }),
+  };
+  return new TransportError("ambiguous", message, { operation: name, submission, attempts, cause, ...known });
+}

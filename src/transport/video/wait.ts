@@ -1,0 +1,174 @@
+import { z } from "zod";
+import { OptionsError, TransportError } from "../../core/errors.js";
+import { resolve } from "../../core/options.js";
+import type { CallOptions } from "../../core/ports.js";
+import type { Caller } from "../calls/caller.js";
+import { type Cancellation, type StopReason, Stopped, checkCallOptions } from "../failures/cancellation.js";
+import type { VideoTask } from "./task.js";
+import { videoTask } from "./tasks.js";
+import { VideoError } from "./video-error.js";
+
+export const VideoPollOptions = z.strictObject({
+  /** Wait before the second query. 1 to 600,000, default 10,000. */
+  firstMs: z.number().min(1).max(600_000).default(10_000),
+  /** Factor by which each wait grows. 1 to 10, default 1.5. */
+  factor: z.number().min(1).max(10).default(1.5),
+  /** Maximum wait, before it is varied. 1 to 3,600,000, default 30,000. */
+  maxMs: z.number().min(1).max(3_600_000).default(30_000),
+  /** Share by which a wait is varied either way, so that many waiters do not ask at once. 0 to 1, default 0.2. */
+  jitter: z.number().min(0).max(1).default(0.2),
+  /** A task that is not found this soon after the wait began may not be visible yet. Default 10,000. */
+  notFoundGraceMs: z.number().min(0).default(10_000),
+  /** Queries that may fail in a row, each after the transport's own retries. 0 or more, default 5. */
+  maxFailures: z.int().min(0).default(5),
+});
+export type VideoPollOptions = z.input<typeof VideoPollOptions>;
+
+type Cadence = z.output<typeof VideoPollOptions>;
+
+/** The progress of a wait, after each query. */
+export interface VideoProgress {
+  /** As the service reported it; left out when the query failed. */
+  readonly task?: VideoTask;
+  /** Why the query failed; there will be another. */
+  readonly error?: Error;
+  /** Time until the next query. */
+  readonly nextQueryMs: number;
+}
+
+export interface WaitForVideoOptions extends CallOptions {
+  /**
+   * Maximum time to wait, in milliseconds. Default: 30 minutes; for a task of the `flex` tier, as long as the task may
+   * live.
+   */
+  readonly deadlineMs?: number;
+  readonly poll?: VideoPollOptions;
+  /** Hears of every query after which the wait goes on. Must not throw. */
+  readonly onProgress?: (progress: VideoProgress) => void;
+}
+
+/**
+ * Asks for a task until it is finished. Needs nothing but the id: any process can wait for any task, and wait again.
+ *
+ * @throws VideoError `failed`, `expired` or `cancelled` with the task, or `wait-timeout` with what was seen last.
+ */
+export async function waitForVideo(caller: Caller, id: string, options: WaitForVideoOptions): Promise<VideoTask> {
+  const { poll: cadenceOptions = {}, onProgress: _, ...callOptions } = options;
+  const { signal, deadlineMs } = callOptions;
+  const cadence = resolve("waitForVideo", VideoPollOptions, cadenceOptions);
+  checkCallOptions("waitForVideo", callOptions);
+  if (deadlineMs !== undefined && !(deadlineMs >= 0)) {
+    throw new OptionsError("options", `waitForVideo: deadlineMs must be 0 or more (got ${String(deadlineMs)})`);
+  }
+  // The deadline ends the wait, not a query: the last one still has its moment.
+  return caller.during("waitForVideo", signal ? { signal } : {}, (cancellation) =>
+    poll(caller, id, { options, cadence, cancellation }).catch((thrown: unknown) => {
+      throw thrown instanceof Stopped ? stoppedWait(thrown.why) : thrown;
+    }),
+  );
+}
+
+interface Polling {
+  readonly options: WaitForVideoOptions;
+  readonly cadence: Cadence;
+  readonly cancellation: Cancellation;
+}
+
+async function poll(caller: Caller, id: string, { options, cadence, cancellation }: Polling): Promise<VideoTask> {
+  const { signal, deadlineMs, onProgress } = options;
+  const startedAtMs = performance.now();
+  const elapsedMs = () => performance.now() - startedAtMs;
+  let budgetMs = deadlineMs ?? defaultWaitMs;
+  let task: VideoTask | undefined;
+  let failures = 0;
+  for (let polls = 1; ; polls++) {
+    let error: TransportError | undefined;
+    try {
+      task = await videoTask(caller, id, queryOptions(signal, deadlineMs, elapsedMs()));
+      failures = 0;
+      if (task.finished) return succeeded(task);
+      if (deadlineMs === undefined) budgetMs = elapsedMs() + waitBudgetMs(task, Date.now());
+    } catch (thrown) {
+      error = transient(thrown, { isEarly: task === undefined && elapsedMs() < cadence.notFoundGraceMs });
+      if (!error || (++failures > cadence.maxFailures && error.code !== "not-found")) throw thrown;
+    }
+    const delayMs = pollDelayMs({ polls, remainingMs: budgetMs - elapsedMs(), random: Math.random() }, cadence);
+    if (delayMs === undefined) throw timedOut(id, task, elapsedMs(), error);
+    // A task that is not visible yet will be soon, or never.
+    const nextQueryMs = error?.code === "not-found" ? Math.min(delayMs, cadence.notFoundGraceMs / 5) : delayMs;
+    onProgress?.({ ...(error ? { error } : task && { task }), nextQueryMs });
+    await cancellation.sleep(nextQueryMs);
+  }
+}
+
+export interface PollSituation {
+  /** Queries so far, 1 or more. */
+  readonly polls: number;
+  /** Until the wait is over. */
+  readonly remainingMs: number;
+  /** In [0, 1). */
+  readonly random: number;
+}
+
+/** Milliseconds until the next query, the last of which comes when the wait is over; `undefined` once it is. Pure. */
+export function pollDelayMs(
+  { polls, remainingMs, random }: PollSituation,
+  { firstMs, factor, maxMs, jitter }: Pick<Cadence, "firstMs" | "factor" | "maxMs" | "jitter">,
+): number | undefined {
+  if (remainingMs <= 0) return undefined;
+  const plain = Math.min(maxMs, firstMs * factor ** (polls - 1));
+  return Math.min(plain * (1 + jitter * (2 * random - 1)), remainingMs);
+}
+
+/** Default for the longest wait; a task of the `flex` tier may take as long as it may live. */
+export const defaultWaitMs = 30 * 60_000;
+
+/** Milliseconds to wait for a task from `nowMs`, when the caller did not say. Pure. */
+export function waitBudgetMs(
+  task: { readonly serviceTier?: string; readonly createdAt?: Date; readonly expiresAfterSeconds?: number },
+  nowMs: number,
+): number {
+  if (task.serviceTier !== "flex" || task.expiresAfterSeconds === undefined) return defaultWaitMs;
+  const createdAtMs = task.createdAt?.getTime() ?? nowMs;
+  return Math.max(defaultWaitMs, createdAtMs + task.expiresAfterSeconds * 1000 - nowMs);
+}
+
+/** A query that begins at the end of the deadline still gets a moment. */
+const minQueryMs = 1000;
+
+function queryOptions(signal: AbortSignal | undefined, deadlineMs: number | undefined, elapsedMs: number): CallOptions {
+  return {
+    ...(signal && { signal }),
+    ...(deadlineMs !== undefined && { deadlineMs: Math.max(minQueryMs, deadlineMs - elapsedMs) }),
+  };
+}
+
+/** Returns the error if asking again later may work. */
+function transient(thrown: unknown, { isEarly }: { readonly isEarly: boolean }): TransportError | undefined {
+  if (!(thrown instanceof TransportError)) return undefined;
+  return thrown.retryable || (isEarly && thrown.code === "not-found") ? thrown : undefined;
+}
+
+function succeeded(task: VideoTask): VideoTask {
+  const { id, status, error, expiresAfterSeconds } = task;
+  if (status === "succeeded") return task;
+  const code = status as "failed" | "expired" | "cancelled";
+  const reason = error ? `: ${[error.code, error.message].filter(Boolean).join(", ")}` : "";
+  const after = expiresAfterSeconds === undefined ? "" : ` after ${expiresAfterSeconds} s`;
+  const advice = `${after}: create it again, with a longer execution_expires_after if it may take longer`;
+  const verb = code === "cancelled" ? "was cancelled" : code;
+  throw new VideoError(code, `Video task ${id} ${verb}${code === "expired" ? advice : reason}`, { taskId: id, task });
+}
+
+function timedOut(id: string, task: VideoTask | undefined, elapsedMs: number, cause: unknown): VideoError {
+  const seen = task ? `is still ${task.status}` : "was not seen";
+  const message = `Video task ${id} ${seen} after ${Math.round(elapsedMs / 1000)} s of waiting. It goes on at the service: wait again by its id (waitForVideo, or citewell video wait ${id}), with a longer deadlineMs if need be`;
+  return new VideoError("wait-timeout", message, { taskId: id, task, cause });
+}
+
+/** The signal's own reason is thrown as it is. */
+function stoppedWait(why: StopReason): unknown {
+  if (why.kind === "aborted") return why.reason;
+  const message = "waitForVideo: the transport was closed: wait again by the task's id";
+  return new TransportError("request", message, { operation: "videoTask" });
+}

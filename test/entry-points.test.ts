@@ -1,0 +1,62 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { root } from "./support/citewell.js";
+import { runNode } from "./support/run-process.js";
+
+const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+  readonly exports: Readonly<Record<string, string | { readonly types: string; readonly default: string }>>;
+};
+const entries = Object.entries(exports).flatMap(([name, target]) =>
+  typeof target === "string" ? [] : [{ specifier: name.replace(/^\./, "citewell"), ...target }],
+);
+
+/** Names of the values that an importer gets, as a process of its own sees them. */
+async function namesOf(specifier: string): Promise<string[]> {
+  const script = `console.log(JSON.stringify(Object.keys(await import(${JSON.stringify(specifier)}))))`;
+  const { stdout, exitCode, stderr } = await runNode("--input-type=module", ["--eval", script], { cwd: root });
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+  return JSON.parse(stdout) as string[];
+}
+
+describe("entry points", () => {
+  test("are those that the README names", () => {
+    expect(entries.map(({ specifier }) => specifier)).toEqual([
+      "citewell",
+      "citewell/transport",
+      "citewell/video",
+      "citewell/load",
+      "citewell/evaluate",
+      "citewell/local",
+      "citewell/testing",
+    ]);
+  });
+
+  test.each(entries)(
+    "$specifier is there with its types, and exports what is named in it",
+    async ({ specifier, types }) => {
+      const names = await namesOf(specifier);
+      const declared = readFileSync(join(root, types), "utf8");
+      for (const name of names) expect(declared).toMatch(new RegExp(`\\b${name}\\b`));
+      expect(names.length).toBeGreaterThan(1);
+    },
+  );
+
+  test("the main one can be held in the head", async () => {
+    const names = await namesOf("citewell");
+    expect(names.length).toBeLessThanOrEqual(48);
+  });
+
+  test("a name means the same wherever it is exported", async () => {
+    const script = `
+      const seen = new Map();
+      for (const specifier of ${JSON.stringify(entries.map(({ specifier }) => specifier))}) {
+        for (const [name, value] of Object.entries(await import(specifier))) {
+          if (seen.has(name) && seen.get(name) !== value) console.log(name);
+          seen.set(name, value);
+        }
+      }`;
+    const { stdout } = await runNode("--input-type=module", ["--eval", script], { cwd: root });
+    expect(stdout).toBe("");
+  });
+});

@@ -1,0 +1,334 @@
+import { strToU8, zipSync } from "fflate";
+import { describe, expect, test } from "vitest";
+import { loadDocx } from "../../../src/load/formats/office/docx.js";
+import { loadEpub } from "../../../src/load/formats/office/epub.js";
+import type { Loader } from "../../../src/load/formats/loader.js";
+import { unpack } from "../../../src/load/formats/office/package.js";
+import { loadPdf } from "../../../src/load/formats/pdf/pdf.js";
+import { loadPptx } from "../../../src/load/formats/office/slides.js";
+import { loadXlsx } from "../../../src/load/formats/office/xlsx.js";
+
+const { signal } = new AbortController();
+
+const load = async (loader: Loader, parts: Readonly<Record<string, string>>) => {
+  const bytes = zipSync(Object.fromEntries(Object.entries(parts).map(([path, text]) => [path, strToU8(text)])));
+  return loader({ path: "/x", uri: "file:///x", bytes }, signal);
+};
+
+describe("a packed file", () => {
+  const zeros = zipSync({
+    "a.xml": new Uint8Array(2_000_000),
+    "b.xml": new Uint8Array(2_000_000),
+    c: new Uint8Array(9),
+  });
+  const file = { uri: "file:///x", bytes: zeros };
+  const isXml = (path: string) => path.endsWith(".xml");
+
+  test("that unpacks to more than the limit is refused before it is unpacked", () => {
+    expect(zeros.length).toBeLessThan(10_000);
+    expect(unpack(file, isXml, 4_000_000).paths).toEqual(["a.xml", "b.xml"]);
+    expect(() => unpack(file, isXml, 3_000_000)).toThrow("file:///x unpacks to more than 3 MB: split it");
+  });
+
+  test("that unpacks to hundreds of times its size is refused", () => {
+    const bytes = zipSync({ "a.xml": Buffer.alloc(21_000_000, "<a/>") });
+    expect(() => unpack({ uri: "file:///x", bytes }, isXml)).toThrow(
+      "file:///x unpacks to more than 250 times its size: remove what repeats in it",
+    );
+  });
+
+  test("with a text of millions of words in one piece is refused, and with the same in paragraphs it is not", () => {
+    const pack = (text: string) => ({ uri: "file:///x", bytes: zipSync({ "a.xml": strToU8(text) }) });
+    const words = "word ".repeat(1_200_000);
+    expect(unpack(pack(`<p>${words}</p><p>${words}</p>`), isXml).paths).toEqual(["a.xml"]);
+    const reason = "file:///x holds a text of more than 10 MB in one piece: divide it into paragraphs";
+    expect(() => unpack(pack(`<p>${words}</p><p>${words}${words}</p>`), isXml)).toThrow(reason);
+    expect(() => unpack(pack(`<p>${words}${words}`), isXml)).toThrow(reason);
+  });
+
+  test("that understates its unpacked size is unpacked no further than that", () => {
+    const lying = Buffer.from(zeros);
+    // The size of a part stands at 24 of its entry in the list at the end, which PK 1 2 marks.
+    const entry = lying.indexOf(Buffer.from([0x50, 0x4b, 1, 2]));
+    lying.writeUInt32LE(10, entry + 24);
+    expect(unpack({ ...file, bytes: lying }, isXml, 3_000_000).bytes("a.xml")).toHaveLength(10);
+  });
+});
+
+describe("EPUB", () => {
+  const container = `<container><rootfiles><rootfile full-path="OPS/book.opf"/></rootfiles></container>`;
+  const book = `<package xmlns:dc="d"><metadata><dc:title>A Book</dc:title><dc:creator>A. Author</dc:creator></metadata>
+    <manifest><item id="b" href="two.xhtml"/><item id="a" href="one%20a.xhtml"/></manifest>
+    <spine><itemref idref="a"/><itemref idref="b"/><itemref idref="gone"/></spine></package>`;
+  const parts = {
+    "META-INF/container.xml": container,
+    "OPS/book.opf": book,
+    "OPS/one a.xhtml": "<html><head><title>x</title></head><body><h1>One</h1><p>First.</p></body></html>",
+    "OPS/two.xhtml": "<html><body><h1>Two</h1><p>Second.</p></body></html>",
+  };
+
+  test("chapters stand in the order of reading, under the book's title", async () => {
+    expect(await load(loadEpub, parts)).toEqual({
+      text: "# One\n\nFirst.\n\n# Two\n\nSecond.",
+      anchors: [],
+      mediaType: "text/markdown",
+      title: "A Book",
+      metadata: { author: "A. Author" },
+    });
+  });
+
+  test("a chapter that is listed repeatedly is read once", async () => {
+    const again = book.replace("</spine>", `${'<itemref idref="b"/>'.repeat(1000)}</spine>`);
+    const { text } = await load(loadEpub, { ...parts, "OPS/book.opf": again });
+    expect(text).toBe("# One\n\nFirst.\n\n# Two\n\nSecond.");
+  });
+
+  test("a chapter is found by an address with a fragment, and by one with a bare percent sign", async () => {
+    const named = book.replace("two.xhtml", "two.xhtml#start").replace("one%20a.xhtml", "100%.xhtml");
+    const { text } = await load(loadEpub, { ...parts, "OPS/book.opf": named, "OPS/100%.xhtml": "<p>All of it." });
+    expect(text).toBe("All of it.\n\n# Two\n\nSecond.");
+  });
+
+  test("a chapter with an empty title element is read as XML", async () => {
+    const head = `<head><title/><link href="x"/><script src="x"/></head>`;
+    const chapter = `<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml">${head}<body><p>First.</p></body></html>`;
+    const { text } = await load(loadEpub, { ...parts, "OPS/one a.xhtml": chapter });
+    expect(text).toBe("First.\n\n# Two\n\nSecond.");
+  });
+
+  test("a locked book, and a file that is not a book, are errors that say so", async () => {
+    const locked = `<encryption><CipherReference URI="OPS/two.xhtml"/></encryption>`;
+    await expect(async () => load(loadEpub, { ...parts, "META-INF/encryption.xml": locked })).rejects.toThrow(
+      "is locked by its publisher",
+    );
+    await expect(async () => load(loadEpub, { "a.xml": "<a/>" })).rejects.toThrow("is not an EPUB book");
+    await expect(async () =>
+      loadEpub({ path: "/x", uri: "file:///x", bytes: new Uint8Array() }, signal),
+    ).rejects.toThrow("file:///x is empty (0 bytes)");
+  });
+});
+
+describe("Word", () => {
+  const namespace = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"';
+  const office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+  const relations = (kind: string, target: string) =>
+    `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="a" Type="${office}/${kind}" Target="${target}"/></Relationships>`;
+  const textOf = async (body: string, styles = "") => {
+    const type = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml";
+    const { text } = await load(loadDocx, {
+      "[Content_Types].xml": `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Override PartName="/word/document.xml" ContentType="${type}"/></Types>`,
+      "_rels/.rels": relations("officeDocument", "word/document.xml"),
+      "word/_rels/document.xml.rels": relations("styles", "styles.xml"),
+      "word/styles.xml": `<w:styles ${namespace}>${styles}</w:styles>`,
+      "word/document.xml": `<w:document ${namespace}><w:body>${body}</w:body></w:document>`,
+    });
+    return text;
+  };
+  const run = (text: string, properties = "") =>
+    `<w:r>${properties && `<w:rPr>${properties}</w:rPr>`}<w:t xml:space="preserve">${text}</w:t></w:r>`;
+  const paragraph = (content: string, style?: string) =>
+    `<w:p>${style === undefined ? "" : `<w:pPr><w:pStyle w:val="${style}"/></w:pPr>`}${content}</w:p>`;
+
+  test("a paragraph is a heading by the outline level of its style, or of the style that is made from", async () => {
+    const style = (id: string, name: string, more: string) =>
+      `<w:style w:type="paragraph" w:styleId="${id}"><w:name w:val="${name}"/>${more}</w:style>`;
+    const styles = [
+      style("H", "heading 1", ""),
+      style("a", "Company&apos;s chapter", '<w:basedOn w:val="b"/>'),
+      style("b", "Chapter", '<w:basedOn w:val="H"/>'),
+      style("c", "Part", '<w:pPr><w:outlineLvl w:val="2"/></w:pPr>'),
+      style("d", "Not a part", '<w:basedOn w:val="c"/><w:pPr><w:outlineLvl w:val="9"/></w:pPr>'),
+      style("e", "Circle", '<w:basedOn w:val="e"/>'),
+    ];
+    const body = ["a", "b", "c", "d", "e"].map((id) => paragraph(run(`In ${id}`), id)).join("");
+    expect(await textOf(body, styles.join(""))).toBe("# In a\n\n# In b\n\n### In c\n\nIn d\n\nIn e");
+  });
+
+  test("deleted and hidden text is left out, inserted and right-to-left text is kept", async () => {
+    const deleted = "<w:del><w:r><w:delText>gone</w:delText></w:r></w:del>";
+    const inserted = `<w:ins>${run("added ")}</w:ins>`;
+    expect(await textOf(paragraph(run("Kept ") + deleted + inserted + run("hidden", "<w:vanish/>") + run("end")))).toBe(
+      "Kept added end",
+    );
+    expect(
+      await textOf(paragraph(`<w:dir w:val="rtl">${run("שלום ")}<w:bdo w:val="rtl">${run("עולם")}</w:bdo></w:dir>`)),
+    ).toBe("שלום עולם");
+  });
+
+  test("a word with its reading above is the word, and a page break separates words", async () => {
+    const ruby = `<w:r><w:ruby><w:rt>${run("かん")}</w:rt><w:rubyBase>${run("漢")}</w:rubyBase></w:ruby></w:r>`;
+    expect(await textOf(paragraph(ruby + run("字")))).toBe("漢字");
+    expect(await textOf(paragraph(`${run("one")}<w:r><w:br w:type="page"/></w:r>${run("two")}`))).toBe("one\ntwo");
+  });
+});
+
+describe("PowerPoint", () => {
+  const relations = (...targets: readonly (readonly [id: string, kind: string, target: string])[]) =>
+    `<Relationships>${targets.map(([id, kind, target]) => `<Relationship Id="${id}" Type="http://x/${kind}" Target="${target}"/>`).join("")}</Relationships>`;
+  const paragraph = (text: string) => `<a:p><a:r><a:t>${text}</a:t></a:r></a:p>`;
+  const shape = (kind: string, ...lines: readonly string[]) =>
+    `<p:sp><p:nvPr><p:ph type="${kind}"/></p:nvPr><p:txBody>${lines.map(paragraph).join("")}</p:txBody></p:sp>`;
+
+  test("slides come in the order of the show, each a page, with tables and notes", async () => {
+    const cell = (text: string) => `<a:tc>${paragraph(text)}</a:tc>`;
+    const table = `<a:tbl><a:tr>${cell("a")}${cell("b")}</a:tr><a:tr>${cell("1|2")}${cell("3")}</a:tr></a:tbl>`;
+    const { text, anchors } = await load(loadPptx, {
+      "ppt/presentation.xml": `<p:presentation><p:sldId r:id="r2"/><p:sldId r:id="r3"/><p:sldId r:id="r1"/></p:presentation>`,
+      "ppt/_rels/presentation.xml.rels": relations(
+        ["r1", "slide", "slides/slide1.xml"],
+        ["r2", "slide", "slides/slide2.xml"],
+        ["r3", "slide", "slides/slide3.xml"],
+        ["r4", "theme", "theme/theme1.xml"],
+      ),
+      "ppt/slides/slide1.xml": `<p:sld>${shape("body", "Last words.")}${table}</p:sld>`,
+      "ppt/slides/slide2.xml": `<p:sld>${shape("ctrTitle", "Hello &amp; welcome")}${shape("body", "One", "Two")}${shape("sldNum", "1")}</p:sld>`,
+      "ppt/slides/slide3.xml": "<p:sld/>",
+      "ppt/slides/_rels/slide2.xml.rels": relations(["n", "notesSlide", "../notesSlides/n1.xml"]),
+      "ppt/notesSlides/n1.xml": `<p:notes>${shape("sldImg", "no")}${shape("body", "Say this.")}</p:notes>`,
+    });
+    expect(text).toBe(
+      "# Hello & welcome\n\nOne\nTwo\n\nSay this.\n\nLast words.\n\n| a | b |\n| --- | --- |\n| 1\\|2 | 3 |",
+    );
+    expect(anchors).toEqual([
+      { start: 0, page: 1 },
+      { start: text.indexOf("Last"), page: 3 },
+    ]);
+  });
+
+  test("a shape repeated for older programs appears once, and a power gets a caret", async () => {
+    const again = `<mc:AlternateContent><mc:Choice>${shape("body", "Said.")}</mc:Choice><mc:Fallback>${shape("body", "Said.")}</mc:Fallback></mc:AlternateContent>`;
+    const raised = `<a:r><a:rPr baseline="30000"/><a:t>6</a:t></a:r>`;
+    const { text } = await load(loadPptx, {
+      "ppt/presentation.xml": `<p:presentation><p:sldId r:id="a"/></p:presentation>`,
+      "ppt/_rels/presentation.xml.rels": relations(["a", "slide", "s.xml"]),
+      "ppt/s.xml": `<p:sld>${again}<p:sp><a:p><a:r><a:t>10</a:t></a:r>${raised}<a:br/><a:fld><a:t>2024</a:t></a:fld></a:p></p:sp></p:sld>`,
+    });
+    expect(text).toBe("Said.\n\n10^6 2024");
+  });
+
+  test("an old or encrypted file is an error that says what to do", async () => {
+    const old = Buffer.from("d0cf11e0a1b11ae1", "hex");
+    await expect(async () => loadPptx({ path: "/x", uri: "file:///x", bytes: old }, signal)).rejects.toThrow(
+      "is encrypted, or in the format of Office 97: open it and save it",
+    );
+  });
+});
+
+test("sheets of an Excel file are tables under their names, in their order, cells in their columns", async () => {
+  const sheet = (rows: string) => `<worksheet><sheetData>${rows}</sheetData></worksheet>`;
+  const { text, anchors } = await load(loadXlsx, {
+    "xl/workbook.xml": `<workbook><sheets><sheet name="Prices &amp; more" r:id="b"/><sheet name="Empty" r:id="a"/></sheets></workbook>`,
+    "xl/_rels/workbook.xml.rels": `<Relationships><Relationship Id="a" Type="x/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="b" Type="x/worksheet" Target="/xl/worksheets/sheet2.xml"/></Relationships>`,
+    "xl/sharedStrings.xml": `<sst><si><t>Part</t></si><si><r><t>N</t></r><r><t>ut</t></r><rPh><t>no</t></rPh></si></sst>`,
+    "xl/worksheets/sheet1.xml": sheet(""),
+    "xl/worksheets/sheet2.xml": sheet(`
+      <row><c r="A1" t="s"><v>0</v></c><c r="C1" t="inlineStr"><is><t>Price|€</t></is></c></row>
+      <row><c r="A2" t="s"><v>1</v></c><c r="B2" t="b"><v>1</v></c><c r="C2"><f>1+1</f><v>2.5</v></c><c r="XFD2"><v>9</v></c></row>
+      <row><c r="A3"/></row>`),
+  });
+  expect(text).toBe("# Prices & more\n\n| Part |  | Price\\|€ |\n| --- | --- | --- |\n| Nut | TRUE | 2.5 |");
+  expect(anchors).toEqual([]);
+});
+
+test("a sheet whose names have a prefix is read, signs that XML lacks are decoded, and numbers have fifteen digits", async () => {
+  const main = 'xmlns:x="http://schemas.openxmlformats.org/spreadsheetml/2006/main"';
+  const cell = (value: string) => `<x:c><x:v>${value}</x:v></x:c>`;
+  const values = ["0.30000000000000004", "1.0000000000000001E-2", "12345678901234567890", "2.50"];
+  const { text } = await load(loadXlsx, {
+    "xl/workbook.xml": `<x:workbook ${main}><x:sheets><x:sheet name="S" r:id="a"/></x:sheets></x:workbook>`,
+    "xl/_rels/workbook.xml.rels": `<Relationships><Relationship Id="a" Type="x/worksheet" Target="s.xml"/></Relationships>`,
+    "xl/sharedStrings.xml": `<x:sst ${main}><x:si><x:t>two_x000D_words_x005F_</x:t></x:si></x:sst>`,
+    "xl/s.xml": `<x:worksheet ${main}><x:row><x:c t="s"><x:v>0</x:v></x:c>${values.map(cell).join("")}</x:row></x:worksheet>`,
+  });
+  expect(text.split("\n")[2]).toBe("| two words_ | 0.3 | 0.01 | 12345678901234567890 | 2.50 |");
+});
+
+describe("dates of an Excel file", () => {
+  const datesOf = async (cells: readonly (readonly [style: number, value: string])[], from1904 = false) => {
+    const codes = [
+      "yyyy\\-mm\\-dd hh:mm",
+      "0.00",
+      "[$-409]mmm d",
+      "[h]:mm:ss",
+      '"day" 0',
+      "[Red]#,##0;[Blue]d",
+      "mm:ss",
+    ];
+    const custom = codes.map(
+      (code, index) => `<numFmt numFmtId="${164 + index}" formatCode="${code.replaceAll('"', "&quot;")}"/>`,
+    );
+    const ids = [0, 14, 22, 21, ...codes.map((_, index) => 164 + index)];
+    const { text } = await load(loadXlsx, {
+      "xl/workbook.xml": `<workbook><workbookPr date1904="${from1904 ? 1 : 0}"/><sheets><sheet name="S" r:id="a"/></sheets></workbook>`,
+      "xl/_rels/workbook.xml.rels": `<Relationships><Relationship Id="a" Type="x/worksheet" Target="worksheets/sheet1.xml"/></Relationships>`,
+      "xl/styles.xml": `<styleSheet><numFmts>${custom.join("")}</numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs>${ids.map((id) => `<xf numFmtId="${id}"/>`).join("")}</cellXfs></styleSheet>`,
+      "xl/worksheets/sheet1.xml": `<worksheet><row>${cells.map(([style, value]) => `<c s="${style}"><v>${value}</v></c>`).join("")}</row></worksheet>`,
+    });
+    return text.split("\n")[2]!.slice(2, -2).split(" | ");
+  };
+
+  test("are read by the style of their cell, built in or the file's own; other numbers stay", async () => {
+    expect(
+      await datesOf([
+        [0, "45000"],
+        [1, "45000"],
+        [2, "45000.75"],
+        [3, "0.5"],
+        [4, "45000.0000057"],
+        [5, "45000"],
+        [6, "45000"],
+        [7, "1.25"],
+        [8, "45000"],
+        [9, "45000"],
+        [10, "0.001"],
+        [1, "-3"],
+        [1, "3e9"],
+      ]),
+    ).toEqual([
+      "45000",
+      "2023-03-15",
+      "2023-03-15T18:00:00",
+      "12:00:00",
+      "2023-03-15T00:00:00",
+      "45000",
+      "2023-03-15",
+      "30:00:00",
+      "45000",
+      "45000",
+      "00:01:26",
+      "-3",
+      "3e9",
+    ]);
+  });
+
+  test("count from 1900, with its leap day that never was, or from 1904", async () => {
+    expect(
+      await datesOf([
+        [1, "1"],
+        [1, "59"],
+        [1, "61"],
+      ]),
+    ).toEqual(["1900-01-01", "1900-02-28", "1900-03-01"]);
+    expect(
+      await datesOf(
+        [
+          [1, "0"],
+          [1, "43538"],
+        ],
+        true,
+      ),
+    ).toEqual(["1904-01-01", "2023-03-15"]);
+  });
+});
+
+test("a file with the wrong ending is an error that names its real kind", async () => {
+  const file = (content: string) => ({ path: "/x", uri: "file:///x", bytes: Buffer.from(content, "latin1") });
+  const renamed = (kind: string) =>
+    `file:///x is ${kind} by its first bytes, whatever its name says: give it the ending`;
+  await expect(async () => loadXlsx(file("%PDF-1.4 …"), signal)).rejects.toThrow(renamed("a PDF file"));
+  await expect(async () => loadPptx(file("Only words.\n"), signal)).rejects.toThrow(renamed("text"));
+  await expect(async () => loadPdf(file("PK\x03\x04 no PDF"), signal)).rejects.toThrow(renamed("a ZIP file"));
+  await expect(async () => loadPdf(file("Only words.\n"), signal)).rejects.toThrow(renamed("text"));
+  await expect(async () => loadPdf(file(""), signal)).rejects.toThrow("file:///x is empty (0 bytes)");
+  await expect(async () => loadXlsx(file("PK\x03\x04 cut off"), signal)).rejects.toThrow("file:///x is damaged");
+});

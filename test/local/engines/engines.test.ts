@@ -1,0 +1,146 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { lexicalVector } from "../../../src/local/engines/embedding/lexical-embedding.js";
+import { lexicalRerank } from "../../../src/local/engines/rerank/lexical-rerank.js";
+import { pieces } from "../../../src/local/engines/rerank/pieces.js";
+import { fillArguments } from "../../../src/local/engines/chat/values/schema-value.js";
+import { defaultTokens } from "../../../src/text/tokens/tokens.js";
+
+const { signal } = new AbortController();
+const model = { id: "rerank", type: "rerank" } as const;
+
+function cosine(a: string, b: string): number {
+  const [one, other] = [lexicalVector(a, 1024), lexicalVector(b, 1024)];
+  return one.reduce((sum, value, index) => sum + value * (other[index] ?? 0), 0);
+}
+
+describe("lexical vectors", () => {
+  test("any text has a vector of length 1, always the same", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), fc.constantFrom(1, 64, 1024), (text, dimension) => {
+        const vector = lexicalVector(text, dimension);
+        expect(vector.length).toBe(dimension);
+        expect(Math.hypot(...vector)).toBeCloseTo(1, 5);
+        expect(lexicalVector(text, dimension)).toEqual(vector);
+      }),
+    );
+  });
+
+  test.each([
+    ["rotating keys", "How to rotate a key", "How to bake a cake"],
+    ["the configuration of the sampler", "sampler configuration", "the history of the theatre"],
+    ["confguration of the smapler", "configuration of the sampler", "temperature of the boiler"],
+    ["如何更换密钥", "密钥的更换方法", "如何烤蛋糕"],
+  ])("%s is nearer to what shares its telling words", (text, near, far) => {
+    expect(cosine(text, near)).toBeGreaterThan(cosine(text, far) + 0.05);
+  });
+});
+
+describe("lexical rerank", () => {
+  const score = (query: string, documents: readonly string[], maxChunksPerDocument = 1024, overlapTokens = 0) =>
+    lexicalRerank().score(query, documents, { model, signal, maxChunksPerDocument, overlapTokens });
+
+  test("adjacent query words score higher than the same words far apart", async () => {
+    const [together = 0, apart = 0, none] = await score("batch processor", [
+      "the batch processor of this pipeline has a queue and a timer",
+      "the processor of this pipeline has a queue, a timer and a batch",
+      "the pipeline has a queue",
+    ]);
+    expect(together).toBeGreaterThan(apart);
+    expect(none).toBe(0);
+  });
+
+  test("a document scores as its best piece, and pieces beyond the maximum are ignored", async () => {
+    const filler = "Nothing of interest stands here at all. ".repeat(200);
+    const long = `${filler}The red apple is sweet.`;
+    expect((await score("red apple", [long]))[0]).toBeGreaterThan(0.2);
+    expect((await score("red apple", [long], 1))[0]).toBe(0);
+  });
+
+  test("a passage whose heading equals the question ranks above one under a longer heading", async () => {
+    const body = "Each of them has a queue, and a timer for the queue.";
+    const [same = 0, longer = 0, none = 0] = await score("batch processor", [
+      `Guide > Batch processor\n\n${body} The batch processor waits.`,
+      `Guide > Limits of the batch processor in older releases\n\n${body} The batch processor waits.`,
+      `Guide > Others\n\n${body} The batch processor waits.`,
+    ]);
+    expect(same).toBeGreaterThan(longer);
+    expect(longer).toBeGreaterThan(none);
+  });
+
+  test.each([
+    ["What is a batch?", "A **batch** is a group of records.", "Every batch, batch after batch, fills a batch queue."],
+    ["什么是批次？", "批次（Batch）是一组记录。", "批次之后还有批次，批次进入批次队列。"],
+  ])("%s finds the passage that defines it, however often others name it", async (question, defines, names) => {
+    const [defining = 0, naming = 0] = await score(question, [defines, names]);
+    expect(defining).toBeGreaterThan(naming);
+  });
+
+  test("scores do not depend on the order of the documents", async () => {
+    const documents = [
+      "the batch processor has a queue",
+      "a queue of batches",
+      "Queues\n\nthe timer of a batch",
+      "no word of it",
+    ];
+    const scores = await score("queue of the batch processor", documents);
+    const backwards = await score("queue of the batch processor", documents.toReversed());
+    expect(backwards.toReversed()).toEqual(scores.map((one) => expect.closeTo(one, 10)));
+  });
+
+  test("scores lie between 0 and 1 for any input", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string(), fc.array(fc.string()), async (query, documents) => {
+        const scores = await score(query, documents);
+        expect(scores.length).toBe(documents.length);
+        expect(scores.every((one) => one >= 0 && one <= 1)).toBe(true);
+      }),
+    );
+  });
+
+  test("pieces cover the text in order, stay within the limit, and overlap by the requested tokens", () => {
+    const text = Array.from({ length: 400 }, (_, index) => `word${index}`).join(" ");
+    const limits = { maxTokens: 50, overlapTokens: 10, maxPieces: 1024 };
+    const found = pieces(text, limits);
+    expect(text.startsWith(found[0] ?? "")).toBe(true);
+    expect(text.endsWith(found.at(-1) ?? "")).toBe(true);
+    let end = 0;
+    for (const piece of found) {
+      const start = text.indexOf(piece);
+      expect(defaultTokens.count(piece)).toBeLessThanOrEqual(50);
+      expect(start).toBeLessThanOrEqual(end);
+      if (start > 0) expect(defaultTokens.count(text.slice(start, end))).toBeGreaterThanOrEqual(10);
+      end = start + piece.length;
+    }
+  });
+});
+
+describe("tool arguments", () => {
+  const object = (properties: object, required = Object.keys(properties)) => ({ type: "object", properties, required });
+
+  test.each([
+    ["a number within its bounds", object({ n: { type: "integer", minimum: 5 } }), "Roll 2 dice 10 times", { n: 10 }],
+    ["a quoted text", object({ text: { type: "string" } }), 'Translate "good morning" now', { text: "good morning" }],
+    ["a sum", object({ expression: { type: "string" } }), "What is 12 * (3 + 4)?", { expression: "12 * (3 + 4)" }],
+    ["several numbers", object({ v: { type: "array", items: { type: "number" } } }), "Add 1.5 and 2", { v: [1.5, 2] }],
+    [
+      "a whole question",
+      object({ query: { type: "string" } }),
+      "Why is the sky blue?",
+      { query: "Why is the sky blue?" },
+    ],
+    ["a constant", object({ kind: { const: "x" } }), "Go", { kind: "x" }],
+    [
+      "an object within",
+      object({ at: object({ date: { type: "string", format: "date" } }) }),
+      "On 2026-01-02",
+      { at: { date: "2026-01-02" } },
+    ],
+  ])("%s is taken from the question", (_, schema, question, expected) => {
+    expect(fillArguments(schema, question)).toEqual(expected);
+  });
+
+  test("a tool is not called when the question names no number for it", () => {
+    expect(fillArguments(object({ n: { type: "integer" } }), "Roll the dice")).toBeUndefined();
+  });
+});

@@ -1,0 +1,105 @@
+import { expect, test } from "vitest";
+import {
+  answer,
+  chunk,
+  condense,
+  diversify,
+  embedChunks,
+  fused,
+  hyde,
+  multiQuery,
+  OptionsError,
+  rerank,
+  type Reranker,
+  search,
+  searchTool,
+  widen,
+} from "../../src/index.js";
+import { memoryStore } from "../support/memory-store.js";
+import { wordEmbedder } from "../support/word-embedder.js";
+import { scriptedModel } from "./answering/scripted-model.js";
+
+const model = scriptedModel([], { contextTokens: 1_000_000 });
+const store = memoryStore("words");
+const embedder = wordEmbedder();
+const reranker: Reranker = { model: "none", rerank: async () => ({ results: [], tokens: 0 }) };
+const documents = { search: async () => ({ hits: [], trace: [] }) };
+
+/** Each maker, and of each option the lowest and the highest value, and what is one step outside. */
+const makers: Readonly<Record<string, (options: object) => unknown>> = {
+  answer: (options) => answer(model, options),
+  chunk: (options) => chunk(options),
+  condense: (options) => condense(model, options),
+  diversify: (options) => diversify(store, options),
+  embedChunks: (options) => embedChunks(embedder, options),
+  fused: (options) => fused([store.dense, store.lexical], options),
+  hyde: (options) => hyde(model, options),
+  multiQuery: (options) => multiQuery(model, options),
+  rerank: (options) => rerank(reranker, options),
+  search: (options) => search(store, options),
+  searchTool: (options) => searchTool(documents, options),
+  widen: (options) => widen(store, options),
+};
+
+const whole = (low: number, high?: number) => ({ low, high, step: 1 });
+const fraction = (low: number, high?: number) => ({ low, high, step: 0.001 });
+
+const bounds = [
+  ["answer", "maxRounds", whole(0, 64)],
+  ["answer", "answerTokens", whole(1)],
+  ["answer", "thinkingTokens", whole(0)],
+  ["answer", "contextTokens", whole(256)],
+  ["answer", "widenTotalTokens", whole(0)],
+  ["answer", "toolConcurrency", whole(1, 128)],
+  ["answer", "toolResultTokens", whole(16)],
+  ["answer", "temperature", fraction(0, 2)],
+  ["answer", "approvalTimeoutMs", whole(1, 24 * 3_600_000)],
+  ["chunk", "maxTokens", whole(16)],
+  ["chunk", "overlapTokens", whole(0)],
+  ["chunk", "parentTokens", whole(0)],
+  ["condense", "historyTokens", whole(64)],
+  ["condense", "timeoutMs", fraction(1)],
+  ["condense", "reserveMs", fraction(0)],
+  ["diversify", "lambda", fraction(0, 1)],
+  ["diversify", "count", whole(1, 1000)],
+  ["embedChunks", "concurrency", whole(1, 256)],
+  ["embedChunks", "batchTexts", whole(1)],
+  ["embedChunks", "batchTokens", whole(1)],
+  ["embedChunks", "maxTokens", whole(1)],
+  ["embedChunks", "firstBatchTexts", whole(1)],
+  ["embedChunks", "rememberTexts", whole(0)],
+  ["fused", "k", fraction(0, 1000)],
+  ["fused", "candidates", whole(1)],
+  ["hyde", "timeoutMs", fraction(1)],
+  ["multiQuery", "count", whole(1, 8)],
+  ["rerank", "topN", whole(1, 1000)],
+  ["rerank", "candidates", whole(1)],
+  ["rerank", "reserveMs", fraction(0)],
+  ["search", "count", whole(1, 1000)],
+  ["search", "k", fraction(0, 1000)],
+  ["searchTool", "limit", whole(1, 100)],
+  ["searchTool", "timeoutMs", whole(1, 3_600_000)],
+  ["widen", "maxTokens", whole(16)],
+] as const;
+
+test.each(bounds)(
+  "%s takes %s from the lowest to the highest value, and refuses what is beyond",
+  (maker, option, range) => {
+    const { low, high, step } = range;
+    const make = (value: number) => makers[maker]!({ [option]: value });
+    expect(() => make(low)).not.toThrow();
+    expect(() => make(low - step)).toThrow(OptionsError);
+    expect(() => make(low - step)).toThrow(option);
+    if (high === undefined) {
+      expect(() => make(1_000_000)).not.toThrow();
+    } else {
+      expect(() => make(high)).not.toThrow();
+      expect(() => make(high + step)).toThrow(option);
+    }
+  },
+);
+
+test.each(Object.keys(makers))("%s refuses an option that it does not know, and names it", (maker) => {
+  expect(() => makers[maker]!({ nonsense: 1 })).toThrow("nonsense");
+  expect(() => makers[maker]!({})).not.toThrow();
+});

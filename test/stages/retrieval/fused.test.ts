@@ -1,0 +1,100 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { OptionsError } from "../../../src/core/errors.js";
+import type { Found, Retriever } from "../../../src/core/ports.js";
+import { fused } from "../../../src/stages/retrieval/fused.js";
+
+function retriever(name: string, ids: readonly string[], asked: number[] = []): Retriever {
+  return {
+    name,
+    retrieve: async (_query, { count }) => {
+      asked.push(count);
+      return ids.slice(0, count).map((chunkId, index): Found => {
+        const score = 100 - index;
+        return { chunkId, score, placements: [{ by: name, rank: index + 1, score }] };
+      });
+    },
+  };
+}
+
+const ids = fc.uniqueArray(fc.constantFrom("a", "b", "c", "d", "e", "f", "g", "h"));
+
+test("a fused score is the sum of weight / (k + rank) over the lists, whatever the lists", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.record({ ids, weight: fc.integer({ min: 0, max: 3 }) }), { minLength: 1, maxLength: 4 }),
+      fc.integer({ min: 0, max: 60 }),
+      fc.integer({ min: 1, max: 10 }),
+      async (lists, k, count) => {
+        const all = [...new Set(lists.flatMap((list) => list.ids))];
+        const slow = all
+          .map((chunkId) => {
+            const ranks = lists.map((list) => list.ids.indexOf(chunkId) + 1);
+            let score = 0;
+            for (const [list, rank] of ranks.entries()) if (rank > 0) score += lists[list]!.weight / (k + rank);
+            return { chunkId, score, best: Math.min(...ranks.filter((rank) => rank > 0)) };
+          })
+          .toSorted((a, b) => b.score - a.score || a.best - b.best || a.chunkId.localeCompare(b.chunkId))
+          .slice(0, count);
+        const weights = lists.map(({ weight }) => weight);
+        const found = await fused(
+          lists.map((list, index) => retriever(`r${index}`, list.ids)),
+          { k, weights },
+        ).retrieve({ text: "" }, { count });
+        expect(found.map(({ chunkId, score }) => ({ chunkId, score }))).toEqual(
+          slow.map(({ chunkId, score }) => ({ chunkId, score })),
+        );
+      },
+    ),
+  );
+});
+
+test("hits keep every retriever's placement, and the fused one comes last", async () => {
+  const [first] = await fused([retriever("dense", ["x", "y"]), retriever("lexical", ["y"])], { k: 10 }).retrieve(
+    { text: "" },
+    { count: 5 },
+  );
+  expect(first).toEqual({
+    chunkId: "y",
+    score: 1 / 12 + 1 / 11,
+    placements: [
+      { by: "dense", rank: 2, score: 99 },
+      { by: "lexical", rank: 1, score: 100 },
+      { by: "fused", rank: 1, score: 1 / 12 + 1 / 11 },
+    ],
+  });
+});
+
+test("each retriever is asked for more than is wanted, so that a hit that is second in both can win", async () => {
+  const asked: number[] = [];
+  await fused([retriever("a", [], asked), retriever("b", [], asked)]).retrieve({ text: "" }, { count: 10 });
+  await fused([retriever("a", [], asked)]).retrieve({ text: "" }, { count: 80 });
+  await fused([retriever("a", [], asked)], { candidates: 7 }).retrieve({ text: "" }, { count: 80 });
+  expect(asked).toEqual([100, 100, 160, 7]);
+});
+
+test("of equal scores the one with the better best rank comes first, and then the lower id", async () => {
+  // With k at 0, twice the second rank is worth as much as one first rank.
+  const lists = [
+    ["z", "b", "d"],
+    ["y", "b", "c"],
+  ];
+  const found = await fused(
+    lists.map((list, index) => retriever(`r${index}`, list)),
+    { k: 0 },
+  ).retrieve({ text: "" }, { count: 5 });
+  expect(found.map(({ chunkId }) => chunkId)).toEqual(["y", "z", "b", "c", "d"]);
+  expect(new Set(found.slice(0, 3).map(({ score }) => score))).toEqual(new Set([1]));
+});
+
+test("a chunk that a list names twice counts once, and those below it move up", async () => {
+  const found = await fused([retriever("a", ["x", "x", "y"])], { k: 1 }).retrieve({ text: "" }, { count: 5 });
+  expect(found.map(({ chunkId, score }) => [chunkId, score])).toEqual([
+    ["x", 1 / 2],
+    ["y", 1 / 3],
+  ]);
+});
+
+test("a number of weights other than that of the retrievers is refused", () => {
+  expect(() => fused([retriever("a", [])], { weights: [1, 2] })).toThrow(OptionsError);
+});

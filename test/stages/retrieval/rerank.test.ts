@@ -1,0 +1,172 @@
+import { describe, expect, test } from "vitest";
+import { TransportError, type TransportErrorCode } from "../../../src/core/errors.js";
+import { createRunContext, type RunEvent } from "../../../src/core/pipeline.js";
+import type { Reranker, Reranking } from "../../../src/core/ports.js";
+import { rerank, type RerankOptions } from "../../../src/stages/retrieval/rerank.js";
+import { collect } from "../../../src/core/stream.js";
+import type { Hit, Retrieved } from "../../../src/core/types.js";
+import { chunksOf } from "../../support/chunks-of.js";
+import { words } from "../../support/memory-store.js";
+
+/** Counts the question's words in each document. */
+function countingReranker(before: () => void = () => {}): Reranker & { readonly sent: (readonly string[])[] } {
+  const sent: (readonly string[])[] = [];
+  return {
+    model: "counting",
+    sent,
+    rerank: async (query, documents) => {
+      sent.push(documents);
+      before();
+      const wanted = new Set(words(query));
+      const results = documents
+        .map((document, index) => ({ index, score: words(document).filter((word) => wanted.has(word)).length }))
+        .toSorted((a, b) => b.score - a.score || a.index - b.index);
+      return { results, tokens: 0 };
+    },
+  };
+}
+
+function retrieved(question: string, ...texts: readonly string[]): Retrieved {
+  const hits = chunksOf("doc", ...texts).map((chunk, index): Hit => {
+    const score = 1 / (index + 1);
+    return { chunk, uri: "doc", score, placements: [{ by: "fused", rank: index + 1, score }] };
+  });
+  return { question, hits, trace: [{ step: "search hybrid", kept: hits.map(({ chunk }) => chunk.id), dropped: [] }] };
+}
+
+async function run(reranker: Reranker, input: Retrieved, options: RerankOptions = {}, deadlineMs?: number) {
+  const events: RunEvent[] = [];
+  const context = createRunContext({
+    report: (event) => events.push(event),
+    ...(deadlineMs !== undefined && { deadlineMs }),
+  });
+  const source = (async function* () {
+    yield input;
+  })();
+  const [out] = await collect(rerank(reranker, options).run(source, context));
+  return { texts: out!.hits.map(({ chunk }) => chunk.text), step: out!.trace.at(-1)!, events, out: out! };
+}
+
+const question = () => retrieved("red apple", "sky", "red sky", "red apple pie", "apple");
+
+describe("rerank", () => {
+  test("the request counts the tokens that were read, and none written", async () => {
+    const reranker: Reranker = { model: "m", rerank: async () => ({ results: [{ index: 0, score: 1 }], tokens: 7 }) };
+    const { out } = await run(reranker, question());
+    expect(out.requests).toMatchObject([{ step: "rerank", inputTokens: 7, outputTokens: 0 }]);
+  });
+
+  test("orders by the reranker's score, keeps the best, and adds its place", async () => {
+    const { texts, out, step } = await run(countingReranker(), question(), { topN: 2 });
+    expect(texts).toEqual(["red apple pie", "red sky"]);
+    expect(out.hits[0]).toMatchObject({
+      score: 2,
+      placements: [
+        { by: "fused", rank: 3 },
+        { by: "rerank", rank: 1, score: 2 },
+      ],
+    });
+    expect(out.trace.map((each) => each.step)).toEqual(["search hybrid", "rerank"]);
+    expect(step.dropped.map(({ reason }) => reason)).toEqual(["ranked 3, and topN is 2", "ranked 4, and topN is 2"]);
+  });
+
+  test("every chunk is kept, or dropped with a reason", async () => {
+    const input = question();
+    const { step } = await run(countingReranker(), input, { topN: 1, candidates: 3 });
+    expect([...step.kept, ...step.dropped.map(({ chunkId }) => chunkId)].toSorted()).toEqual(
+      input.hits.map(({ chunk }) => chunk.id).toSorted(),
+    );
+    expect(step.dropped.at(-1)!.reason).toBe("not sent: candidates is 3");
+  });
+
+  test("texts are sent with their context, as they were embedded", async () => {
+    const reranker = countingReranker();
+    const input = retrieved("q", "body");
+    const hits = input.hits.map((hit) => ({ ...hit, chunk: { ...hit.chunk, context: "Guide > Setup" } }));
+    await run(reranker, { ...input, hits });
+    expect(reranker.sent).toEqual([["Guide > Setup\n\nbody"]]);
+  });
+
+  test("without hits nothing is sent", async () => {
+    const reranker = countingReranker();
+    expect((await run(reranker, retrieved("q"))).texts).toEqual([]);
+    expect(reranker.sent).toEqual([]);
+  });
+
+  test.each<TransportErrorCode>(["upstream", "rate-limited", "network", "timeout", "reply"])(
+    "when the service fails (%s) the order is kept, and the trace and a warning say so",
+    async (code) => {
+      const reranker = countingReranker(() => {
+        throw new TransportError(code, "the service is away");
+      });
+      const { texts, step, events } = await run(reranker, question(), { topN: 2 });
+      expect(texts).toEqual(["sky", "red sky"]);
+      expect(step.note).toBe(`counting failed (${code}: the service is away): the order of the search was kept`);
+      expect(events).toEqual([{ type: "warning", message: `rerank: ${step.note}` }]);
+    },
+  );
+
+  test.each<TransportErrorCode>(["unauthorized", "unsupported-model", "forbidden", "refused"])(
+    "an error that needs a fix (%s) ends the run",
+    async (code) => {
+      const reranker = countingReranker(() => {
+        throw new TransportError(code, "no");
+      });
+      await expect(run(reranker, question())).rejects.toMatchObject({ code });
+    },
+  );
+
+  test("with onFailure throw, any failure ends the run", async () => {
+    const reranker = countingReranker(() => {
+      throw new TransportError("upstream", "away", { retryable: true });
+    });
+    await expect(run(reranker, question(), { onFailure: "throw" })).rejects.toMatchObject({ code: "upstream" });
+  });
+
+  test("a bug in the reranker is never taken for a failure of the service", async () => {
+    const reranker = countingReranker(() => {
+      throw new TypeError("a bug");
+    });
+    await expect(run(reranker, question())).rejects.toThrow(TypeError);
+  });
+
+  test("when the deadline is near, nothing is sent and the order is kept", async () => {
+    const reranker = countingReranker();
+    const { texts, step } = await run(reranker, question(), { topN: 1 }, 1000);
+    expect(reranker.sent).toEqual([]);
+    expect(texts).toEqual(["sky"]);
+    expect(step.note).toBe("no time left: the order of the search was kept");
+  });
+
+  test("a reranker that never answers is abandoned before it uses up the reserved time", async () => {
+    const silent: Reranker = { model: "silent", rerank: () => new Promise(() => {}) };
+    const startedAt = performance.now();
+    const { texts, step } = await run(silent, question(), { topN: 1, reserveMs: 60_000 }, 60_030);
+    expect(performance.now() - startedAt).toBeLessThan(30_000);
+    expect(texts).toEqual(["sky"]);
+    expect(step.note).toMatch(/^silent took more than \d+ ms: the order of the search was kept$/);
+  });
+
+  test.each<[string, Reranking["results"]]>([
+    ["a document that was not sent", [{ index: 9, score: 1 }]],
+    ["one document twice", [0, 0].map((index) => ({ index, score: 1 }))],
+  ])("a reply that names %s is rejected", async (_, results) => {
+    const reranker: Reranker = { model: "broken", rerank: async () => ({ results, tokens: 0 }) };
+    const { step } = await run(reranker, question());
+    expect(step.note).toContain("broken failed (reply: ");
+  });
+
+  test("an abort is thrown as the caller's own reason", async () => {
+    const controller = new AbortController();
+    const reason = new Error("enough");
+    const reranker = countingReranker(() => {
+      controller.abort(reason);
+      throw new TransportError("network", "cut");
+    });
+    const source = (async function* () {
+      yield question();
+    })();
+    const context = createRunContext({ signal: controller.signal });
+    await expect(collect(rerank(reranker).run(source, context))).rejects.toBe(reason);
+  });
+});

@@ -1,0 +1,66 @@
+import SQLite from "better-sqlite3";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { StoreError } from "../../../src/core/errors.js";
+import { asStoreError } from "../../../src/sqlite/database.js";
+import { openStore } from "../../../src/store/open-store.js";
+import { temporaryFolder } from "../temporary-folder.js";
+
+function thrownBy(work: () => unknown): Error {
+  try {
+    work();
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error("Nothing was thrown");
+}
+
+/** The error that SQLite throws for a statement. */
+function refusedBy(sql: string, options: SQLite.Options = {}): Error {
+  const path = join(temporaryFolder(), "some.sqlite");
+  new SQLite(path).exec("CREATE TABLE some (text UNIQUE); INSERT INTO some VALUES (1)").close();
+  const database = new SQLite(path, options);
+  database.pragma("max_page_count = 3");
+  try {
+    return thrownBy(() => database.exec(sql));
+  } finally {
+    database.close();
+  }
+}
+
+test.each([
+  ["a full disk", () => refusedBy("INSERT INTO some VALUES (zeroblob(99999))"), /is full.*Free some space/],
+  ["a read-only file", () => refusedBy("DELETE FROM some", { readonly: true }), /write permission/],
+  ["a path that is a folder", () => thrownBy(() => new SQLite(temporaryFolder())), /Check that its folder exists/],
+  ["a missing file", () => thrownBy(() => readFileSync("/no/such/file")), /no such file.*may write there/],
+])("%s becomes a StoreError with a way out and the system's own message", (_, refuse, message) => {
+  const cause = refuse();
+  const error = asStoreError("/the/store.sqlite", cause) as StoreError;
+  expect(error).toBeInstanceOf(StoreError);
+  expect(error).toMatchObject({ code: "disk", path: "/the/store.sqlite", cause });
+  expect(error.message).toMatch(message);
+  expect(error.message).toContain(cause.message);
+});
+
+test("a file that was replaced by an empty one while it was open is reported as damaged", () => {
+  const cause = refusedBy("SELECT * FROM others");
+  const message = expect.stringMatching(/no such table: others.*open it again/);
+  expect(asStoreError("/the/store.sqlite", cause)).toMatchObject({ code: "damaged", cause, message });
+});
+
+test("an error of misuse stays as it is", () => {
+  for (const error of [refusedBy("INSERT INTO some VALUES (1)"), refusedBy("no SQL"), new TypeError("wrong")]) {
+    expect(asStoreError("/the/store.sqlite", error)).toBe(error);
+  }
+});
+
+test("a store whose folder cannot be created is refused the same way, and leaves nothing behind", async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "file"), "in the way");
+  const refused = { code: "disk", message: expect.stringContaining("everything acknowledged is kept") };
+  await expect(openStore(join(folder, "file", "store"), { space: "made" })).rejects.toMatchObject(refused);
+  mkdirSync(join(folder, "store", "store.sqlite"), { recursive: true });
+  await expect(openStore(join(folder, "store"), { space: "made" })).rejects.toMatchObject(refused);
+  expect(existsSync(join(folder, "store", "writer.lock"))).toBe(false);
+});

@@ -1,0 +1,20 @@
+import { expect, test } from "vitest";
+import { split, type Strategy } from "../../../src/text/chunking/split.js";
+import { defaultTokens } from "../../../src/text/tokens/tokens.js";
+
+test.each([
+  ["a letter and its accent", "e\u0301"],
+  ["a letter and two marks", "o\u0302\u0323"],
+  ["a line break of two characters", "\r\n"],
+])("no cut parts %s", (_, character) => {
+  for (const strategy of ["structure", "fixed", "sentence-window"] as const satisfies Strategy[]) {
+    const word = `x${character.repeat(10)}y `;
+    const text = word.repeat(40);
+    const chunks = [
+      ...split({ uri: "memo:1", text }, { maxTokens: 24, overlapTokens: 4, tokens: defaultTokens }, strategy),
+    ];
+    const inside = chunks.flatMap(({ start, end }) => [start, end]).map((at) => (at % word.length) - 1);
+    const parted = inside.filter((at) => at > 0 && at < 10 * character.length && at % character.length !== 0);
+    expect(parted).toEqual([]);
+  }
+});

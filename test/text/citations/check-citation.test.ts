@@ -1,0 +1,145 @@
+import { describe, expect, test } from "vitest";
+import { citationChecker } from "../../../src/text/citations/check-citation.js";
+import { CitedText } from "../../../src/text/citations/cited-text.js";
+import { packSources } from "../../../src/text/prompt/pack.js";
+import type { Citation, Hit } from "../../../src/core/types.js";
+
+const text =
+  "Keys expire after 90 days.\nThey cannot be renewed.\nCreate a </source> tag with care.\nAdmins may revoke keys.";
+
+function hit(start: number, end: number, more: Partial<Hit> = {}): Hit {
+  const chunk = {
+    id: `c${start}`,
+    documentId: "keys.md",
+    start,
+    end,
+    text: text.slice(start, end),
+    context: "",
+    tokens: 9,
+  };
+  return {
+    chunk,
+    uri: "keys.md",
+    title: "Keys",
+    line: text.slice(0, start).split("\n").length,
+    score: 1,
+    placements: [],
+    ...more,
+  };
+}
+
+/** The two hits touch, so they are one passage; the better one stands second in the document. */
+const { passages } = packSources([hit(27, 51), hit(0, 27), hit(84, 107)], {
+  maxTokens: 1000,
+  tokens: { name: "characters", count: ({ length }) => length },
+});
+const { check } = citationChecker(passages);
+
+describe("a checked citation", () => {
+  test("points to the document's own words by offset, chunk and line", () => {
+    expect(check({ number: 1, quote: "they CANNOT be renewed" }, "")).toEqual({
+      number: 1,
+      chunkId: "c27",
+      uri: "keys.md",
+      title: "Keys",
+      start: 27,
+      end: 49,
+      line: 2,
+      quote: "They cannot be renewed",
+      supported: true,
+      support: "normalised",
+    });
+  });
+
+  test("names the hit of the passage that has the words, and its line", () => {
+    expect(check({ number: 1, quote: "after 90 days" }, "")).toMatchObject({
+      chunkId: "c0",
+      start: 12,
+      end: 25,
+      line: 1,
+    });
+  });
+
+  test("names the first hit if the words span two", () => {
+    const citation = check({ number: 1, quote: "90 days. They cannot" }, "");
+    expect(citation).toMatchObject({ chunkId: "c0", start: 18, end: 38, support: "normalised" });
+  });
+
+  test("is unsupported if the words are missing; it keeps the claim and spans the chunk", () => {
+    expect(check({ number: 2, quote: "Keys expire after 90 days" }, "")).toMatchObject({
+      chunkId: "c84",
+      start: 84,
+      end: 107,
+      quote: "Keys expire after 90 days",
+      supported: false,
+      support: "missing",
+    });
+  });
+
+  test("is unsupported if its words are only the beginning or end of longer words", () => {
+    expect(check({ number: 1, quote: "They cannot be renew" }, "")).toMatchObject({ supported: false });
+    expect(check({ number: 1, quote: "fter 90 days" }, "")).toMatchObject({ supported: false });
+  });
+
+  test("without a quote is checked by the sentence before it", () => {
+    expect(check({ number: 2 }, "Admins may revoke your keys.")).toMatchObject({ supported: true, support: "fuzzy" });
+    expect(check({ number: 2 }, "The office opens at nine every day.")).toMatchObject({ supported: false });
+  });
+
+  test("does not exist for a number that no source has", () => {
+    expect(check({ number: 3, quote: "Keys" }, "")).toBeUndefined();
+  });
+
+  test("finds a tag in the document by its escaped form", () => {
+    const { passages: tagged } = packSources([hit(51, 84)], {
+      maxTokens: 1000,
+      tokens: { name: "none", count: () => 0 },
+    });
+    const citation = citationChecker(tagged).check({ number: 1, quote: "Create a <\\/source> tag" }, "");
+    expect(citation).toMatchObject({ quote: "Create a </source> tag", support: "exact" });
+  });
+});
+
+describe("cited text", () => {
+  function read(reply: string) {
+    const cited = new CitedText(citationChecker(passages));
+    const parts = [...cited.push(reply), ...cited.end()];
+    const citations = parts.flatMap((part): Citation[] => (part.type === "citation" ? [part.citation] : []));
+    return { cited, parts, citations };
+  }
+
+  test("the reader sees numbers, and each citation follows its number", () => {
+    const { cited, parts } = read('Keys last 90 days [1: "after 90 days"], says [7].');
+    expect(cited.text).toBe("Keys last 90 days [1], says [7].");
+    expect(cited.plain).toBe("Keys last 90 days, says.");
+    expect(parts.map((part) => (part.type === "text-delta" ? part.text : part.type))).toEqual([
+      "Keys last 90 days ",
+      "[1]",
+      "citation",
+      ", says ",
+      "[7]",
+      "stray-marker",
+      ".",
+    ]);
+  });
+
+  test("a marker after the full stop belongs to the sentence before it", () => {
+    const { citations } = read("It rains a lot. Keys expire after 90 days. [1]");
+    expect(citations).toMatchObject([{ supported: true, quote: "Keys expire after 90 days." }]);
+  });
+
+  test("claims without a supported citation are listed", () => {
+    const reply = `# All about the keys of today
+
+Here is what the sources say about keys:
+- Keys expire after 90 days [1: "expire after 90 days"].
+- Admins may revoke them. [2: "Admins may revoke keys"]
+- Keys cost five euros each [2: "five euros each"].
+- Nobody knows who wrote this.
+Sorry. Is there more to say here?`;
+    expect(read(reply).cited.unbacked()).toEqual([
+      { sentence: "- Keys cost five euros each.", cited: true },
+      { sentence: "- Nobody knows who wrote this.", cited: false },
+    ]);
+  });
+});

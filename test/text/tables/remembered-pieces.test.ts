@@ -1,0 +1,49 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { RememberedPieces } from "../../../src/text/tables/remembered-pieces.js";
+
+test("an answer is the function's own, however many pieces came before", () => {
+  const remembered = new RememberedPieces((piece) => piece);
+  // Two letters only, so that many pieces come again and many differ in one place.
+  const letters = fc.array(fc.constantFrom("a", "b", "\ud800", "中"), { maxLength: 12 }).map((parts) => parts.join(""));
+  fc.assert(
+    fc.property(letters, fc.nat(12), fc.nat(12), (text, one, other) => {
+      const [start, end] = [Math.min(one, other, text.length), Math.min(Math.max(one, other), text.length)];
+      expect(remembered.of(text, start, end)).toBe(text.slice(start, end));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("a repeated piece is answered from memory", () => {
+  const asked: string[] = [];
+  const remembered = new RememberedPieces((piece) => asked.push(piece));
+  for (const text of ["over and over", "and", "hand"])
+    remembered.of(text, text.indexOf("and"), text.indexOf("and") + 3);
+  expect(asked).toEqual(["and"]);
+});
+
+test("answers stay right beyond the capacity, and repeated pieces are remembered again", () => {
+  let asked = 0;
+  const remembered = new RememberedPieces((piece) => {
+    asked++;
+    return piece;
+  });
+  for (let number = 0; number < 200_000; number++) {
+    const piece = `piece ${number}`;
+    if (remembered.of(piece, 0, piece.length) !== piece) throw new Error(`another answer for ${piece}`);
+  }
+  const before = asked;
+  for (let time = 0; time < 3; time++) expect(remembered.of("the last one", 4, 8)).toBe("last");
+  expect(asked - before).toBeLessThanOrEqual(2);
+});
+
+test("a very long piece is answered right and not remembered", () => {
+  const asked: number[] = [];
+  const remembered = new RememberedPieces((piece) => asked.push(piece.length));
+  const long = "x".repeat(2_000_000);
+  remembered.of("word", 0, 4);
+  remembered.of(long, 0, long.length);
+  remembered.of("word", 0, 4);
+  expect(asked).toEqual([4, 2_000_000]);
+});

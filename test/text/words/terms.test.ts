@@ -1,0 +1,174 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { NumberedTerms, queryTerms, termSpans, terms } from "../../../src/text/words/terms.js";
+import { wordTerms } from "../../../src/text/words/word-terms.js";
+import { hostileText } from "../hostile-text.js";
+
+const unspaced =
+  String.raw`[[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}` +
+  String.raw`\p{Script=Khmer}\p{Script=Myanmar}\u30fc\uff9e\uff9f]&&[\p{L}\p{M}]]`;
+const letter = String.raw`[[\p{L}\p{N}\p{M}_\u00ad\u200c\u200d\u2060]--${unspaced}]`;
+const runs = new RegExp(
+  String.raw`(?<pairs>${unspaced}+)|(?<word>(?![\u{10000}-\u{10ffff}])${letter}(?:\+\+|#)(?!${letter})|(?:${letter}|(?<=${letter})[.'’](?=${letter})|(?<=[0-9]),(?=[0-9]))+)`,
+  "gv",
+);
+
+/** The same terms by regular expressions, one slice at a time. */
+function slowTerms(text: string): string[] {
+  return [...text.matchAll(runs)].flatMap(({ groups = {} }) => {
+    const { pairs, word } = groups;
+    if (pairs === undefined) return wordTerms(word!).map(({ term }) => term);
+    const characters = Array.from(pairs).map((character, at, all) => character + (all[at + 1] ?? ""));
+    return (characters.length > 1 ? characters.slice(0, -1) : characters).map((term) => term.normalize("NFKC"));
+  });
+}
+
+describe("terms", () => {
+  test("in English are lower-case stems without stop words", () => {
+    expect(terms("The Foxes were jumping over the lazy dogs")).toEqual(["fox", "were", "jump", "over", "lazi", "dog"]);
+  });
+
+  test("of an identifier are itself and its parts", () => {
+    expect(terms("OTEL_TRACES_SAMPLER")).toEqual(["otel_traces_sampler", "otel", "trace", "sampler"]);
+    expect(terms("parentbased_traceidratio")).toEqual(["parentbased_traceidratio", "parentbas", "traceidratio"]);
+    expect(terms("server.listenPort")).toEqual(["server.listenport", "server", "listenport", "listen", "port"]);
+    expect(terms("HTTPServer")).toEqual(["httpserver", "http", "server"]);
+  });
+
+  test("of an identifier match its parts and itself in any case", () => {
+    expect(terms("otel_traces_sampler")).toEqual(terms("OTEL_TRACES_SAMPLER"));
+    expect(terms("OTEL_TRACES_SAMPLER")).toEqual(expect.arrayContaining(terms("traces sampler")));
+  });
+
+  test("keep a word with inner capitals whole if a part would not be a word", () => {
+    expect(terms("mRNA RNAs iOS")).toEqual(["mrna", "rna", "io"]);
+  });
+
+  test("in prose are one a word, with any hyphens, emphasis or punctuation", () => {
+    expect(terms("_Fast_, state-of-the-art search. It's the dog's own!")).toEqual([
+      "fast",
+      "state",
+      "art",
+      "search",
+      "dog",
+      "own",
+    ]);
+  });
+
+  test("keep numbers and versions", () => {
+    expect(terms("10,000 rows, 3.14, v1.2.3, 404 and 1,2")).toEqual([
+      "10000",
+      "row",
+      "3.14",
+      "v1.2.3",
+      "1.2.3",
+      "404",
+      "1,2",
+    ]);
+  });
+
+  test("keep the signs of one-letter names", () => {
+    expect(terms("C++ and C# or F#.")).toEqual(["c++", "c#", "f#"]);
+    expect(terms("a #tag")).toEqual(["tag"]);
+  });
+
+  test("in Chinese are overlapping pairs, and characters that stand alone", () => {
+    expect(terms("使用OTLP导出器。年")).toEqual(["使用", "otlp", "导出", "出器", "年"]);
+    expect(terms("𠀀𠀁𠀂")).toEqual(["𠀀𠀁", "𠀁𠀂"]);
+  });
+
+  test("do not depend on how a character was typed", () => {
+    expect(terms("ＡＢＣ e\u0301te\u0301 don’t re\u00adtry")).toEqual(terms("abc été don't retry"));
+  });
+
+  test("do not exist for stop words and punctuation", () => {
+    expect(terms("to be or not to be")).toEqual([]);
+    expect(terms("❤️ --- ___ \ud800 👩‍👩‍👧")).toEqual([]);
+  });
+
+  test("stay short, whatever the text", () => {
+    const text = `${"x".repeat(100_000)} ${"a.".repeat(100_000)} ${"_".repeat(100_000)} ${"aB".repeat(50_000)}`;
+    expect(Math.max(...terms(text).map(({ length }) => length))).toBeLessThanOrEqual(128);
+  });
+
+  test("are those that regular expressions find", () => {
+    fc.assert(
+      fc.property(hostileText(), (text) => {
+        expect(terms(text)).toEqual(slowTerms(text));
+      }),
+    );
+  });
+
+  test("have spans that give the same terms again, in order within the text", () => {
+    fc.assert(
+      fc.property(hostileText(), (text) => {
+        const spans = termSpans(text);
+        expect(spans.map(({ term }) => term)).toEqual(terms(text));
+        for (const [index, { start, end }] of spans.entries()) {
+          expect(start).toBeGreaterThanOrEqual(spans[index - 1]?.start ?? 0);
+          expect(end).toBeGreaterThan(start);
+          expect(end).toBeLessThanOrEqual(text.length);
+        }
+      }),
+    );
+    expect(termSpans("use foo_bar").map(({ start, end }) => "use foo_bar".slice(start, end))).toEqual([
+      "use",
+      "foo_bar",
+      "foo",
+      "bar",
+    ]);
+  });
+});
+
+test("numbered terms are the same terms, for repeated words too", () => {
+  const known: string[] = [];
+  const words = new NumberedTerms((term) => (known.includes(term) ? known.indexOf(term) : known.push(term) - 1));
+  const piece = fc.oneof(
+    fc.constantFrom(
+      "OTEL_TRACES_SAMPLER",
+      "server.listenPort",
+      "the",
+      "running",
+      "10,000",
+      "v1.2",
+      "检索增强生成",
+      "C++",
+      "_",
+    ),
+    fc.string({ maxLength: 8 }),
+  );
+  fc.assert(
+    fc.property(fc.array(piece), (pieces) => {
+      const text = pieces.join(" ");
+      const told: number[] = [];
+      words.each(text, (number) => {
+        told.push(number);
+      });
+      expect(told.map((number) => known[number])).toEqual(terms(text));
+    }),
+  );
+});
+
+describe("queryTerms", () => {
+  test.each([
+    ["什么是 span？", "span"],
+    ["跨度是什么？", "跨度"],
+    ["请问如何配置采样器呢？", "配置采样器"],
+    ["这个端口是多少", "这个端口是"],
+    ["为什么队列满了？", "队列满了"],
+    ["能否关闭日志吗", "关闭日志"],
+  ])("%s looks for its subject", (question, subject) => {
+    expect(queryTerms(question)).toEqual(terms(subject));
+  });
+
+  test.each(["吗啡与呢绒的价格", "什么？", "what is a span", "何を検索しますか、誰が", ""])(
+    "%s is left as it is",
+    (text) => {
+      expect(queryTerms(text)).toEqual(terms(text));
+    },
+  );
+
+  test("no character is paired across a word that was left out", () => {
+    expect(queryTerms("检索是什么原理")).toEqual(terms("检索 原理"));
+  });
+});

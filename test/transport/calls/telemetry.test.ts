@@ -1,0 +1,171 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { type Context, type ContextManager, ROOT_CONTEXT, context, metrics, trace } from "@opentelemetry/api";
+import {
+  AggregationTemporality,
+  InMemoryMetricExporter,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+} from "@opentelemetry/sdk-metrics";
+import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { collect } from "../../../src/core/stream.js";
+import { runWithPackages } from "../../support/bare-install.js";
+import { chunk, failure, streamed, transportFor, vectors } from "../../support/transport-for.js";
+
+const one = { model: "m", input: ["a secret text"] };
+const ask = { model: "m", messages: [{ role: "user" as const, content: "a secret text" }] };
+const usage = { prompt_tokens: 3, completion_tokens: 5 };
+
+/** What makes a span the parent of what happens within it. */
+class AsyncContexts implements ContextManager {
+  readonly #storage = new AsyncLocalStorage<Context>();
+  active = () => this.#storage.getStore() ?? ROOT_CONTEXT;
+  with<A extends unknown[], F extends (...args: A) => ReturnType<F>>(
+    within: Context,
+    run: F,
+    self?: ThisParameterType<F>,
+    ...args: A
+  ): ReturnType<F> {
+    return this.#storage.run(within, () => run.apply(self, args));
+  }
+  bind = <T>(_: Context, target: T): T => target;
+  enable = () => this;
+  disable = () => this;
+}
+
+let spans: InMemorySpanExporter;
+let measured: InMemoryMetricExporter;
+let meters: MeterProvider;
+
+beforeEach(() => {
+  spans = new InMemorySpanExporter();
+  measured = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
+  meters = new MeterProvider({ readers: [new PeriodicExportingMetricReader({ exporter: measured })] });
+  trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] }));
+  metrics.setGlobalMeterProvider(meters);
+  context.setGlobalContextManager(new AsyncContexts());
+});
+
+afterEach(async () => {
+  await meters.shutdown();
+  trace.disable();
+  metrics.disable();
+  context.disable();
+});
+
+async function points(name: string) {
+  await meters.forceFlush();
+  const all = measured
+    .getMetrics()
+    .at(-1)!
+    .scopeMetrics.flatMap((scope) => scope.metrics);
+  return all.find(({ descriptor }) => descriptor.name === name)?.dataPoints ?? [];
+}
+
+describe("spans", () => {
+  test("carry the names of the conventions, and no text", async () => {
+    const { transport, upstream } = await transportFor([
+      { sse: [{ ...chunk({ content: "b" }, { finish_reason: "stop" }), usage }, "[DONE]"] },
+    ]);
+    await collect(transport.chatStream({ ...ask, max_tokens: 9, temperature: 0.5 }));
+    const [span] = spans.getFinishedSpans();
+    expect(span).toMatchObject({ name: "chat m", kind: 2 });
+    expect(span!.attributes).toEqual({
+      "gen_ai.operation.name": "chat",
+      "gen_ai.provider.name": "citewell",
+      "gen_ai.request.model": "m",
+      "gen_ai.request.max_tokens": 9,
+      "gen_ai.request.temperature": 0.5,
+      "gen_ai.response.model": "test/chat",
+      "gen_ai.usage.input_tokens": 3,
+      "gen_ai.usage.output_tokens": 5,
+      "http.response.status_code": 200,
+      "server.address": "127.0.0.1",
+      "server.port": Number(new URL(upstream.baseUrl).port),
+    });
+  });
+
+  test("stand under the caller's own", async () => {
+    const { transport } = await transportFor([vectors(1)]);
+    const parent = trace.getTracer("caller").startSpan("parent");
+    await context.with(trace.setSpan(context.active(), parent), () => transport.embeddings(one));
+    expect(spans.getFinishedSpans()[0]!.parentSpanContext?.spanId).toBe(parent.spanContext().spanId);
+  });
+
+  test("report retries", async () => {
+    const { transport } = await transportFor([{ status: 503 }, vectors(1)], { providerName: "acme" });
+    await transport.embeddings(one);
+    const [span] = spans.getFinishedSpans();
+    expect(span!.attributes).toMatchObject({ "http.request.resend_count": 1, "gen_ai.provider.name": "acme" });
+    expect(span!.events).toEqual([
+      expect.objectContaining({ name: "retry", attributes: expect.objectContaining({ "error.type": "upstream" }) }),
+    ]);
+  });
+
+  test("report the error that ended a call", async () => {
+    const { transport } = await transportFor([{ status: 401, json: "no" }]);
+    await failure(transport.rerank({ model: "m", query: "q", documents: ["d"] }));
+    const [span] = spans.getFinishedSpans();
+    expect(span).toMatchObject({ name: "rerank m", status: { code: 2 } });
+    expect(span!.attributes).toMatchObject({ "error.type": "unauthorized", "http.response.status_code": 401 });
+  });
+
+  test("end when a stream is left, and when a call is aborted, which is no error", async () => {
+    const { transport } = await transportFor([streamed("a", "b"), { hang: true }]);
+    for await (const _ of transport.chatStream(ask)) break;
+    await failure(transport.embeddings(one, { signal: AbortSignal.timeout(30) }));
+    expect(spans.getFinishedSpans().map(({ status }) => status.code)).toEqual([0, 0]);
+  });
+
+  test("are not made when telemetry is off", async () => {
+    const { transport } = await transportFor([vectors(1)], { telemetry: false });
+    await transport.embeddings(one);
+    expect(spans.getFinishedSpans()).toEqual([]);
+  });
+});
+
+describe("metrics", () => {
+  test("count duration and tokens by model", async () => {
+    const said = { choices: [{ index: 0, message: { content: "ok" }, finish_reason: "stop" }], usage };
+    const { transport } = await transportFor([{ json: said }, { json: said }, { status: 401 }]);
+    await transport.chat(ask);
+    await transport.chat(ask);
+    await failure(transport.chat(ask));
+    const tokens = await points("gen_ai.client.token.usage");
+    const sums = tokens.map(({ attributes, value }) => [
+      attributes["gen_ai.token.type"],
+      (value as { sum: number }).sum,
+    ]);
+    expect(sums).toEqual([
+      ["input", 6],
+      ["output", 10],
+    ]);
+    const durations = await points("gen_ai.client.operation.duration");
+    expect(
+      durations.map(({ attributes, value }) => [attributes["error.type"], (value as { count: number }).count]),
+    ).toEqual([
+      [undefined, 2],
+      ["unauthorized", 1],
+    ]);
+  });
+
+  test("go to a provider that was registered after the first call", async () => {
+    metrics.disable();
+    const { transport } = await transportFor(() => vectors(1));
+    await transport.embeddings(one);
+    metrics.setGlobalMeterProvider(meters);
+    await transport.embeddings(one);
+    expect(await points("gen_ai.client.operation.duration")).toHaveLength(1);
+  });
+});
+
+test("without the package everything works, and nothing is reported", async () => {
+  const { upstream } = await transportFor(() => vectors(1));
+  const script = `
+    import { createTransport } from "./dist/transport/transport.js";
+    const transport = createTransport({ baseUrl: ${JSON.stringify(upstream.baseUrl)} });
+    const { vectors } = await transport.embeddings(${JSON.stringify(one)});
+    const missing = await import("@opentelemetry/api").then(() => "there", ({ code }) => code);
+    console.log(vectors.length, missing);`;
+  expect(await runWithPackages(["undici", "zod", "eventsource-parser"], script)).toBe("1 ERR_MODULE_NOT_FOUND");
+});

@@ -1,0 +1,154 @@
+import { describe, expect, test } from "vitest";
+import { readErrorBody } from "../../../src/transport/failures/error-body.js";
+import { serviceFailure } from "../../../src/transport/failures/service-failure.js";
+import { requestedWaitMs } from "../../../src/transport/failures/response-headers.js";
+import type { OperationName } from "../../../src/contract/operations.js";
+
+const refused = (status: number, body: unknown, headers = {}, operation: OperationName = "chat") =>
+  serviceFailure({
+    operation,
+    status,
+    headers,
+    body: typeof body === "string" ? body : JSON.stringify(body),
+    nowMs: 0,
+  });
+
+describe("every shape of error body is read (E1)", () => {
+  test.each([
+    [
+      { code: 20015, message: "bad", data: null },
+      { code: "20015", message: "bad" },
+    ],
+    [{ message: "slow down", data: null }, { message: "slow down" }],
+    ["Invalid token", { message: "Invalid token" }],
+    [
+      { error: { code: "InvalidParameter", message: "bad", type: "BadRequest" } },
+      { code: "InvalidParameter", message: "bad" },
+    ],
+    [{ error: { code: null, message: "bad", type: "BadRequest" } }, { code: "BadRequest", message: "bad" }],
+    [
+      { message: "too many", code: 413, type: "Validation" },
+      { code: "413", message: "too many" },
+    ],
+    [
+      { error: "overloaded", error_type: "overloaded" },
+      { code: "overloaded", message: "overloaded" },
+    ],
+    [
+      { object: "error", message: "bad", type: "BadRequestError", code: 400 },
+      { code: "400", message: "bad" },
+    ],
+    [{ errors: { message: "bad" } }, { message: "bad" }],
+    [{ detail: "Not Found" }, { message: "Not Found" }],
+    [{ detail: [{ loc: ["body", "input"], msg: "field required" }] }, { message: "body.input: field required" }],
+  ])("%j", (body, expected) => {
+    expect(readErrorBody(`\n${JSON.stringify(body)}`)).toEqual(expected);
+  });
+
+  test("HTML of a gateway becomes its text", () => {
+    const page = "<html><head><style>a{}</style></head><body><h1>502 Bad Gateway</h1>\n<hr>nginx</body></html>";
+    expect(readErrorBody(page)).toEqual({ message: "502 Bad Gateway nginx" });
+  });
+
+  test("a body of nothing still makes a message", () => {
+    expect(refused(502, "").message).toBe("status 502 without a body");
+  });
+});
+
+describe("what kind of failure a refusal is, and whether it passes (E3, §3.3)", () => {
+  test.each([
+    [400, { code: 20015, message: "bad" }, "refused", false],
+    [401, "Invalid token", "unauthorized", false],
+    [402, { message: "pay" }, "forbidden", false],
+    [403, "Forbidden", "forbidden", false],
+    [404, "404 page not found", "not-found", false],
+    [408, "", "timeout", true],
+    [409, "", "refused", true],
+    [413, { code: 20042, message: "entity too large" }, "too-large", false],
+    [422, { detail: "bad" }, "refused", false],
+    [451, { code: 20021, message: "no" }, "refused", false],
+    [429, { message: "slow down" }, "rate-limited", true],
+    [429, { error: { code: "QuotaExceeded", message: "spent" } }, "rate-limited", false],
+    [429, { error: { code: "SetLimitExceeded", message: "spent" } }, "rate-limited", false],
+    [429, { error: { code: "insufficient_quota", message: "spent" } }, "rate-limited", false],
+    [429, { code: 50605, message: "images per day" }, "rate-limited", false],
+    [429, { code: 50606, message: "x" }, "rate-limited", false],
+    [429, { code: 50608, message: "x" }, "rate-limited", false],
+    [429, { message: "RPD limit reached" }, "rate-limited", false],
+    [500, "", "upstream", true],
+    [501, "", "upstream", false],
+    [502, "", "upstream", true],
+    [503, { code: 50505, message: "busy" }, "upstream", true],
+    [504, "", "upstream", true],
+    [529, "", "upstream", true],
+    [400, { error: { code: "ContentSecurityDetectionError", message: "down" } }, "upstream", true],
+    [400, { code: 20012, message: "Model does not exist" }, "unsupported-model", false],
+    [404, { error: { code: "InvalidEndpointOrModel.NotFound", message: "x" } }, "unsupported-model", false],
+    [400, { message: "暂不支持此种模型" }, "unsupported-model", false],
+  ])("%i %j is %s, retryable: %s", (status, body, code, retryable) => {
+    expect(refused(status, body)).toMatchObject({ code, retryable });
+  });
+
+  test.each([
+    ["true", 400, true],
+    ["false", 503, false],
+  ])("x-should-retry %s overrides status %i (E6)", (value, status, retryable) => {
+    expect(refused(status, "", { "x-should-retry": value }).retryable).toBe(retryable);
+  });
+
+  test.each([
+    ["Request was rejected due to rate limiting. Details: TPM limit reached.", true],
+    ["RPM limit reached", true],
+    ["slow down", undefined],
+  ])("limits by the minute are told from others: %s", (message, minuteWindow) => {
+    expect(refused(429, { message }).minuteWindow).toBe(minuteWindow);
+  });
+
+  test("with status 200 the service's own code decides (E4)", () => {
+    expect(refused(200, { code: 20042, message: "x" }).code).toBe("too-large");
+    expect(refused(200, { code: 50603, message: "x" })).toMatchObject({ code: "upstream", retryable: true });
+    expect(refused(200, { code: 50602, message: "x" })).toMatchObject({ code: "rate-limited", minuteWindow: true });
+  });
+});
+
+describe("limits that a refusal names are learned (M2, M3)", () => {
+  test.each([
+    [413, "input batch size 132 > maximum allowed batch size 64", { maxBatchTexts: 64 }],
+    [422, "batch size 100 > maximum allowed batch size 32", { maxBatchTexts: 32 }],
+    [400, "batch size is invalid, it should not be larger than 10.", { maxBatchTexts: 10 }],
+    [413, "input must have less than 512 tokens", { maxInputTokens: 512 }],
+    [400, "length of prompt_tokens (70462) must be less than max_seq_len (65536).", { maxInputTokens: 65_536 }],
+  ])("%i %s", (status, message, limits) => {
+    expect(refused(status, { code: 1, message }, {}, "embeddings")).toMatchObject({ code: "too-large", ...limits });
+  });
+
+  test("of a conversation they are its context", () => {
+    const message = "length of prompt_tokens (70462) must be less than max_seq_len (65536).";
+    expect(refused(400, { code: 20015, message })).toMatchObject({ code: "context-length", maxInputTokens: 65_536 });
+  });
+});
+
+test.each([
+  [{ "x-request-id": "r1", "x-tt-logid": "r2" }, "", "r1"],
+  [{ "x-siliconcloud-trace-id": "r3" }, "", "r3"],
+  [{ "x-tt-logid": "r2" }, "", "r2"],
+  [{}, "not valid Request id: 0217abc", "0217abc"],
+  [{}, "not valid", undefined],
+])("the request id of %j %s is %s (E7)", (headers, message, expected) => {
+  expect(refused(400, { message }, headers).requestId).toBe(expected);
+});
+
+test.each([
+  [{ "retry-after-ms": "1500", "retry-after": "9" }, 1500],
+  [{ "retry-after": "3" }, 3000],
+  [{ "retry-after": "0.5" }, 500],
+  [{ "retry-after": "Thu, 01 Jan 1970 00:01:40 GMT" }, 90_000],
+  [{ "retry-after": "Thu, 01 Jan 1970 00:00:05 GMT" }, 0],
+  [{ "retry-after": "soon" }, undefined],
+  [{ "x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "6m0s" }, 360_000],
+  [{ "x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "12ms" }, 12],
+  [{ "x-ratelimit-remaining-tokens": "7", "x-ratelimit-reset-tokens": "6m0s" }, undefined],
+  [{}, undefined],
+])("%j at 10 s past the epoch asks to wait %s ms (E6)", (headers, expected) => {
+  expect(requestedWaitMs(headers, 10_000)).toBe(expected);
+});

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { OptionsError, TransportError, asError } from "../../src/core/errors.js";
-import { resolve } from "../../src/core/options.js";
+import { nearestName } from "../../src/core/nearest-name.js";
+import { optionsOf, resolve } from "../../src/core/options.js";
 
 const Options = z.strictObject({
   maxTokens: z.int().min(16).max(8192).default(256),
@@ -17,7 +18,9 @@ describe("resolve", () => {
     [{ maxTokens: 8 }, /^chunk: maxTokens: .*16.* \(got 8\)$/],
     [{ maxTokens: 16.5 }, /^chunk: maxTokens: .*int.* \(got 16\.5\)$/],
     [{ nested: { name: 3 } }, /^chunk: nested\.name: .*string.* \(got 3\)$/],
-    [{ maxToken: 300 }, /^chunk: .*"maxToken"$/],
+    [{ maxToken: 300 }, /^chunk: there is no option "maxToken"; did you mean "maxTokens"\?$/],
+    [{ nested: { name: "a", nmae: "b" } }, /^chunk: there is no option "nested.nmae"; did you mean "name"\?$/],
+    [{ colour: 1 }, /^chunk: there is no option "colour"; there are: maxTokens, nested$/],
   ])("refuses %j with the owner, the field, the bound and the value", (given, message) => {
     const act = () => resolve("chunk", Options, given as z.input<typeof Options>);
     expect(act).toThrow(OptionsError);
@@ -27,6 +30,47 @@ describe("resolve", () => {
   test("cuts a long value short in the message", () => {
     const act = () => resolve("chunk", z.strictObject({ name: z.string().max(3) }), { name: "x".repeat(5000) });
     expect(act).toThrow(/got "x+\.\.\.\)$/);
+  });
+});
+
+describe("optionsOf", () => {
+  interface Given {
+    readonly maxTokens?: number;
+    readonly names: readonly string[];
+  }
+
+  test("checks what the interface shows, and does not compile where the two differ", () => {
+    const schema = optionsOf<Given>()({ maxTokens: z.int().default(3), names: z.array(z.string()) });
+    expect(schema.parse({ names: [] })).toEqual({ maxTokens: 3, names: [] });
+    expect(() => schema.parse({ names: [], more: 1 })).toThrow("more");
+    // @ts-expect-error -- `names` is missing.
+    optionsOf<Given>()({ maxTokens: z.int().default(3) });
+    // @ts-expect-error -- `more` is not in the interface.
+    optionsOf<Given>()({ maxTokens: z.int().default(3), names: z.array(z.string()), more: z.string() });
+    // @ts-expect-error -- `maxTokens` is a number.
+    optionsOf<Given>()({ maxTokens: z.string().default("3"), names: z.array(z.string()) });
+  });
+});
+
+describe("nearestName", () => {
+  const known = ["question", "filter", "filters2", "limit", "signal", "deadlineMs", "baseUrl", "maxTokens", "writes"];
+
+  test.each([
+    ["filtr", "filter"],
+    ["fliter", "filter"],
+    ["filters", "filter"],
+    ["topK", "limit"],
+    ["top_k", "limit"],
+    ["abortSignal", "signal"],
+    ["baseURL", "baseUrl"],
+    ["base_url", "baseUrl"],
+    ["maxToken", "maxTokens"],
+    ["write", "writes"],
+    ["deadline", "deadlineMs"],
+    ["colour", undefined],
+    ["x", undefined],
+  ])("%s is taken for %s", (name, meant) => {
+    expect(nearestName(name, known)).toBe(meant);
   });
 });
 

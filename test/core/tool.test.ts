@@ -27,7 +27,7 @@ describe("tool", () => {
     ["a schema without a JSON Schema", { input: z.object({ at: z.date() }) }, /no JSON Schema/],
     ["an empty name", { name: " " }, /name: must not be blank/],
     ["a time-out of nothing", { timeoutMs: 0 }, /timeoutMs: .*>=1 \(got 0\)/],
-    ["a misspelt option", { write: true } as object, /Unrecognized key: "write"/],
+    ["a misspelt option", { write: true } as object, /there is no option "write"; did you mean "writes"/],
     ["a value that is no boolean", { writes: "yes" as unknown as boolean }, /writes: .*\(got "yes"\)/],
     ["something that is no function", { run: "rm" as never }, /run: must be a function/],
   ])("%s is refused", (_, wrong, message) => {

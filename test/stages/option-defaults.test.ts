@@ -10,7 +10,7 @@ import { DiversifyOptions } from "../../src/stages/retrieval/diversify.js";
 import { FusedOptions } from "../../src/stages/retrieval/fused.js";
 import { RerankOptions } from "../../src/stages/retrieval/rerank.js";
 import { SearchOptions } from "../../src/stages/retrieval/search.js";
-import { WidenOptions } from "../../src/stages/retrieval/widen.js";
+import { widenOptions } from "../../src/stages/retrieval/widen.js";
 
 const questionTime = { timeoutMs: 10_000, reserveMs: 3000 };
 
@@ -38,7 +38,7 @@ test.each<[string, z.ZodType, object]>([
   ["multiQuery", MultiQueryOptions, { count: 3, ...questionTime }],
   ["rerank", RerankOptions, { topN: 6, onFailure: "keep-order", reserveMs: 2000 }],
   ["search", SearchOptions, { count: 40, mode: "hybrid" }],
-  ["widen", WidenOptions, { maxTokens: 1024, to: "parent" }],
+  ["widen", widenOptions, { maxTokens: 1024, to: "parent" }],
 ])("the defaults of %s are those that its options document", (_name, schema, defaults) => {
   expect(schema.parse({})).toEqual(defaults);
 });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { resolve } from "../../core/options.js";
+import { optionsOf, resolve } from "../../core/options.js";
 import { mapStage, type Stage } from "../../core/pipeline.js";
 import type { Store, TokenCounter } from "../../core/ports.js";
 import { sentences } from "../../text/blocks/sentences.js";
@@ -7,15 +7,21 @@ import { defaultTokens } from "../../text/tokens/tokens.js";
 import { isCurrent, surroundings, widenHit } from "../../text/prompt/widen-hit.js";
 import type { Document, Hit, Retrieved, Span, TraceStep } from "../../core/types.js";
 
-export const WidenOptions = z.strictObject({
+export interface WidenOptions {
   /** Maximum tokens of a widened hit, 16 or more; a hit that already has more stays unchanged. Default: 1,024. */
-  maxTokens: z.int().min(16).default(1024),
+  readonly maxTokens?: number;
   /**
    * `parent`: to the parent span that the chunker gave the chunk, or when that is too long, to as many of its sentences as
    * fit. `surroundings`: to as many sentences around it as fit, wherever they belong. Default: `parent`.
    */
-  to: z.enum(["parent", "surroundings"]).default("parent"),
+  readonly to?: "parent" | "surroundings";
   /** Default: the exact counter of the library's default vocabulary. */
+  readonly tokens?: TokenCounter;
+}
+
+export const widenOptions = optionsOf<WidenOptions>()({
+  maxTokens: z.int().min(16).default(1024),
+  to: z.enum(["parent", "surroundings"]).default("parent"),
   tokens: z
     .custom<TokenCounter>(
       (value) => typeof (value as { readonly count?: unknown } | null)?.count === "function",
@@ -23,7 +29,6 @@ export const WidenOptions = z.strictObject({
     )
     .optional(),
 });
-export type WidenOptions = z.input<typeof WidenOptions>;
 
 /**
  * Widens each hit to more of its document: small chunks are found best, and larger ones answered from best. The span that
@@ -31,7 +36,7 @@ export type WidenOptions = z.input<typeof WidenOptions>;
  * wider span of a better one is merged into it. Pipe it after ranking: wider spans have no vectors.
  */
 export function widen(store: Pick<Store, "document">, options: WidenOptions = {}): Stage<Retrieved, Retrieved> {
-  const { maxTokens, to, tokens = defaultTokens } = resolve("widen", WidenOptions, options);
+  const { maxTokens, to, tokens = defaultTokens } = resolve("widen", widenOptions, options);
   return mapStage("widen", async (retrieved, { signal }) => {
     const started = performance.now();
     const documents = new Map<string, Source | undefined>();

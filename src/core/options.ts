@@ -66,7 +66,14 @@ function shapeAt(schema: unknown, path: readonly PropertyKey[]): Readonly<Record
 
 function unwrapped(schema: unknown): unknown {
   let at = schema;
-  while (at instanceof z.ZodOptional || at instanceof z.ZodDefault || at instanceof z.ZodNullable) at = at.unwrap();
+  while (
+    at instanceof z.ZodOptional ||
+    at instanceof z.ZodDefault ||
+    at instanceof z.ZodPrefault ||
+    at instanceof z.ZodNullable ||
+    at instanceof z.ZodReadonly
+  )
+    at = at.unwrap();
   return at;
 }
 

@@ -6,7 +6,7 @@ import type { Source } from "../core/stream.js";
 import { inSpan } from "../core/telemetry.js";
 import type { Document, DocumentChunk } from "../core/types.js";
 import { TokenBudget } from "../stages/indexing/token-budget.js";
-import { chunk, ChunkOptions, type ChunkTarget } from "../stages/indexing/chunk.js";
+import { chunk, chunkOptions, type ChunkOptions, type ChunkTarget } from "../stages/indexing/chunk.js";
 import { embedChunks } from "../stages/indexing/embed-chunks.js";
 import { fitMetadata, store as storeStage, storeBlank } from "../stages/indexing/store.js";
 import { skipKnown, skipUnchanged } from "../stages/indexing/skip-known.js";
@@ -59,7 +59,7 @@ const optionFields = {
 export const usualIngestOptions = z.strictObject({
   ...optionFields,
   embedder: object<Embedder>("an embedder, as embedder(transport, { model }) returns it"),
-  chunk: ChunkSettings.extend({ embedder: ChunkOptions.shape.embedder }).strict().default({}),
+  chunk: ChunkSettings.extend({ embedder: chunkOptions.shape.embedder }).strict().default({}),
   concurrency: z.int().min(1).max(256).default(8),
   documents: object<Stage<Document, Document>>("a stage").optional(),
   chunks: object<Stage<DocumentChunk, DocumentChunk>>("a stage").optional(),

@@ -1,13 +1,13 @@
 import { z } from "zod";
 import type { Embedder, Store, StoreWrite } from "../../core/ports.js";
-import { ChunkOptions } from "../../stages/indexing/chunk.js";
+import { chunkOptions, type ChunkOptions } from "../../stages/indexing/chunk.js";
 
 /** The settings of chunks that a store keeps, as far as somebody named them. */
 export const ChunkSettings = z.object({
   maxTokens: z.int().min(16).optional(),
   overlapTokens: z.int().min(0).optional(),
   parentTokens: z.int().min(0).optional(),
-  strategy: ChunkOptions.shape.strategy.unwrap().optional(),
+  strategy: chunkOptions.shape.strategy.unwrap().optional(),
 });
 export type ChunkSettings = z.output<typeof ChunkSettings>;
 

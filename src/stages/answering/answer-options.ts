@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Searchable } from "../../core/ports.js";
+import { optionsOf } from "../../core/options.js";
 import type { AnyTool } from "../../core/tool.js";
 
 /** A call of a tool with `writes` that is about to run. */
@@ -30,63 +31,80 @@ function isTool(value: unknown): boolean {
   );
 }
 
-export const AnswerOptions = z.strictObject({
+export interface AnswerOptions {
   /** Tools that the model may call, made by `tool()`. At most 128, which is the service's limit. Default: none. */
-  tools: z.array(z.custom<AnyTool>(isTool, "must be a tool()")).max(128).default([]),
+  readonly tools?: readonly AnyTool[];
   /** Instructions of your own, added to those on sources and citations. Default: none. */
-  instructions: z.string().default(""),
+  readonly instructions?: string;
   /**
    * The schema of the answer, which then comes as a checked `value`. The model replies in JSON, with its citations beside
    * the answer; a reply that does not fit is shown to it once with what is wrong. Default: the answer is a text.
    */
+  readonly schema?: z.ZodType;
+  /**
+   * `required`: the model is told to call a tool before it answers, and an answer without a call has a warning, since the
+   * service has no field to force one. Default: `auto`, the model decides.
+   */
+  readonly toolUse?: "auto" | "required";
+  /** Rounds of tool calls, after which the model is asked once more, without tools. 0 to 64; default 8. */
+  readonly maxRounds?: number;
+  /** Tokens kept free for the answer. Default 4,096; at most a quarter of the context. */
+  readonly answerTokens?: number;
+  /** Tokens kept free for the model's thinking. Default 4,096; at most an eighth of the context. 0 for a model that does not think. */
+  readonly thinkingTokens?: number;
+  /** Maximum tokens of request and reply together, to stay below the model's limit. Default: the model's limit. */
+  readonly contextTokens?: number;
+  /**
+   * Where to read documents, such as a store. While there is room, sources are then widened to the parents of their chunks.
+   * Default: the knowledge base that is asked; used alone, the stage has none, and sources are the hits as found.
+   */
+  readonly documents?: Pick<Searchable, "document">;
+  /**
+   * Maximum tokens of all sources together that widening may lead to; hits beyond it stay, and are not widened. 0 or more;
+   * default 2,048, which leaves room to widen small chunks, but little more than holds six of the default size, so that
+   * nobody pays for twice the context without asking for it.
+   */
+  readonly widenTotalTokens?: number;
+  /** Maximum tools that run at once; further calls of the same reply wait. 1 to 128; default 8. */
+  readonly toolConcurrency?: number;
+  /** Maximum tokens of one tool's result; longer ones are cut, and say so. 16 or more; default 2,000. */
+  readonly toolResultTokens?: number;
+  /** Sampling temperature, 0 to 2. Default: the model's own. */
+  readonly temperature?: number;
+  /**
+   * Called before each call of a tool that writes. Without it such tools are withheld: the model is not offered them, a
+   * call of one is answered with a refusal, and the answer has a warning.
+   */
+  readonly approve?: Approve;
+  /** Maximum time for one approval, in milliseconds; no answer in time is a no. 1 to 86,400,000; default 300,000, five minutes. */
+  readonly approvalTimeoutMs?: number;
+}
+
+export const answerOptions = optionsOf<AnswerOptions>()({
+  tools: z.array(z.custom<AnyTool>(isTool, "must be a tool()")).max(128).readonly().default([]),
+  instructions: z.string().default(""),
   schema: z
     .custom<z.ZodType>(
       (value) => typeof value === "object" && value !== null && "_zod" in value,
       "must be a zod schema",
     )
     .optional(),
-  /**
-   * `required`: the model is told to call a tool before it answers, and an answer without a call has a warning, since the
-   * service has no field to force one. Default: `auto`, the model decides.
-   */
   toolUse: z.enum(["auto", "required"]).default("auto"),
-  /** Rounds of tool calls, after which the model is asked once more, without tools. 0 to 64; default 8. */
   maxRounds: z.int().min(0).max(64).default(8),
-  /** Tokens kept free for the answer. Default 4,096; at most a quarter of the context. */
   answerTokens: z.int().min(1).optional(),
-  /** Tokens kept free for the model's thinking. Default 4,096; at most an eighth of the context. 0 for a model that does not think. */
   thinkingTokens: z.int().min(0).optional(),
-  /** Maximum tokens of request and reply together, to stay below the model's limit. Default: the model's limit. */
   contextTokens: z.int().min(256).optional(),
-  /**
-   * Where to read documents, such as a store. While there is room, sources are then widened to the parents of their chunks.
-   * Default: the knowledge base that is asked; used alone, the stage has none, and sources are the hits as found.
-   */
   documents: z
     .custom<Pick<Searchable, "document">>(
       (value) => typeof (value as { readonly document?: unknown } | null)?.document === "function",
       "must have document(uri)",
     )
     .optional(),
-  /**
-   * Maximum tokens of all sources together that widening may lead to; hits beyond it stay, and are not widened. 0 or more;
-   * default 2,048, which leaves room to widen small chunks, but little more than holds six of the default size, so that
-   * nobody pays for twice the context without asking for it.
-   */
   widenTotalTokens: z.int().min(0).default(2048),
-  /** Maximum tools that run at once; further calls of the same reply wait. 1 to 128; default 8. */
   toolConcurrency: z.int().min(1).max(128).default(8),
-  /** Maximum tokens of one tool's result; longer ones are cut, and say so. 16 or more; default 2,000. */
   toolResultTokens: z.int().min(16).default(2000),
-  /** Sampling temperature, 0 to 2. Default: the model's own. */
   temperature: z.number().min(0).max(2).optional(),
-  /**
-   * Called before each call of a tool that writes. Without it such tools are withheld: the model is not offered them, a
-   * call of one is answered with a refusal, and the answer has a warning.
-   */
   approve: z.custom<Approve>((value) => typeof value === "function", "must be a function").optional(),
-  /** Maximum time for one approval, in milliseconds; no answer in time is a no. 1 to 86,400,000; default 300,000, five minutes. */
   approvalTimeoutMs: z.int().min(1).max(86_400_000).default(300_000),
 });
-export type AnswerOptions = z.input<typeof AnswerOptions>;
-export type ResolvedAnswerOptions = z.output<typeof AnswerOptions>;
+export type ResolvedAnswerOptions = z.output<typeof answerOptions>;

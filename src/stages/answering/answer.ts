@@ -6,7 +6,7 @@ import type { ChatModel } from "../../core/ports.js";
 import { type Source, untilAborted } from "../../core/stream.js";
 import type { Answer, AnswerEvent, Retrieved } from "../../core/types.js";
 import type { AnswerDraft } from "./answer-draft.js";
-import { AnswerOptions } from "./answer-options.js";
+import { answerOptions, type AnswerOptions } from "./answer-options.js";
 import { maxSources } from "./answer-sources.js";
 import { composeAnswer } from "./compose-answer.js";
 import { answerStructure, repairMessageCount } from "./structured-answer.js";
@@ -36,7 +36,7 @@ export function answer<Schema extends z.ZodType>(
 ): Stage<Retrieved, AnswerEvent<z.output<Schema>>>;
 export function answer(model: ChatModel, options?: AnswerOptions): Stage<Retrieved, AnswerEvent>;
 export function answer(model: ChatModel, options: AnswerOptions = {}): Stage<Retrieved, AnswerEvent> {
-  const settings = resolve("answer", AnswerOptions, options);
+  const settings = resolve("answer", answerOptions, options);
   const structure = settings.schema && answerStructure(settings.schema);
   const minMessages = structure ? 2 + repairMessageCount : 2;
   if (model.maxMessages < minMessages) {

@@ -1,12 +1,21 @@
 import { z } from "zod";
 import type { Filter } from "../../core/filter.js";
-import { resolve } from "../../core/options.js";
+import { optionsOf, resolve } from "../../core/options.js";
 import { type Findings, type Tool, tool } from "../../core/tool.js";
 
-export const SearchToolOptions = z.strictObject({
+export interface SearchToolOptions {
   /** The tool's name for the model. Default: `search_documents`. */
-  name: z.string().min(1).default("search_documents"),
+  readonly name?: string;
   /** Tells the model when to use it. Default: when the given sources hold only a part of the answer, or nothing of it. */
+  readonly description?: string;
+  /** Maximum passages per search, 1 to 100. Default: 6. */
+  readonly limit?: number;
+  /** Maximum time per search, in milliseconds, 1 to 3,600,000. Default: 30,000. */
+  readonly timeoutMs?: number;
+}
+
+export const searchToolOptions = optionsOf<SearchToolOptions>()({
+  name: z.string().min(1).default("search_documents"),
   description: z
     .string()
     .min(1)
@@ -15,12 +24,9 @@ export const SearchToolOptions = z.strictObject({
         "only a part of it: put what is missing in words that a passage on it would have. What it finds comes as further " +
         "numbered sources, to be cited like the others.",
     ),
-  /** Maximum passages per search, 1 to 100. Default: 6. */
   limit: z.int().min(1).max(100).default(6),
-  /** Maximum time per search, in milliseconds, 1 to 3,600,000. Default: 30,000. */
   timeoutMs: z.int().min(1).max(3_600_000).default(30_000),
 });
-export type SearchToolOptions = z.input<typeof SearchToolOptions>;
 
 /** Anything that can be searched for passages: a knowledge base, or a part of one that `scoped` returned. */
 export interface PassageSearch {
@@ -43,7 +49,7 @@ export function searchTool(
   documents: PassageSearch,
   options: SearchToolOptions = {},
 ): Tool<{ query: string }, Findings> {
-  const { name, description, limit, timeoutMs } = resolve("searchTool", SearchToolOptions, options);
+  const { name, description, limit, timeoutMs } = resolve("searchTool", searchToolOptions, options);
   return tool({
     name,
     description,

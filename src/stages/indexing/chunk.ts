@@ -1,7 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { z } from "zod";
 import { OptionsError } from "../../core/errors.js";
-import { resolve } from "../../core/options.js";
+import { optionsOf, resolve } from "../../core/options.js";
 import { type RunContext, type Stage, stage } from "../../core/pipeline.js";
 import type { Embedder, TokenCounter } from "../../core/ports.js";
 import type { Source } from "../../core/stream.js";
@@ -29,18 +29,18 @@ export interface ChunkTarget {
   readonly tokenMargin?: number;
 }
 
-export const ChunkOptions = z.strictObject({
+export interface ChunkOptions {
   /** The embedder that the chunks are for: its limit holds for every chunk, by its own counter. Default: none, and tokens of cl100k_base. */
-  for: z.custom<ChunkTarget>(isChunkTarget, { error: "must be an embedder, or { maxInputTokens, tokens }" }).optional(),
+  readonly for?: ChunkTarget;
   /** Maximum tokens of a chunk with its context line, 16 to the embedder's limit. Default: 384, or the limit if that is less. */
-  maxTokens: z.int().min(16).optional(),
+  readonly maxTokens?: number;
   /** Tokens repeated from the end of a chunk where a block had to be cut, 0 to a quarter of maxTokens; more has no effect. Default: 32. */
-  overlapTokens: z.int().min(0).default(32),
+  readonly overlapTokens?: number;
   /**
    * Maximum tokens of a chunk's parent, the wider span to read when the chunk is not enough: the largest section around it
    * that fits, else a window of the text around it. 0: no parents. Default: 1024.
    */
-  parentTokens: z.int().min(0).default(1024),
+  readonly parentTokens?: number;
   /**
    * Where chunks end. `structure`: between headings, blocks, sentences and lines, in this order. `fixed`: where they are
    * full. `sentence-window`: after each sentence, with the three on either side as parent. `semantic`: where the meaning
@@ -53,11 +53,19 @@ export const ChunkOptions = z.strictObject({
    * `structure` at 128 tokens with two to three times the chunks, and `semantic` about as many, for all that it embeds
    * (`benchmarks/spans.ts`). Default: `structure`.
    */
-  strategy: z.enum(["structure", "fixed", "sentence-window", "semantic"]).default("structure"),
+  readonly strategy?: Strategy | "semantic";
   /** Compares sentences for `semantic`; other strategies ignore it. Default: `for`, if that is an embedder. */
+  readonly embedder?: Embedder;
+}
+
+export const chunkOptions = optionsOf<ChunkOptions>()({
+  for: z.custom<ChunkTarget>(isChunkTarget, { error: "must be an embedder, or { maxInputTokens, tokens }" }).optional(),
+  maxTokens: z.int().min(16).optional(),
+  overlapTokens: z.int().min(0).default(32),
+  parentTokens: z.int().min(0).default(1024),
+  strategy: z.enum(["structure", "fixed", "sentence-window", "semantic"]).default("structure"),
   embedder: z.custom<Embedder>(isEmbedder, { error: "must be an embedder" }).optional(),
 });
-export type ChunkOptions = z.input<typeof ChunkOptions>;
 
 // Abstracts and paragraphs stay whole: words and vectors rank SciFact, Cranfield, SQuAD and CMRC better than at 256, and
 // at 512 no better overall. A quarter of the usual limit of 512 is left to vocabularies that need more tokens.
@@ -84,7 +92,7 @@ const workerStartCharacters = maxInlineCharacters / 2;
  * @throws OptionsError when `maxTokens` is more than the embedder takes, or `semantic` has no embedder.
  */
 export function chunk(options: ChunkOptions = {}): Stage<Document, DocumentChunk> {
-  const { for: target, overlapTokens, parentTokens, strategy, ...given } = resolve("chunk", ChunkOptions, options);
+  const { for: target, overlapTokens, parentTokens, strategy, ...given } = resolve("chunk", chunkOptions, options);
   const limit = target?.maxInputTokens ?? Infinity;
   const maxTokens = given.maxTokens ?? Math.min(defaultMaxTokens, limit);
   if (maxTokens > limit) {

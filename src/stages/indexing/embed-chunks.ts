@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { asError, TransportError } from "../../core/errors.js";
-import { resolve } from "../../core/options.js";
+import { optionsOf, resolve } from "../../core/options.js";
 import { stage, type PaidVectors, type RunContext, type Stage } from "../../core/pipeline.js";
 import type { Embedder } from "../../core/ports.js";
 import { mapConcurrent } from "../../core/stream.js";
@@ -11,41 +11,51 @@ import { batchLimits, packBatches, type EmbeddingBatch, type PendingText } from 
 import { RefusalIsolator } from "./batches/refusal-isolator.js";
 import { TokenBudget } from "./token-budget.js";
 
-export const EmbedChunksOptions = z.strictObject({
+export interface EmbedChunksOptions {
   /** Maximum calls in flight at once. 1 to 256; default 8. */
-  concurrency: z.int().min(1).max(256).default(8),
+  readonly concurrency?: number;
   /** Maximum texts in one call. Default: the embedder's limit, which always holds. */
-  batchTexts: z.int().min(1).optional(),
+  readonly batchTexts?: number;
   /** Maximum tokens in one call. Default: the embedder's limit, which always holds. */
-  batchTokens: z.int().min(1).optional(),
+  readonly batchTokens?: number;
   /** Maximum bytes of text in one call, as JSON in UTF-8. Default 4 MiB. */
-  batchBytes: z
-    .int()
-    .min(1)
-    .default(4 * 1024 * 1024),
+  readonly batchBytes?: number;
   /**
    * Maximum tokens to spend in one run, as the service counts them. The run ends with a `BudgetError` before the call that
    * would exceed it. If the run itself has a budget, that one holds instead. Default: no limit.
    */
-  maxTokens: z.int().min(1).optional(),
+  readonly maxTokens?: number;
   /**
    * Maximum texts in the first calls, as `onBatchTexts` reported in an earlier run; calls grow again while the service
    * accepts them. Default: `batchTexts`.
    */
-  firstBatchTexts: z.int().min(1).optional(),
+  readonly firstBatchTexts?: number;
   /**
    * Called with the maximum number of texts in a call whenever it changes, that is when the service refuses a call for its
    * size or accepts larger ones again.
    */
-  onBatchTexts: z.custom<(count: number) => void>((value) => typeof value === "function").optional(),
+  readonly onBatchTexts?: (count: number) => void;
   /**
    * How many recent texts to remember the vectors of, so that an equal text is not sent again; 4,096 vectors of 1,024
    * dimensions take 16 MB. Texts that are stored meanwhile, `skipKnown` finds there. Default: 4,096, or more when more
    * can be in flight.
    */
+  readonly rememberTexts?: number;
+}
+
+export const embedChunksOptions = optionsOf<EmbedChunksOptions>()({
+  concurrency: z.int().min(1).max(256).default(8),
+  batchTexts: z.int().min(1).optional(),
+  batchTokens: z.int().min(1).optional(),
+  batchBytes: z
+    .int()
+    .min(1)
+    .default(4 * 1024 * 1024),
+  maxTokens: z.int().min(1).optional(),
+  firstBatchTexts: z.int().min(1).optional(),
+  onBatchTexts: z.custom<(count: number) => void>((value) => typeof value === "function").optional(),
   rememberTexts: z.int().min(0).optional(),
 });
-export type EmbedChunksOptions = z.input<typeof EmbedChunksOptions>;
 
 /**
  * Embeds every chunk, in the order of the source. Chunks that have a vector of the embedder's space pass unchanged, and
@@ -62,7 +72,7 @@ export function embedChunks<Space extends string, C extends Chunk = Chunk>(
   embedder: Embedder<Space>,
   options: EmbedChunksOptions = {},
 ): Stage<C, Embedded<C, Space>> {
-  const settings = resolve("embedChunks", EmbedChunksOptions, options);
+  const settings = resolve("embedChunks", embedChunksOptions, options);
   const { concurrency, maxTokens, firstBatchTexts, onBatchTexts } = settings;
   const { space, dimension, maxInputTokens } = embedder;
   const full = batchLimits(embedder, settings);

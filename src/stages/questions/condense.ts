@@ -1,24 +1,28 @@
 import { z } from "zod";
-import { resolve } from "../../core/options.js";
+import { optionsOf, resolve } from "../../core/options.js";
 import { mapStage, type Stage } from "../../core/pipeline.js";
 import type { ChatModel } from "../../core/ports.js";
 import { foldMessages } from "../../text/prompt/fold-messages.js";
 import { standsAlone } from "../../text/words/follow-up.js";
 import { renderSourcedQuestion } from "../../text/prompt/prompt.js";
 import type { Question } from "../../core/types.js";
-import { type StepResult, questionStep, questionStepTime } from "./question-step.js";
+import { type StepResult, questionStep, questionStepTime, type QuestionStepTime } from "./question-step.js";
 
-export const CondenseOptions = z.strictObject({
+export interface CondenseOptions extends QuestionStepTime {
   /**
    * `follow-ups`: a question that names its subject goes on unchanged, without asking the model. `all`: every question
    * with a history is rewritten. Default: `follow-ups`.
    */
-  of: z.enum(["follow-ups", "all"]).default("follow-ups"),
+  readonly of?: "follow-ups" | "all";
   /** Maximum tokens of the history that the model reads; older turns are shortened. 64 or more; default 2,000. */
+  readonly historyTokens?: number;
+}
+
+export const condenseOptions = optionsOf<CondenseOptions>()({
+  of: z.enum(["follow-ups", "all"]).default("follow-ups"),
   historyTokens: z.int().min(64).default(2000),
   ...questionStepTime,
 });
-export type CondenseOptions = z.input<typeof CondenseOptions>;
 
 const system = `Rewrite the question in <question> as one standalone question that is understood without the conversation before it.
 
@@ -37,7 +41,7 @@ const maxAddedCharacters = 1000;
  * model fails or runs out of time; the trace says so.
  */
 export function condense(model: ChatModel, options: CondenseOptions = {}): Stage<Question, Question> {
-  const { of, historyTokens, ...time } = resolve("condense", CondenseOptions, options);
+  const { of, historyTokens, ...time } = resolve("condense", condenseOptions, options);
   return mapStage("condense", async (asked, context) => {
     const { question, history = [] } = asked;
     if (!history.some(({ role }) => role !== "system")) return asked;

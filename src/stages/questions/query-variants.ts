@@ -1,21 +1,25 @@
 import { z } from "zod";
-import { resolve } from "../../core/options.js";
+import { optionsOf, resolve } from "../../core/options.js";
 import { mapStage, type Stage } from "../../core/pipeline.js";
 import type { ChatModel } from "../../core/ports.js";
 import type { Question, QueryVariant } from "../../core/types.js";
 import { shorten } from "../../text/blocks/cut-text.js";
 import { renderSourcedQuestion } from "../../text/prompt/prompt.js";
-import { questionStep, questionStepTime, type StepResult } from "./question-step.js";
+import { questionStep, questionStepTime, type QuestionStepTime, type StepResult } from "./question-step.js";
 
-export const MultiQueryOptions = z.strictObject({
+export interface MultiQueryOptions extends QuestionStepTime {
   /** Maximum number of other wordings, 1 to 8. Default: 3. */
+  readonly count?: number;
+}
+
+export const multiQueryOptions = optionsOf<MultiQueryOptions>()({
   count: z.int().min(1).max(8).default(3),
   ...questionStepTime,
 });
-export type MultiQueryOptions = z.input<typeof MultiQueryOptions>;
 
-export const HydeOptions = z.strictObject({ ...questionStepTime });
-export type HydeOptions = z.input<typeof HydeOptions>;
+export type HydeOptions = QuestionStepTime;
+
+export const hydeOptions = optionsOf<HydeOptions>()(questionStepTime);
 
 const WordingsReply = z.object({ queries: z.array(z.string()) });
 const PassageReply = z.object({ passage: z.string() });
@@ -29,7 +33,7 @@ const maxPassageCharacters = 2000;
  * question alone. When the model fails, runs out of time or adds nothing, the question goes on alone, and the trace says so.
  */
 export function multiQuery(model: ChatModel, options: MultiQueryOptions = {}): Stage<Question, Question> {
-  const { count, ...time } = resolve("multiQuery", MultiQueryOptions, options);
+  const { count, ...time } = resolve("multiQuery", multiQueryOptions, options);
   const system = `Rewrite the question in <question> as ${count} other search queries that would find passages which answer it: other words for the same, more general, more specific. Keep the language of the question. Do not answer it. Reply with a JSON object: {"queries": ["…"]}`;
   return mapStage("multi-query", (asked, context) => {
     const read = (reply: string): StepResult => {
@@ -62,7 +66,7 @@ const hydeSystem = `Write a short passage, of two to four sentences, as it could
  * vectors averaged.
  */
 export function hyde(model: ChatModel, options: HydeOptions = {}): Stage<Question, Question> {
-  const time = resolve("hyde", HydeOptions, options);
+  const time = resolve("hyde", hydeOptions, options);
   return mapStage("hyde", (asked, context) => {
     const read = (reply: string): StepResult => {
       const passage = objectIn(reply, PassageReply)?.passage.trim() ?? "";

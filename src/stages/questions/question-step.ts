@@ -6,10 +6,15 @@ import { addUsage, modelRequest } from "../calls/model-request.js";
 import { askOnce, type StepTime } from "../calls/timed-calls.js";
 
 /** The time options shared by stages that ask a model about the question before the search. */
-export const questionStepTime = {
+export interface QuestionStepTime {
   /** Maximum time for the model, in milliseconds, at least 1; after that the question goes on unchanged. Default 10,000. */
+  readonly timeoutMs?: number;
+  /** Time reserved for later stages when the run has a deadline, in milliseconds, 0 or more. Default 3,000. */
+  readonly reserveMs?: number;
+}
+
+export const questionStepTime = {
   timeoutMs: z.number().min(1).default(10_000),
-  /** Time reserved for later stages when the run has a deadline, in milliseconds. Default 3,000. */
   reserveMs: z.number().min(0).default(3000),
 };
 

@@ -1,17 +1,21 @@
 import { z } from "zod";
-import { resolve } from "../../core/options.js";
+import { optionsOf, resolve } from "../../core/options.js";
 import { mapStage, type Stage } from "../../core/pipeline.js";
 import type { Store } from "../../core/ports.js";
 import { vectorKey } from "../../text/chunking/chunk-identity.js";
 import type { Hit, Retrieved, TraceStep } from "../../core/types.js";
 
-export const DiversifyOptions = z.strictObject({
+export interface DiversifyOptions {
   /** The weight of relevance against difference from the hits above, 0 to 1; 1 keeps the order. Default 0.7. */
-  lambda: z.number().min(0).max(1).default(0.7),
+  readonly lambda?: number;
   /** Maximum number of hits to keep. 1 to 1000; default: all. */
+  readonly count?: number;
+}
+
+export const diversifyOptions = optionsOf<DiversifyOptions>()({
+  lambda: z.number().min(0).max(1).default(0.7),
   count: z.int().min(1).max(1000).optional(),
 });
-export type DiversifyOptions = z.input<typeof DiversifyOptions>;
 
 /**
  * Puts hits that add something new before hits that repeat: each next hit has the highest `lambda * relevance -
@@ -24,7 +28,7 @@ export function diversify(
   store: Pick<Store, "knownVectors">,
   options: DiversifyOptions = {},
 ): Stage<Retrieved, Retrieved> {
-  const { lambda, count = Infinity } = resolve("diversify", DiversifyOptions, options);
+  const { lambda, count = Infinity } = resolve("diversify", diversifyOptions, options);
   return mapStage(
     "diversify",
     async (retrieved, { signal }) => {

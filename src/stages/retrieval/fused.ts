@@ -1,21 +1,26 @@
 import { z } from "zod";
 import { OptionsError } from "../../core/errors.js";
-import { resolve } from "../../core/options.js";
+import { optionsOf, resolve } from "../../core/options.js";
 import type { Found, Retriever } from "../../core/ports.js";
 import type { Placement } from "../../core/types.js";
 
-export const FusedOptions = z.strictObject({
+export interface FusedOptions {
   /**
    * How slowly lower ranks lose weight: a chunk at rank r counts weight / (k + r). 0 to 1000; default 10. The paper has
    * 60, for dozens of lists; with two lists, the first ranks have to count for more.
    */
-  k: z.number().min(0).max(1000).default(10),
+  readonly k?: number;
   /** The weight of each retriever, in their order; 0 or more. Default: 1 each. */
-  weights: z.array(z.number().min(0)).optional(),
+  readonly weights?: readonly number[];
   /** Results to ask of each retriever. Default: twice as many as the caller wants, and at least 100. */
+  readonly candidates?: number;
+}
+
+export const fusedOptions = optionsOf<FusedOptions>()({
+  k: z.number().min(0).max(1000).default(10),
+  weights: z.array(z.number().min(0)).readonly().optional(),
   candidates: z.int().min(1).optional(),
 });
-export type FusedOptions = z.input<typeof FusedOptions>;
 
 /**
  * Combines retrievers into one. Only ranks count, so retrievers with different score scales need no calibration.
@@ -23,7 +28,7 @@ export type FusedOptions = z.input<typeof FusedOptions>;
  * individual Rank Learning Methods", SIGIR 2009.
  */
 export function fused(retrievers: readonly Retriever[], options: FusedOptions = {}): Retriever {
-  const { k, weights, candidates } = resolve("fused", FusedOptions, options);
+  const { k, weights, candidates } = resolve("fused", fusedOptions, options);
   if (weights && weights.length !== retrievers.length) {
     throw new OptionsError(
       "options",

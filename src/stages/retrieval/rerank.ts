@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { TransportError } from "../../core/errors.js";
-import { resolve } from "../../core/options.js";
+import { optionsOf, resolve } from "../../core/options.js";
 import { mapStage, type RunContext, type Stage } from "../../core/pipeline.js";
 import type { CallOptions, Reranker, Reranking } from "../../core/ports.js";
 import { unlessAborted } from "../../core/stream.js";
@@ -9,20 +9,26 @@ import { embeddingText } from "../../text/chunking/chunk-identity.js";
 import { modelRequest } from "../calls/model-request.js";
 import { optionalCall, remainingTime } from "../calls/timed-calls.js";
 
-export const RerankOptions = z.strictObject({
+export interface RerankOptions {
   /** Maximum number of hits to keep. 1 to 1000; default 6. */
-  topN: z.int().min(1).max(1000).default(6),
+  readonly topN?: number;
   /** Maximum number of hits to send, best first. Default: all. */
-  candidates: z.int().min(1).optional(),
+  readonly candidates?: number;
   /**
    * What happens when the reranker cannot be reached in time: keep the order of the search, with a warning, or end the
    * run. A key or model that the service rejects always ends it. Default `keep-order`.
    */
-  onFailure: z.enum(["keep-order", "throw"]).default("keep-order"),
+  readonly onFailure?: "keep-order" | "throw";
   /** Time reserved for later stages when the run has a deadline, in milliseconds. Default 2,000. */
+  readonly reserveMs?: number;
+}
+
+export const rerankOptions = optionsOf<RerankOptions>()({
+  topN: z.int().min(1).max(1000).default(6),
+  candidates: z.int().min(1).optional(),
+  onFailure: z.enum(["keep-order", "throw"]).default("keep-order"),
   reserveMs: z.number().min(0).default(2000),
 });
-export type RerankOptions = z.input<typeof RerankOptions>;
 
 interface Ranked {
   readonly ranked: readonly Hit[];
@@ -34,7 +40,7 @@ interface Ranked {
 
 /** Orders hits by a reranker's score of their text, context included, and keeps the best. */
 export function rerank(reranker: Reranker, options: RerankOptions = {}): Stage<Retrieved, Retrieved> {
-  const { topN, candidates, onFailure, reserveMs } = resolve("rerank", RerankOptions, options);
+  const { topN, candidates, onFailure, reserveMs } = resolve("rerank", rerankOptions, options);
   return mapStage(
     "rerank",
     async (retrieved, context) => {

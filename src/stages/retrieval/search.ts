@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import { bothFilters, checkFilter, type Filter } from "../../core/filter.js";
-import { resolve } from "../../core/options.js";
+import { optionsOf, resolve } from "../../core/options.js";
 import { mapStage, type Stage } from "../../core/pipeline.js";
 import type { Found, RetrievalQuery, Retriever, Searchable, Store } from "../../core/ports.js";
 import type {
@@ -18,23 +18,29 @@ import { conditionCheck } from "../../text/words/phrase-match.js";
 import { remainingTime } from "../calls/timed-calls.js";
 import { fused } from "./fused.js";
 
-export const SearchOptions = z.strictObject({
+export type SearchMode = "hybrid" | "dense" | "lexical";
+
+/** `Fields`: the metadata of the store's documents. */
+export interface SearchOptions<Fields extends object = Metadata> {
   /** Maximum number of hits. 1 to 1000; default 40. */
-  count: z.int().min(1).max(1000).default(40),
+  readonly count?: number;
   /** Searches by vector, by words, or by both with their ranks fused. Default `hybrid`. */
-  mode: z.enum(["hybrid", "dense", "lexical"]).default("hybrid"),
+  readonly mode?: SearchMode;
   /** The weight of each side in a hybrid search; 0 or more. Default: 1 each. */
-  weights: z.strictObject({ dense: z.number().min(0), lexical: z.number().min(0) }).optional(),
+  readonly weights?: { readonly dense: number; readonly lexical: number };
   /** How slowly lower ranks lose weight where ranks are fused, 0 to 1000; see `fused`. Default: 10. */
-  k: z.number().min(0).max(1000).optional(),
+  readonly k?: number;
   /** Restricts the search to matching documents; a question's own `filter` has to match too. Default: all documents. */
+  readonly filter?: Filter<Fields>;
+}
+
+export const searchOptions = optionsOf<SearchOptions>()({
+  count: z.int().min(1).max(1000).default(40),
+  mode: z.enum(["hybrid", "dense", "lexical"]).default("hybrid"),
+  weights: z.strictObject({ dense: z.number().min(0), lexical: z.number().min(0) }).optional(),
+  k: z.number().min(0).max(1000).optional(),
   filter: z.custom<Filter>().optional(),
 });
-/** `Fields`: the metadata of the store's documents. */
-export type SearchOptions<Fields extends object = Metadata> = Omit<z.input<typeof SearchOptions>, "filter"> & {
-  readonly filter?: Filter<Fields>;
-};
-export type SearchMode = z.output<typeof SearchOptions>["mode"];
 
 /** Maximum number of vectors to look through for texts that meet a question's phrases and exclusions. */
 const maxDenseCandidates = 2000;
@@ -64,7 +70,7 @@ export function search<Space extends string>(
   store: Searched<Space, Metadata>,
   options: SearchOptions = {},
 ): Stage<Question & Partial<Embedded<Question, Space>>, Retrieved> {
-  const { count, mode, weights, k, filter: always } = resolve("search", SearchOptions, options);
+  const { count, mode, weights, k, filter: always } = resolve("search", searchOptions, options);
   if (always !== undefined) checkFilter("search: filter", always);
   const { space, dimension } = store;
   return mapStage(

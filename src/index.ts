@@ -8,6 +8,7 @@ export {
   AnswerError,
   BudgetError,
   CitewellError,
+  FailedDocumentsError,
   LoadError,
   OptionsError,
   ReconciliationError,

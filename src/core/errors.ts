@@ -242,6 +242,24 @@ export class BudgetError extends CitewellError {
   }
 }
 
+/** Documents of a run failed while nobody listened to its reports. All others went through. */
+export class FailedDocumentsError extends CitewellError {
+  /** What failed, by `Document.uri`, with the reason. */
+  readonly failures: ReadonlyMap<string, Error>;
+
+  constructor(failures: ReadonlyMap<string, Error>) {
+    const shown = [...failures].slice(0, 5).map(([uri, { message }]) => `${uri}: ${message}`);
+    if (failures.size > shown.length) shown.push(`and ${failures.size - shown.length} more in \`failures\``);
+    super(
+      "documents-failed",
+      `${failures.size} ${failures.size === 1 ? "document" : "documents"} failed, the others went through. ` +
+        `Pass \`report\` to hear of each instead of this error. ${shown.join("; ")}`,
+      { cause: failures.values().next().value },
+    );
+    this.failures = failures;
+  }
+}
+
 /** A run ended with its books not balancing: a defect of this library or of a stage, never to be ignored. */
 export class ReconciliationError extends CitewellError {
   constructor(message: string) {

@@ -1,5 +1,7 @@
 import { setMaxListeners } from "node:events";
-import { CitewellError, OptionsError } from "./errors.js";
+import { z } from "zod";
+import { asError, CitewellError, FailedDocumentsError, OptionsError } from "./errors.js";
+import { optionsOf, resolve } from "./options.js";
 import type { Source } from "./stream.js";
 import { openTracing } from "./telemetry.js";
 import type { OpenSpan, Tracing } from "./tracing.js";
@@ -119,10 +121,26 @@ export function mapStage<In, Out>(
 }
 
 export interface RunOptions {
+  /** Ends the run; what was paid for is kept. The run throws its reason. */
   readonly signal?: AbortSignal;
-  /** Most time for the run, in milliseconds. */
+  /** Maximum time for the run, in milliseconds. Default: no limit. */
   readonly deadlineMs?: number;
+  /**
+   * Hears what becomes of each document. Without it, a run in which documents failed ends with a `FailedDocumentsError`,
+   * so that none is lost without a word.
+   */
   readonly report?: (event: RunEvent) => void;
+}
+
+export const runOptions = optionsOf<RunOptions>()({
+  signal: z.custom<AbortSignal>(isSignal, "must be an AbortSignal").optional(),
+  deadlineMs: z.number().min(0).optional(),
+  report: z.custom<RunOptions["report"]>((value) => typeof value === "function", "must be a function").optional(),
+});
+
+/** A signal of another realm or library is as good as this one's. */
+function isSignal(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "aborted" in value && "addEventListener" in value;
 }
 
 /** A context of its own for one run. */
@@ -200,13 +218,23 @@ export class Pipeline<In, Out> implements Stage<In, Out> {
   /**
    * Runs over a source; stops and cleans up when the reader leaves the loop. Where a provider of OpenTelemetry is
    * registered, each stage is a span below the one that the run begins in.
+   *
+   * @throws FailedDocumentsError at the end, when documents failed and no `report` was given.
    */
   async *stream(source: Source<In>, options: RunOptions = {}): AsyncGenerator<Out> {
-    const own = ownSignal(options.signal);
+    const given = resolve("stream", runOptions, options);
+    const own = ownSignal(given.signal);
     try {
       const tracing = await openTracing();
-      const context = createRunContext({ ...options, signal: own.signal });
+      const context = createRunContext({ ...given, signal: own.signal, report: given.report ?? noteFailure });
+      const { failures } = context;
       yield* this.run(toAsync(source), tracing ? { ...context, tracing } : context);
+      if (!given.report && failures.size > 0) throw new FailedDocumentsError(failures);
+
+      function noteFailure(event: RunEvent): void {
+        if (event.type !== "document" || event.outcome !== "failed" || failures.has(event.uri)) return;
+        failures.set(event.uri, asError(event.error ?? "failed without a reason"));
+      }
     } finally {
       own.end(new DOMException("The reader left the stream", "AbortError"));
     }

@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { OptionsError, TransportError } from "../../src/core/errors.js";
+import { FailedDocumentsError, OptionsError, TransportError } from "../../src/core/errors.js";
 import { Pipeline, mapStage, stage, type Facts } from "../../src/core/pipeline.js";
 import { collect } from "../../src/core/stream.js";
 
@@ -29,6 +29,52 @@ describe("running", () => {
     expect(await collect(Pipeline.from<number>().pipe(plusOne).pipe(double).stream([1]))).toEqual([6]);
     expect(await collect(double.stream([1]))).toEqual([2]);
     expect(plusOne.name).toBe("double > plus-one");
+  });
+
+  describe("documents that fail", () => {
+    const reasons = new Map([
+      ["b", new Error("its file is torn")],
+      ["d", new Error("no vector came")],
+    ]);
+    const losing = Pipeline.from<string>().pipe(
+      stage<string, string>("losing", async function* (source, { failures, report }) {
+        for await (const uri of source) {
+          const error = reasons.get(uri);
+          if (!error) yield uri;
+          // One stage writes it down and another one only reports it.
+          else if (uri === "b") failures.set(uri, error);
+          else report({ type: "document", uri, outcome: "failed", chunks: 0, error });
+        }
+      }),
+    );
+
+    test("end a run that nobody listens to with an error that lists them, after the others went through", async () => {
+      const through: string[] = [];
+      const run = async () => {
+        for await (const uri of losing.stream(["a", "b", "c", "d", "e"])) through.push(uri);
+      };
+      const error = await run().catch((thrown: unknown) => thrown as FailedDocumentsError);
+      expect(error).toBeInstanceOf(FailedDocumentsError);
+      expect(error).toMatchObject({ code: "documents-failed", failures: reasons });
+      expect(error).toHaveProperty("message", expect.stringContaining("2 documents failed"));
+      expect(error).toHaveProperty("message", expect.stringContaining("b: its file is torn; d: no vector came"));
+      expect(through).toEqual(["a", "c", "e"]);
+    });
+
+    test("are only reported to who listens", async () => {
+      const events: unknown[] = [];
+      const report = (event: unknown) => events.push(event);
+      expect(await collect(losing.stream(["a", "d"], { report }))).toEqual(["a"]);
+      expect(events).toEqual([{ type: "document", uri: "d", outcome: "failed", chunks: 0, error: reasons.get("d") }]);
+    });
+  });
+
+  test.each([
+    [{ abortSignal: new AbortController().signal }, 'no option "abortSignal"; did you mean "signal"'],
+    [{ signal: "stop" }, "signal: must be an AbortSignal"],
+    [{ deadlineMs: Number.NaN }, "deadlineMs: "],
+  ])("stream refuses options that would do nothing", async (options, message) => {
+    await expect(collect(Pipeline.from<number>().stream([1], options as object))).rejects.toThrow(message);
   });
 
   test("one of our errors names the stage it came from, once, and stays the same object", async () => {

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { OptionsError } from "../../core/errors.js";
 import { ChunkSettings } from "../../knowledge-base/ingest/settings.js";
 import { flagName } from "./flag-name.js";
-import { RowMapping } from "../../load/formats/rows/row-mapping.js";
+import { rowMapping } from "../../load/formats/rows/row-mapping.js";
 
 const Text = z.string().min(1);
 
@@ -26,7 +26,7 @@ const ConfigurationFile = z.strictObject({
   /** How documents are cut, such as `{"strategy": "structure", "maxTokens": 384}`. */
   chunk: ChunkSettings.strict().optional(),
   /** Columns of CSV and fields of JSON for the parts of a document, such as `{"text": "body", "title": "subject"}`. */
-  rows: RowMapping.optional(),
+  rows: rowMapping.optional(),
 });
 export type Configuration = z.output<typeof ConfigurationFile>;
 

@@ -1,19 +1,18 @@
 import { existsSync } from "node:fs";
 import { pathToFileURL } from "node:url";
-import type { z } from "zod";
 import { resolve } from "../../core/options.js";
 import type { Document } from "../../core/types.js";
 import { Formats } from "../formats/formats.js";
-import { LoadOptions, readFiles, reportOutcomes } from "./read-files.js";
+import { loadOptions, type LoadOptions, readFiles, reportOutcomes } from "./read-files.js";
 import { mustBe, realPath } from "./real-path.js";
 import { RowsSeen, isRow } from "./rows-seen.js";
 import { documentSource, type DocumentSource, type ReadContext } from "./source.js";
 
-export type ReadFileOptions = z.input<typeof LoadOptions>;
+export type ReadFileOptions = LoadOptions;
 
 /** Reads one file. Whatever its ending, it is read if it is text; a file that cannot be read is a failure. */
 export function readFile(path: string, options: ReadFileOptions = {}): DocumentSource {
-  const { loaders, ...loading } = resolve("readFile", LoadOptions, options);
+  const { loaders, ...loading } = resolve("readFile", loadOptions, options);
   const formats = new Formats(loaders);
   const file = realPath(path);
   const id = pathToFileURL(file).href;

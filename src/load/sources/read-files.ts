@@ -4,11 +4,12 @@ import { basename, extname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
 import { asError, LoadError, type LoadErrorCode } from "../../core/errors.js";
+import { optionsOf } from "../../core/options.js";
 import { mapConcurrent, type Source } from "../../core/stream.js";
 import type { Document } from "../../core/types.js";
 import { plainText, type Formats, type RowFormat, type TextFormat } from "../formats/formats.js";
 import type { FileOutcome, Loader } from "../formats/loader.js";
-import { RowMapping } from "../formats/rows/row-mapping.js";
+import { type RowMapping, rowMapping } from "../formats/rows/row-mapping.js";
 import { LoadingWorker } from "../worker/load-bytes.js";
 import { unreadableName } from "./real-path.js";
 import type { RowsSeen } from "./rows-seen.js";
@@ -17,11 +18,24 @@ import type { ReadContext } from "./source.js";
 const kindOfFile = /^\.[^.\s/]+$|^[\w.+-]+\/[\w.+-]+$/;
 
 /** How files become documents, wherever they come from. */
-export const LoadOptions = z.strictObject({
+export interface LoadOptions {
   /**
    * Loaders of your own, by file name ending (`.foo`) or by media type (`text/x-foo`), before those that are built in.
    * Default: none.
    */
+  readonly loaders?: Readonly<Record<string, Loader>>;
+  /** Which columns of CSV and fields of JSON are text, title and name of a document. Default: by their names. */
+  readonly rows?: RowMapping;
+  /** Maximum bytes of a file, 1 or more; larger ones are passed over, and where rows are documents, larger rows. Default 50,000,000. */
+  readonly maxFileBytes?: number;
+  /**
+   * Longest time to make a document of one file, in milliseconds, 100 to 3,600,000. A PDF or EPUB has
+   * this time for each page or chapter. Default 10,000.
+   */
+  readonly timeoutMs?: number;
+}
+
+export const loadOptions = optionsOf<LoadOptions>()({
   loaders: z
     .record(
       z.string(),
@@ -31,23 +45,17 @@ export const LoadOptions = z.strictObject({
       error: "each must be named by an ending such as .foo or a media type such as text/x-foo",
     })
     .default({}),
-  /** Which columns of CSV and fields of JSON are text, title and name of a document. Default: by their names. */
-  rows: RowMapping.default({}),
-  /** Larger files are passed over; where rows are documents, larger rows. Default 50,000,000. */
+  rows: rowMapping.default({}),
   maxFileBytes: z.int().min(1).default(50_000_000),
-  /**
-   * Longest time to make a document of one file, in milliseconds, 100 to 3,600,000. A PDF or EPUB has
-   * this time for each page or chapter. Default 10,000.
-   */
   timeoutMs: z.int().min(100).max(3_600_000).default(10_000),
 });
-export type LoadOptions = z.output<typeof LoadOptions>;
+type LoadSettings = z.output<typeof loadOptions>;
 
 /** Files read at once: enough to hide the disk behind the work that follows, and few enough to hold in memory. */
 const readAhead = 2;
 
 export interface ReadFilesOptions
-  extends Pick<LoadOptions, "maxFileBytes" | "timeoutMs" | "rows">, Pick<ReadContext, "signal" | "report"> {
+  extends Pick<LoadSettings, "maxFileBytes" | "timeoutMs" | "rows">, Pick<ReadContext, "signal" | "report"> {
   readonly source: string;
   readonly seen: RowsSeen;
 }

@@ -2,27 +2,33 @@ import { basename, extname, join, posix } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { z } from "zod";
 import { LoadError } from "../../core/errors.js";
-import { resolve } from "../../core/options.js";
+import { optionsOf, resolve } from "../../core/options.js";
 import type { Document } from "../../core/types.js";
 import { Formats } from "../formats/formats.js";
-import { LoadOptions, readFiles, reportFailed, reportOutcomes } from "./read-files.js";
+import { loadOptions, type LoadOptions, readFiles, reportFailed, reportOutcomes } from "./read-files.js";
 import { isMissing, mustBe, realPath } from "./real-path.js";
 import { RowsSeen, isRow } from "./rows-seen.js";
 import { documentSource, type DocumentSource, type ReadContext } from "./source.js";
 import { walk, withinFolder } from "./walk.js";
 
-export const ReadFolderOptions = LoadOptions.extend({
+export interface ReadFolderOptions extends LoadOptions {
   /**
    * Globs of the files to read, relative to the folder, such as `guides/**`. A file whose ending a glob names, such as
    * `*.yaml`, is read as plain text when no loader knows it. Default: every file whose ending has a loader.
    */
-  include: z.array(z.string().min(1)).min(1).optional(),
+  readonly include?: readonly string[];
   /** Globs of the files to pass over, relative to the folder. Default: none. */
-  exclude: z.array(z.string().min(1)).default([]),
+  readonly exclude?: readonly string[];
   /** Pass over files that `.gitignore` files inside the folder name. Default: true. */
+  readonly gitignore?: boolean;
+}
+
+const readFolderOptions = optionsOf<ReadFolderOptions>()({
+  ...loadOptions.shape,
+  include: z.array(z.string().min(1)).min(1).readonly().optional(),
+  exclude: z.array(z.string().min(1)).readonly().default([]),
   gitignore: z.boolean().default(true),
 });
-export type ReadFolderOptions = z.input<typeof ReadFolderOptions>;
 
 /**
  * Reads all documents in a folder and those below it: Markdown, HTML, PDF, Word, PowerPoint, Excel, OpenDocument, EPUB,
@@ -33,7 +39,7 @@ export type ReadFolderOptions = z.input<typeof ReadFolderOptions>;
  * alone, so that files that vanish from one are noticed.
  */
 export function readFolder(paths: string | readonly string[], options: ReadFolderOptions = {}): DocumentSource {
-  const { include, exclude, gitignore, loaders, ...loading } = resolve("readFolder", ReadFolderOptions, options);
+  const { include, exclude, gitignore, loaders, ...loading } = resolve("readFolder", readFolderOptions, options);
   const formats = new Formats(loaders);
   const folders = [paths].flat().map(realPath);
   for (const folder of folders) withinFolder(include ?? [], folder);

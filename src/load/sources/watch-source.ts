@@ -1,18 +1,23 @@
 import { basename, relative, sep } from "node:path";
 import { z } from "zod";
 import { asError, LoadError, OptionsError } from "../../core/errors.js";
-import { resolve } from "../../core/options.js";
+import { optionsOf, resolve } from "../../core/options.js";
 import type { DocumentSource } from "./source.js";
 
-export const WatchSourceOptions = z.strictObject({
+export interface WatchSourceOptions {
   /** Ends the watching, and with it the stream, without an error. Default: it goes on for ever. */
-  signal: z.instanceof(AbortSignal).optional(),
+  readonly signal?: AbortSignal;
   /** How long nothing must have changed before changes are handed on, in milliseconds, 10 to 60,000. Default: 300. */
+  readonly quietMs?: number;
+  /** Longest time that a change waits while others go on, in milliseconds, 10 or more. Default: 5,000. */
+  readonly maxWaitMs?: number;
+}
+
+const watchSourceOptions = optionsOf<WatchSourceOptions>()({
+  signal: z.instanceof(AbortSignal).optional(),
   quietMs: z.int().min(10).max(60_000).default(300),
-  /** Longest time that a change waits while others go on, in milliseconds. Default: 5,000. */
   maxWaitMs: z.int().min(10).default(5000),
 });
-export type WatchSourceOptions = z.input<typeof WatchSourceOptions>;
 
 /**
  * Follows a source: yields first the whole of it, then after each burst of changes a source of the files that were added,
@@ -28,7 +33,7 @@ export async function* watchSource(
   source: DocumentSource,
   options: WatchSourceOptions = {},
 ): AsyncGenerator<DocumentSource> {
-  const { signal, quietMs, maxWaitMs } = resolve("watchSource", WatchSourceOptions, options);
+  const { signal, quietMs, maxWaitMs } = resolve("watchSource", watchSourceOptions, options);
   const { files } = source;
   if (!files) throw new OptionsError("options", `watchSource: ${source.id} is not made of files that can be watched`);
   if (signal?.aborted) return;

@@ -7,7 +7,7 @@ import { asLoadError } from "../sources/read-files.js";
 import type { ReadContext } from "../sources/source.js";
 import { LoadingWorker } from "../worker/load-bytes.js";
 import { Robots, type RobotRules } from "./robots.js";
-import { WebClient, type WebOptions } from "./web-client.js";
+import { WebClient, type WebSettings } from "./web-client.js";
 
 /** Everything that it takes to fetch and load the pages of one run. */
 export interface Visit {
@@ -15,7 +15,7 @@ export interface Visit {
   readonly robots: Robots;
   readonly formats: Formats;
   readonly worker: LoadingWorker;
-  readonly options: WebOptions;
+  readonly options: WebSettings;
   /** Id that the documents carry as `source`. */
   readonly source: string;
   readonly signal: AbortSignal;
@@ -24,7 +24,7 @@ export interface Visit {
 
 /** Runs `read` with a visit that is closed after it. */
 export async function* visiting<Out>(
-  options: WebOptions,
+  options: WebSettings,
   source: string,
   { signal, stored }: Pick<ReadContext, "signal" | "stored">,
   read: (visit: Visit) => AsyncIterable<Out>,

@@ -1,25 +1,31 @@
 import { gunzipSync } from "node:zlib";
 import { z } from "zod";
 import { LoadError, asError, type LoadErrorCode } from "../../core/errors.js";
-import { resolve } from "../../core/options.js";
+import { optionsOf, resolve } from "../../core/options.js";
 import type { Document } from "../../core/types.js";
 import { elementsOf, find, lineOf, parseXml, type HtmlElement } from "../formats/html/tree.js";
 import { reportFailed, reportOutcomes } from "../sources/read-files.js";
 import { documentSource, type DocumentSource, type ReadContext } from "../sources/source.js";
 import { loadPage, visiting, type Visit } from "./load-page.js";
 import { webAddress, withoutFragment } from "./web-address.js";
-import { WebOptions } from "./web-client.js";
+import { webOptions, type WebOptions } from "./web-client.js";
 
-export const ReadSitemapOptions = WebOptions.extend({
+export interface ReadSitemapOptions extends WebOptions {
   /** Read only pages whose address starts with one of these. Default: all of the sitemap's site. */
-  include: z.array(z.string().min(1)).min(1).optional(),
+  readonly include?: readonly string[];
   /** Pages to read at most; with more, nothing counts as vanished. Default: 10,000. */
-  maxPages: z.int().min(1).default(10_000),
+  readonly maxPages?: number;
   /** Sitemaps to read at most, indexes included. Default: 100. */
+  readonly maxSitemaps?: number;
+}
+
+const readSitemapOptions = optionsOf<ReadSitemapOptions>()({
+  ...webOptions.shape,
+  include: z.array(z.string().min(1)).min(1).readonly().optional(),
+  maxPages: z.int().min(1).default(10_000),
   maxSitemaps: z.int().min(1).default(100),
 });
-export type ReadSitemapOptions = z.input<typeof ReadSitemapOptions>;
-type Options = z.output<typeof ReadSitemapOptions>;
+type Options = z.output<typeof readSitemapOptions>;
 
 /**
  * Reads all pages that a site lists. `address` is that of a sitemap or of an index of sitemaps, or that of the site's home
@@ -31,7 +37,7 @@ type Options = z.output<typeof ReadSitemapOptions>;
  *   LoadError (`empty`) when no page is listed.
  */
 export function readSitemap(address: string, options: ReadSitemapOptions = {}): DocumentSource {
-  const site = resolve("readSitemap", ReadSitemapOptions, options);
+  const site = resolve("readSitemap", readSitemapOptions, options);
   const { include, maxPages } = site;
   const id = webAddress(address);
   const { origin } = new URL(id);

@@ -1,4 +1,3 @@
-import type { z } from "zod";
 import { resolve } from "../../core/options.js";
 import type { Document } from "../../core/types.js";
 import { reportOutcomes } from "../sources/read-files.js";
@@ -6,9 +5,9 @@ import { isRow } from "../sources/rows-seen.js";
 import { documentSource, type DocumentSource } from "../sources/source.js";
 import { loadPage, visiting } from "./load-page.js";
 import { webAddress } from "./web-address.js";
-import { WebOptions } from "./web-client.js";
+import { webOptions, type WebOptions } from "./web-client.js";
 
-export type ReadUrlOptions = z.input<typeof WebOptions>;
+export type ReadUrlOptions = WebOptions;
 
 /**
  * Reads pages of the web by their addresses, one after the other: HTML, PDF and every other format that files have. A page
@@ -17,7 +16,7 @@ export type ReadUrlOptions = z.input<typeof WebOptions>;
  * @throws OptionsError for bad options, LoadError (`missing`) for anything but an http or https address.
  */
 export function readUrl(addresses: string | readonly string[], options: ReadUrlOptions = {}): DocumentSource {
-  const web = resolve("readUrl", WebOptions, options);
+  const web = resolve("readUrl", webOptions, options);
   const urls = [...new Set([addresses].flat().map(webAddress))];
   const id = urls.join(" ");
   let complete = false;

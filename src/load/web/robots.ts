@@ -1,6 +1,6 @@
 import imported from "robots-parser";
 import { LoadError, asError } from "../../core/errors.js";
-import { StatusError, type WebClient, type WebOptions } from "./web-client.js";
+import { StatusError, type WebClient, type WebSettings } from "./web-client.js";
 
 // Its types say that the function is a property of the module; it is the module.
 const robotsParser = imported as unknown as typeof imported.default;
@@ -24,10 +24,10 @@ const maxBytes = 500 * 1024;
  */
 export class Robots {
   readonly #client: WebClient;
-  readonly #options: Pick<WebOptions, "robots" | "userAgent" | "requestsPerSecond">;
+  readonly #options: Pick<WebSettings, "robots" | "userAgent" | "requestsPerSecond">;
   readonly #known = new Map<string, Promise<RobotRules>>();
 
-  constructor(client: WebClient, options: Pick<WebOptions, "robots" | "userAgent" | "requestsPerSecond">) {
+  constructor(client: WebClient, options: Pick<WebSettings, "robots" | "userAgent" | "requestsPerSecond">) {
     this.#client = client;
     this.#options = options;
   }

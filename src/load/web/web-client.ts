@@ -4,34 +4,46 @@ import type { Agent, Dispatcher } from "undici";
 import { z } from "zod";
 import { LoadError, asError } from "../../core/errors.js";
 import { guardedLookup, isRefusedHost, type MayReach, isPublicAddress } from "../../network/addresses.js";
+import { optionsOf } from "../../core/options.js";
 import { httpClient } from "../../network/http-client.js";
 import type { Revision } from "../../core/types.js";
-import { LoadOptions } from "../sources/read-files.js";
+import { loadOptions, type LoadOptions } from "../sources/read-files.js";
 
 /** How pages are fetched: slowly, and only where a site's robots.txt lets this program in. */
-export const WebOptions = LoadOptions.extend({
+export interface WebOptions extends LoadOptions {
   /** Requests a second to one host, at most, 0.01 to 100; a longer `Crawl-delay` of its robots.txt wins. Default: 1. */
-  requestsPerSecond: z.number().min(0.01).max(100).default(1),
+  readonly requestsPerSecond?: number;
   /** Longest time for one request with its redirects, in milliseconds, 100 to 600,000. Default: 30,000. */
-  requestTimeoutMs: z.int().min(100).max(600_000).default(30_000),
+  readonly requestTimeoutMs?: number;
   /**
    * Fetch all pages anew. False: only those that changed since they were stored, as their servers tell by `ETag` and
    * `Last-Modified`. Set it after loaders of your own have changed. Default: false.
    */
-  refetch: z.boolean().default(false),
+  readonly refetch?: boolean;
   /** Redirects to follow for one page, at most, 0 to 20. Default: 5. */
-  maxRedirects: z.int().min(0).max(20).default(5),
+  readonly maxRedirects?: number;
   /** Ask robots.txt before a page. Leave this on for sites that are not yours. Default: true. */
-  robots: z.boolean().default(true),
+  readonly robots?: boolean;
   /** Name of this program for servers and robots.txt. Default: `citewell`. */
+  readonly userAgent?: string;
+  /** Fetch from addresses of this machine and its network too. Default: false. */
+  readonly allowPrivate?: boolean;
+}
+
+export const webOptions = optionsOf<WebOptions>()({
+  ...loadOptions.shape,
+  requestsPerSecond: z.number().min(0.01).max(100).default(1),
+  requestTimeoutMs: z.int().min(100).max(600_000).default(30_000),
+  refetch: z.boolean().default(false),
+  maxRedirects: z.int().min(0).max(20).default(5),
+  robots: z.boolean().default(true),
   userAgent: z
     .string()
     .regex(/^[\x21-\x7e][\x20-\x7e]*$/, "must be printable ASCII")
     .default("citewell"),
-  /** Fetch from addresses of this machine and its network too. Default: false. */
   allowPrivate: z.boolean().default(false),
 });
-export type WebOptions = z.output<typeof WebOptions>;
+export type WebSettings = z.output<typeof webOptions>;
 
 export interface Page {
   /** Where the redirects led. */
@@ -83,12 +95,12 @@ const maxWaitMs = 60_000;
 /** Fetches pages from the public internet: at a pace, within limits of time, size and redirects. */
 export class WebClient {
   readonly #agent: Agent;
-  readonly #options: WebOptions;
+  readonly #options: WebSettings;
   readonly #mayReach: MayReach;
   readonly #pace = new Pace();
 
   /** @param mayReach which addresses it may connect to, whether a page's own, behind a redirect, or that of a name */
-  constructor(options: WebOptions, mayReach: MayReach = options.allowPrivate ? () => true : isPublicAddress) {
+  constructor(options: WebSettings, mayReach: MayReach = options.allowPrivate ? () => true : isPublicAddress) {
     this.#options = options;
     this.#mayReach = mayReach;
     const lookup = guardedLookup(this.#mayReach, refused);

@@ -9,7 +9,7 @@ import { readSitemap } from "../../../src/load/web/read-sitemap.js";
 import { readUrl } from "../../../src/load/web/read-url.js";
 import { parseSitemap } from "../../../src/load/web/read-sitemap.js";
 import { WebClient } from "../../../src/load/web/web-client.js";
-import { WebOptions } from "../../../src/load/web/web-client.js";
+import { webOptions } from "../../../src/load/web/web-client.js";
 import { createRunContext, type RunEvent } from "../../../src/core/pipeline.js";
 import { collect } from "../../../src/core/stream.js";
 import { scriptedUpstream, type ScriptedReply } from "../../support/scripted-upstream.js";
@@ -129,7 +129,7 @@ describe("readUrl", () => {
         targets.map((host, index) => [`/${index}`, { status: 302, headers: { location: `http://${host}/secret` } }]),
       ),
     );
-    const options = WebOptions.parse({ requestsPerSecond: 100, requestTimeoutMs: 2000 });
+    const options = webOptions.parse({ requestsPerSecond: 100, requestTimeoutMs: 2000 });
     // Only this address of the machine counts as public, so that the redirect itself can be served.
     const client = new WebClient(options, (address) => address === "127.0.0.1");
     const call = { signal: new AbortController().signal, gapMs: 0 };

@@ -1,27 +1,36 @@
 import { z } from "zod";
+import { optionsOf } from "../../../core/options.js";
 import type { Json, Metadata } from "../../../core/types.js";
 
-const Columns = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]);
+const Columns = z.union([z.string().min(1), z.array(z.string().min(1)).min(1).readonly()]);
 
-export const RowMapping = z.strictObject({
+/** Which columns of a row, or fields of a JSON object, are the parts of a document; dots lead into an object: `meta.title`. */
+export interface RowMapping {
   /**
    * Columns that are the text, in this order, with an empty line between each two. Default: the first of text, content,
    * body, passage, abstract and description that there is, or else all columns, as lines of `name: value`.
    */
-  text: Columns.optional(),
+  readonly text?: string | readonly string[];
   /** Column that is the title. Default: the first of title, headline, subject and name that there is. */
-  title: z.string().min(1).optional(),
+  readonly title?: string;
   /**
    * Column that names the row: a document's URI is that of the file with this behind a `#`. Default: the first of _id, id,
    * key and uuid that there is, or else the row's number, by which every row below a new one gets another name.
    */
-  id: z.string().min(1).optional(),
+  readonly id?: string;
   /** Column that is the document's URI, whole, instead. Default: none. */
-  uri: z.string().min(1).optional(),
+  readonly uri?: string;
   /** Columns to keep as metadata. Default: all but those of the text and the title. */
-  metadata: z.array(z.string().min(1)).optional(),
+  readonly metadata?: readonly string[];
+}
+
+export const rowMapping = optionsOf<RowMapping>()({
+  text: Columns.optional(),
+  title: z.string().min(1).optional(),
+  id: z.string().min(1).optional(),
+  uri: z.string().min(1).optional(),
+  metadata: z.array(z.string().min(1)).readonly().optional(),
 });
-export type RowMapping = z.output<typeof RowMapping>;
 
 export type Row = Readonly<Record<string, Json>>;
 

@@ -8,8 +8,9 @@ import type { CallOptions } from "../../core/ports.js";
 import { Cancellation, Stopped, checkCallOptions } from "../failures/cancellation.js";
 import { FailedAttempt, type Failure } from "../failures/failure.js";
 import { requestedWaitMs } from "../failures/response-headers.js";
+import { keepSecret } from "../failures/secrecy.js";
 import { serviceFailure } from "../failures/service-failure.js";
-import { keepSecret, transportError } from "../failures/transport-error.js";
+import { transportError } from "../failures/transport-error.js";
 import { Connections } from "../http/connections.js";
 import { Exchange, type Sending } from "../http/exchange.js";
 import { utf8 } from "../http/reply-json.js";
@@ -58,6 +59,8 @@ function mayHaveWorked({ undelivered, retryable, code }: Failure): boolean {
 /** Makes the calls of one transport, which share connections, limits, cool-downs and totals, and end together. */
 export class Caller {
   readonly settings: TransportSettings;
+  /** Keeps the key out of errors and events. */
+  readonly secrecy;
   readonly models: readonly ModelInfo[];
   /** How the vectors of each embedding model travel, once the service has answered so. */
   readonly encodings = new Map<string, "base64" | "float">();
@@ -65,7 +68,6 @@ export class Caller {
   readonly #admission: Admission;
   readonly #ongoing = new Set<Cancellation>();
   readonly #work = new Set<Promise<unknown>>();
-  readonly #secrecy;
   readonly #origin: string;
   readonly #basePath: string;
   readonly #totals: Totals;
@@ -78,7 +80,7 @@ export class Caller {
     this.#connections = new Connections(settings);
     this.#admission = new Admission(settings);
     this.#totals = new Totals(settings.prices);
-    this.#secrecy = keepSecret(settings.apiKey);
+    this.secrecy = keepSecret(settings.apiKey);
     const { origin, pathname } = new URL(settings.baseUrl);
     this.#origin = origin;
     this.#basePath = pathname.replace(/\/$/, "");
@@ -210,7 +212,7 @@ export class Caller {
       hasKey: apiKey !== undefined,
       model,
       attempts: ongoing.attempts,
-      secrecy: this.#secrecy,
+      secrecy: this.secrecy,
     };
     // A request that may have been carried out and must not be repeated is neither a failure nor a success.
     const once = repeat === "undelivered";
@@ -254,8 +256,8 @@ export class Caller {
   /** Opens the span of the call before its first attempt. */
   async #trace({ operation, model, body }: Outgoing, ongoing: OngoingCall): Promise<void> {
     this.#telemetry ??= loadTelemetry(this.settings);
-    const telemetry = await this.#telemetry;
-    ongoing.listener ??= telemetry?.begin({ operation: operation.name, model, body });
+    const listener = (await this.#telemetry)?.begin({ operation: operation.name, model, body });
+    ongoing.listener ??= listener && ((event) => listener(this.secrecy.redactAll(event)));
   }
 
   #encode({ operation, body }: Outgoing): Buffer | null {
@@ -344,7 +346,7 @@ export class Caller {
       this.#coolDown(model, delayMs);
     }
     if (delayMs === undefined) throw new FailedAttempt(failure);
-    ongoing.failedAttempt(failure, this.#secrecy.redact(failure.message), delayMs);
+    ongoing.failedAttempt(failure, delayMs);
     return delayMs;
   }
 
@@ -363,6 +365,6 @@ export class Caller {
 
   readonly #emit = (event: TransportEvent): void => {
     this.#totals.add(event);
-    this.settings.onEvent?.(event);
+    this.settings.onEvent?.(this.secrecy.redactAll(event));
   };
 }

@@ -68,7 +68,7 @@ export class OngoingCall extends Cancellation {
     this.#exchange = exchange;
   }
 
-  failedAttempt({ code, status }: Failure, message: string, delayMs: number): void {
+  failedAttempt({ code, status, message }: Failure, delayMs: number): void {
     const known = status === undefined ? {} : { status };
     this.#report({ type: "retry", ...this.#identity, delayMs, reason: code, message, ...known });
     this.#reportFailed({ code, ...known });

@@ -2,6 +2,7 @@ import { readFile, rename, writeFile } from "node:fs/promises";
 import type { Dispatcher } from "undici";
 import { z } from "zod";
 import { OptionsError } from "../../core/errors.js";
+import { type Secrecy, keepSecret } from "../failures/secrecy.js";
 
 /** Bytes, written as text when they are UTF-8. */
 const Chunk = z.union([z.string(), z.strictObject({ base64: z.base64() })]);
@@ -65,11 +66,12 @@ export function decodeChunk(chunk: z.output<typeof Chunk>): Buffer {
 /** The request as it is recorded, without the key. */
 export function recordedRequest(options: Dispatcher.DispatchOptions): RecordedExchange["request"] {
   const { method, path, body } = options;
-  const key = keyOf(options);
-  const text = body === null || body === undefined ? "" : redact(Buffer.from(body as Uint8Array).toString(), key);
+  // Requests are told apart by their bodies, so only the whole key is taken out of them: a program has no other key there.
+  const { redact } = keepSecret(keyOf(options), Infinity);
+  const text = body === null || body === undefined ? "" : redact(Buffer.from(body as Uint8Array).toString());
   return {
     method,
-    path: redact(path, key),
+    path: redact(path),
     ...(text !== "" && { body: jsonOrText(text) }),
   } as RecordedExchange["request"];
 }
@@ -89,17 +91,13 @@ export function keyOf({ headers }: Pick<Dispatcher.DispatchOptions, "headers">):
   return typeof authorization === "string" ? authorization.replace(/^\S+ /, "") : undefined;
 }
 
-export function redact(text: string, key: string | undefined): string {
-  return key === undefined || key === "" ? text : text.replaceAll(key, "[key]");
-}
-
 /** Returns the pieces without the key. When it lay across two pieces, all pieces become one. */
-export function redactPieces(pieces: readonly Buffer[], key: string | undefined): readonly Buffer[] {
-  if (key === undefined) return pieces;
-  const whole = Buffer.concat(pieces);
-  if (!whole.includes(key)) return pieces;
+export function redactPieces(pieces: readonly Buffer[], { redact }: Secrecy): readonly Buffer[] {
   // Latin-1 keeps every byte, and a key is ASCII.
-  const clean = (bytes: Buffer) => Buffer.from(bytes.toString("latin1").replaceAll(key, "[key]"), "latin1");
+  const clean = (bytes: Buffer) => Buffer.from(redact(bytes.toString("latin1")), "latin1");
+  const whole = Buffer.concat(pieces);
+  const cleanWhole = clean(whole);
+  if (cleanWhole.equals(whole)) return pieces;
   const separate = pieces.map(clean);
-  return Buffer.concat(separate).includes(key) ? [clean(whole)] : separate;
+  return Buffer.concat(separate).equals(cleanWhole) ? separate : [cleanWhole];
 }

@@ -1,10 +1,10 @@
 import { DecoratorHandler, Dispatcher } from "undici";
+import { type Secrecy, keepSecret } from "../failures/secrecy.js";
 import {
   type RecordedExchange,
   encodeChunk,
   keyOf,
   recordedRequest,
-  redact,
   redactPieces,
   writeCassette,
 } from "./cassette-file.js";
@@ -28,7 +28,7 @@ export class Recorder extends Dispatcher {
 
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
     const place = this.#exchanges.push({ request: recordedRequest(options) }) - 1;
-    const recorder = recording(handler, keyOf(options), (ending) => {
+    const recorder = recording(handler, keepSecret(keyOf(options)), (ending) => {
       this.#exchanges[place] = { ...this.#exchanges[place]!, ...ending };
     });
     return this.#inner.dispatch(options, recorder);
@@ -48,7 +48,7 @@ export class Recorder extends Dispatcher {
 /** Hands everything on, and reports at the end what it was. */
 function recording(
   handler: Dispatcher.DispatchHandler,
-  key: string | undefined,
+  secrecy: Secrecy,
   onEnd: (ending: Ending) => void,
 ): Dispatcher.DispatchHandler {
   let head: { readonly status: number; readonly headers: Readonly<Record<string, string | string[]>> } | undefined;
@@ -56,7 +56,7 @@ function recording(
   let sent = false;
   const reply = (): Ending => {
     if (!head) return {};
-    const clean = redactPieces(pieces, key);
+    const clean = redactPieces(pieces, secrecy);
     const headers = { ...head.headers };
     if (clean !== pieces) delete headers["content-length"];
     return { reply: { status: head.status, headers, chunks: clean.map(encodeChunk) } };
@@ -71,7 +71,7 @@ function recording(
     onResponseStart(controller, status, headers, message) {
       // Informational responses precede the real one.
       if (status < 200) return;
-      head = { status, headers: safeHeaders(headers, key) };
+      head = { status, headers: safeHeaders(headers, secrecy) };
       inner.onResponseStart?.(controller, status, headers, message);
     },
     onResponseData(controller, piece) {
@@ -85,18 +85,17 @@ function recording(
     },
     onResponseError(controller, error) {
       const { code = "" } = error as NodeJS.ErrnoException;
-      const failure = { code, message: redact(error.message, key), ...(!sent && { sent }) };
+      const failure = { code, message: secrecy.redact(error.message), ...(!sent && { sent }) };
       onEnd({ ...reply(), failure });
       inner.onResponseError?.(controller, error);
     },
   };
 }
 
-function safeHeaders(headers: Readonly<Record<string, string | string[] | undefined>>, key: string | undefined) {
+function safeHeaders(headers: Readonly<Record<string, string | string[] | undefined>>, { redactAll }: Secrecy) {
   return Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) => {
-      if (value === undefined || name === "set-cookie") return [];
-      return [[name, Array.isArray(value) ? value.map((one) => redact(one, key)) : redact(value, key)]];
-    }),
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined || name === "set-cookie" ? [] : [[name, redactAll(value)]],
+    ),
   );
 }

@@ -1,8 +1,8 @@
-import { inspect } from "node:util";
 import type { OperationName } from "../../contract/operations.js";
 import { taskRetentionDays } from "../../contract/video-tasks.js";
 import { TransportError, type TransportErrorCode } from "../../core/errors.js";
 import type { Failure } from "./failure.js";
+import type { Secrecy } from "./secrecy.js";
 
 /** The call that a failure ended. */
 export interface FailedCall {
@@ -85,24 +85,4 @@ function sentence(failure: Failure, { baseUrl, path, hasKey, model, operation }:
       `The service asks to wait ${Math.ceil(retryAfterMs / 1000)} s: try again then, or allow the call more time`,
   };
   return advice[code] ? `${said}. ${advice[code]}` : said;
-}
-
-/** Keeps one secret out of everything that is shown. */
-export interface Secrecy {
-  readonly redact: (text: string) => string;
-  /** Returns the cause itself if printing it shows no secret, else an error with its redacted message. */
-  readonly safeCause: (cause: unknown) => unknown;
-}
-
-export function keepSecret(secret: string | undefined): Secrecy {
-  if (secret === undefined) return { redact: (text) => text, safeCause: (cause) => cause };
-  const redact = (text: string) => text.replaceAll(secret, "[key]");
-  return {
-    redact,
-    safeCause: (cause) => {
-      const shown = inspect(cause, { depth: 10, showHidden: true, maxStringLength: null, breakLength: Infinity });
-      if (!shown.includes(secret)) return cause;
-      return new Error(redact(cause instanceof Error ? cause.message : String(cause)));
-    },
-  };
 }

@@ -86,14 +86,15 @@ async function poll(caller: Caller, id: string, { options, cadence, cancellation
     try {
       task = await videoTask(caller, id, queryOptions(signal, deadlineMs, elapsedMs()));
       failures = 0;
-      if (task.finished) return succeeded(task);
+      if (task.status === "succeeded") return task;
+      if (task.finished) throw withoutVideo(caller.secrecy.redactAll(task));
       if (deadlineMs === undefined) budgetMs = elapsedMs() + waitBudgetMs(task, Date.now());
     } catch (thrown) {
       error = transient(thrown, { isEarly: task === undefined && elapsedMs() < cadence.notFoundGraceMs });
       if (!error || (++failures > cadence.maxFailures && error.code !== "not-found")) throw thrown;
     }
     const delayMs = pollDelayMs({ polls, remainingMs: budgetMs - elapsedMs(), random: Math.random() }, cadence);
-    if (delayMs === undefined) throw timedOut(id, task, elapsedMs(), error);
+    if (delayMs === undefined) throw timedOut(id, caller.secrecy.redactAll(task), elapsedMs(), error);
     // A task that is not visible yet will be soon, or never.
     const nextQueryMs = error?.code === "not-found" ? Math.min(delayMs, cadence.notFoundGraceMs / 5) : delayMs;
     onProgress?.({ ...(error ? { error } : task && { task }), nextQueryMs });
@@ -149,15 +150,15 @@ function transient(thrown: unknown, { isEarly }: { readonly isEarly: boolean }):
   return thrown.retryable || (isEarly && thrown.code === "not-found") ? thrown : undefined;
 }
 
-function succeeded(task: VideoTask): VideoTask {
+/** Makes the error of a task that ended in another way than with a video. */
+function withoutVideo(task: VideoTask): VideoError {
   const { id, status, error, expiresAfterSeconds } = task;
-  if (status === "succeeded") return task;
   const code = status as "failed" | "expired" | "cancelled";
   const reason = error ? `: ${[error.code, error.message].filter(Boolean).join(", ")}` : "";
   const after = expiresAfterSeconds === undefined ? "" : ` after ${expiresAfterSeconds} s`;
   const advice = `${after}: create it again, with a longer execution_expires_after if it may take longer`;
   const verb = code === "cancelled" ? "was cancelled" : code;
-  throw new VideoError(code, `Video task ${id} ${verb}${code === "expired" ? advice : reason}`, { taskId: id, task });
+  return new VideoError(code, `Video task ${id} ${verb}${code === "expired" ? advice : reason}`, { taskId: id, task });
 }
 
 function timedOut(id: string, task: VideoTask | undefined, elapsedMs: number, cause: unknown): VideoError {

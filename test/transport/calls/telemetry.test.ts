@@ -117,6 +117,16 @@ describe("spans", () => {
     expect(spans.getFinishedSpans().map(({ status }) => status.code)).toEqual([0, 0]);
   });
 
+  test("do not show the key of a service that calls its model by it", async () => {
+    const apiKey = "sk-very-secret-0123456789";
+    const reply = { json: { model: `tenant-${btoa(apiKey)}`, data: [{ index: 0, embedding: [1, 2] }] } };
+    const { transport } = await transportFor([reply], { apiKey });
+    await transport.embeddings(one);
+    expect(spans.getFinishedSpans().map(({ attributes }) => attributes["gen_ai.response.model"])).toEqual([
+      expect.stringMatching(/^tenant-\[key\]/),
+    ]);
+  });
+
   test("are not made when telemetry is off", async () => {
     const { transport } = await transportFor([vectors(1)], { telemetry: false });
     await transport.embeddings(one);

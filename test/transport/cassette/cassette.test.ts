@@ -7,6 +7,7 @@ import { collect } from "../../../src/core/stream.js";
 import { type CassetteMode, openCassette } from "../../../src/transport/cassette/cassette.js";
 import { differences } from "../../../src/transport/cassette/player.js";
 import { redactPieces } from "../../../src/transport/cassette/cassette-file.js";
+import { keepSecret } from "../../../src/transport/failures/secrecy.js";
 import type { TransportEvent } from "../../../src/transport/calls/events.js";
 import { type Transport, createTransport } from "../../../src/transport/transport.js";
 import { type ScriptedReply, scriptedUpstream } from "../../support/scripted-upstream.js";
@@ -173,7 +174,7 @@ describe("the key is never written to the file", () => {
         const bytes = Buffer.from(words.join(""));
         const cuts = [...new Set(places.map((place) => place % (bytes.length + 1)))].toSorted((a, b) => a - b);
         const pieces = [0, ...cuts].map((from, at) => bytes.subarray(from, cuts[at] ?? bytes.length));
-        const clean = Buffer.concat(redactPieces(pieces, "sk-1")).toString();
+        const clean = Buffer.concat(redactPieces(pieces, keepSecret("sk-1"))).toString();
         expect(clean).toBe(words.join("").replaceAll("sk-1", "[key]"));
       }),
     );

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Failure } from "../../../src/transport/failures/failure.js";
-import { keepSecret, transportError, type FailedCall } from "../../../src/transport/failures/transport-error.js";
+import { keepSecret } from "../../../src/transport/failures/secrecy.js";
+import { transportError, type FailedCall } from "../../../src/transport/failures/transport-error.js";
 
 const call: FailedCall = {
   operation: "embeddings",

@@ -1,10 +1,17 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { inspect } from "node:util";
+import fc from "fast-check";
 import { Agent } from "undici";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { keepSecret } from "../../../src/transport/failures/transport-error.js";
+import { TransportError } from "../../../src/core/errors.js";
+import { openCassette } from "../../../src/transport/cassette/cassette.js";
+import { keepSecret } from "../../../src/transport/failures/secrecy.js";
 import { createTransport } from "../../../src/transport/transport.js";
-import type { ScriptedReply } from "../../support/scripted-upstream.js";
+import { type ScriptedReply, scriptedUpstream } from "../../support/scripted-upstream.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
 import { chunk, failure, transportFor } from "../../support/transport-for.js";
+import { taskBody } from "../../support/video-task.js";
 
 const apiKey = "sk-very-secret-0123456789";
 const ask = { model: "m", messages: [{ role: "user" as const, content: "?" }] };
@@ -90,6 +97,151 @@ describe("nothing that can be printed shows the key:", () => {
     const error = await failure(transport.chat(ask));
     expect(String(error)).toContain("refused by an interceptor");
     expect(shown(error)).not.toContain("very-secret");
+  });
+});
+
+/** The ways in which services and gateways repeat a key that they did not accept. */
+const echoes: readonly (readonly [string, (key: string) => string])[] = [
+  ["with its middle starred out", (key) => `${key.slice(0, 8)}*****${key.slice(-8)}`],
+  ["cut after its beginning", (key) => `${key.slice(0, 11)}…`],
+  ["by its end", (key) => `the key that ends in ${key.slice(-8)}`],
+  ["as the whole header", (key) => `Bearer ${key}`],
+  ["in Base64", (key) => btoa(key)],
+  ["in Base64 behind a user's name", (key) => `Basic ${btoa(`user:${key}`)}`],
+  ["in Base64 as the user's name", (key) => `Basic ${btoa(`${key}:`)}`],
+  ["in Base64 with the scheme", (key) => btoa(`Bearer ${key}`)],
+  ["in Base64 for addresses", (key) => Buffer.from(`{"k":"${key}"}`).toString("base64url")],
+  ["escaped for an address", (key) => encodeURIComponent(key)],
+  ["escaped for an address twice", (key) => encodeURIComponent(encodeURIComponent(`key=${key}`))],
+  ["in Base64 escaped for an address", (key) => encodeURIComponent(btoa(`a${key}`))],
+  ["in JSON within JSON", (key) => JSON.stringify({ said: JSON.stringify({ key }) })],
+  ["with every character escaped for JSON", (key) => escaped(key, (code) => `\\u00${code.toString(16)}`)],
+  ["with escaped slashes", (key) => key.replaceAll("/", "\\/")],
+  ["escaped for HTML", (key) => escaped(key, (code) => `&#${code};`)],
+  ["with named characters of HTML", (key) => key.replaceAll("&", "&amp;").replaceAll("<", "&lt;")],
+];
+
+function escaped(key: string, escape: (code: number) => string): string {
+  return key.replaceAll(/./g, (character) => escape(character.charCodeAt(0)));
+}
+
+/** Everything that a reader may get out of a text: the text, with its escapes undone, and its Base64 decoded. */
+function readings(text: string): readonly string[] {
+  const all = new Set([text]);
+  for (const known of all) {
+    if (all.size > 40) break;
+    all.add(known.replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))));
+    all.add(
+      known.replaceAll(/\\u00([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+    );
+    all.add(known.replaceAll(/\\(["\\/])/g, "$1"));
+    all.add(known.replaceAll(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code))));
+    all.add(known.replaceAll("&lt;", "<").replaceAll("&amp;", "&"));
+  }
+  const decoded = [...all].flatMap((known) =>
+    [...known.matchAll(/[\w+/-]{8,}/g)].flatMap(([letters]) =>
+      [0, 1, 2, 3].map((skipped) => Buffer.from(letters.slice(skipped), "base64").toString("latin1")),
+    ),
+  );
+  return [...all, ...decoded];
+}
+
+function expectHidden(text: string, key: string): void {
+  for (const reading of readings(text)) {
+    expect(reading).not.toContain(key.slice(0, 8));
+    expect(reading).not.toContain(key.slice(-8));
+  }
+}
+
+describe("a service that repeats the key", () => {
+  const key = "sk-p/3+x&Qz<9_LmT4-w7Rk1/Vb\\5u";
+
+  test.each(echoes)("%s shows it in no error and no event", async (_, echo) => {
+    const printed: string[] = [];
+    const said = { json: { error: { message: `no such key: ${echo(key)}`, code: echo(key) } } };
+    const headers = { "x-request-id": encodeURI(echo(key)) };
+    const { transport } = await transportFor(
+      [
+        { status: 500, ...said, headers },
+        { status: 401, ...said, headers },
+        { status: 400, text: `<p>${echo(key)}</p>` },
+        { sse: [chunk({ content: `Your key is ${echo(key)}` })], destroy: true },
+        { sse: [chunk({ content: `Your key is ${echo(key)}` })], destroy: true },
+        { json: { model: echo(key), results: [] }, headers },
+      ],
+      { apiKey: key, maxRetries: 1, onEvent: (event) => printed.push(...texts(event)) },
+    );
+    for (let call = 0; call < 3; call++) {
+      const error = (await failure(transport.chat(ask))) as Error;
+      expect(error).toBeInstanceOf(TransportError);
+      printed.push(...texts(error), ...texts(error.cause));
+    }
+    await transport.rerank({ model: "m", query: "q", documents: ["d"] });
+    for (const text of printed) expectHidden(text, key);
+    expect(printed.join(" ")).toContain("[key]");
+  });
+
+  test.each(echoes)("%s shows it in no cassette", async (_, echo) => {
+    const path = join(await temporaryFolder(), "cassette.json");
+    const upstream = await scriptedUpstream([
+      { status: 401, json: { message: echo(key) }, headers: { "x-request-id": encodeURI(echo(key)) } },
+      { status: 400, text: echo(key) },
+    ]);
+    const cassette = await openCassette(path, "record");
+    const transport = createTransport({ baseUrl: upstream.baseUrl, apiKey: key, dispatcher: cassette });
+    await failure(transport.chat(ask));
+    await failure(transport.chat(ask));
+    await transport.close();
+    await cassette.close();
+    const { exchanges } = JSON.parse(await readFile(path, "utf8")) as { exchanges: object[] };
+    expect(exchanges).toHaveLength(2);
+    for (const text of texts(exchanges)) expectHidden(text, key);
+    expect(texts(exchanges).join(" ")).toContain("[key]");
+  });
+
+  test.each(echoes)("%s in the failure of a video shows it in no error", async (_, echo) => {
+    const failed = { ...taskBody({ status: "failed" }), error: { code: echo(key), message: echo(key) } };
+    const { transport } = await transportFor([{ json: failed }], { apiKey: key });
+    const error = await failure(transport.waitForVideo("cgt-1"));
+    expect(error).toMatchObject({ code: "failed", task: { status: "failed" } });
+    for (const text of texts(error)) expectHidden(text, key);
+  });
+});
+
+/** All texts in a value: of errors the message too. */
+function texts(value: unknown): readonly string[] {
+  if (typeof value === "string") return [value];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.getOwnPropertyNames(value).flatMap((name) => texts((value as Readonly<Record<string, unknown>>)[name]));
+}
+
+describe("of a text that repeats a key in any of these ways", () => {
+  const visible = fc.string({
+    unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
+    minLength: 12,
+    maxLength: 64,
+  });
+
+  test("nothing is left by which the key could be known, and the rest is left", () => {
+    fc.assert(
+      fc.property(visible, fc.constantFrom(...echoes), fc.string(), fc.string(), (key, [, echo], before, after) => {
+        const clean = keepSecret(key).redact(`${before} ${echo(key)} ${after}`);
+        expectHidden(clean, key);
+        expect(clean.startsWith(before)).toBe(true);
+        expect(clean.endsWith(after)).toBe(true);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test("a text without the key stays as it is", () => {
+    const { redact } = keepSecret(apiKey);
+    fc.assert(fc.property(fc.string(), (text) => redact(text) === text));
+    expect(redact("sk-very, 3456789")).toBe("sk-very, 3456789");
+  });
+
+  test("a key shorter than eight characters is hidden whole", () => {
+    expect(keepSecret("key-1").redact("key-1, key-2, key%2D1")).toBe("[key], key-2, [key]");
   });
 });
 

@@ -1,0 +1,127 @@
+import { inspect } from "node:util";
+
+/** Keeps one secret out of everything that is shown. */
+export interface Secrecy {
+  /** Puts `[key]` where a text holds the secret, or a part of it. */
+  readonly redact: (text: string) => string;
+  /** Does the same for every text in plain data. */
+  readonly redactAll: <T>(data: T) => T;
+  /** Returns the cause itself if printing it shows no secret, else an error with its redacted message. */
+  readonly safeCause: (cause: unknown) => unknown;
+}
+
+/** From where to where in a text, the end excluded. */
+type Span = readonly [number, number];
+
+/** Services shorten a key to its beginning and end. Fewer characters than this tell keys apart, and help nobody to guess one. */
+const shortestPart = 8;
+
+/**
+ * Hides a secret in all the ways in which services repeat it: whole, or its first or last 8 characters; in Base64, also in
+ * the middle of something longer such as `user:key`; and any of these escaped for JSON, an address or HTML, up to three
+ * times over.
+ *
+ * @param leastPart Length of the shortest beginning or end that is hidden. `Infinity` hides the whole secret alone.
+ */
+export function keepSecret(secret: string | undefined, leastPart = shortestPart): Secrecy {
+  if (secret === undefined || secret === "") {
+    return { redact: (text) => text, redactAll: (data) => data, safeCause: (cause) => cause };
+  }
+  const encoded = inBase64(secret).filter(({ length }) => length >= shortestPart);
+  const spansIn = (text: string, depth = 0): Span[] => {
+    const base64 = text.replaceAll("-", "+").replaceAll("_", "/");
+    const spans = [...partsIn(text, secret, leastPart), ...encoded.flatMap((part) => partsIn(base64, part, leastPart))];
+    const read = depth < 3 ? unescaped(text) : undefined;
+    if (!read) return spans;
+    const { plain, starts } = read;
+    return [...spans, ...spansIn(plain, depth + 1).map(([from, to]): Span => [starts[from]!, starts[to]!])];
+  };
+  const redact = (text: string) => without(text, spansIn(text));
+  const redactAll = (data: unknown): unknown => {
+    if (typeof data === "string") return redact(data);
+    if (Array.isArray(data)) return data.map(redactAll);
+    if (typeof data !== "object" || data === null || Object.getPrototypeOf(data) !== Object.prototype) return data;
+    return Object.fromEntries(Object.entries(data).map(([name, value]) => [name, redactAll(value)]));
+  };
+  return {
+    redact,
+    redactAll: redactAll as Secrecy["redactAll"],
+    safeCause: (cause) => {
+      const shown = inspect(cause, { depth: 10, showHidden: true, maxStringLength: null, breakLength: Infinity });
+      if (spansIn(shown).length === 0) return cause;
+      return new Error(redact(cause instanceof Error ? cause.message : String(cause)));
+    },
+  };
+}
+
+/** Finds beginnings and ends of the secret, each as far as it goes. */
+function partsIn(text: string, secret: string, leastPart: number): Span[] {
+  const least = Math.min(leastPart, secret.length);
+  const found: Span[] = [];
+  const beginning = secret.slice(0, least);
+  for (let from = text.indexOf(beginning); from !== -1; from = text.indexOf(beginning, from + 1)) {
+    let length = least;
+    while (length < secret.length && text[from + length] === secret[length]) length++;
+    found.push([from, from + length]);
+  }
+  const ending = secret.slice(-least);
+  for (let at = text.indexOf(ending); at !== -1; at = text.indexOf(ending, at + 1)) {
+    const to = at + least;
+    let length = least;
+    while (length < secret.length && text[to - length - 1] === secret.at(-length - 1)) length++;
+    found.push([to - length, to]);
+  }
+  return found;
+}
+
+/**
+ * The letters of Base64 that the secret alone decides, for each place in a group of three bytes at which it may begin. Each
+ * letter holds six bits, so the first and the last one share their bits with what stands beside the secret.
+ */
+function inBase64(secret: string): string[] {
+  return [0, 1, 2].map((before) => {
+    const letters = Buffer.concat([Buffer.alloc(before), Buffer.from(secret)]).toString("base64");
+    return letters.slice(Math.ceil((before * 8) / 6), Math.floor(((before + secret.length) * 8) / 6));
+  });
+}
+
+const escapes =
+  /\\u00([0-9a-f]{2})|\\x([0-9a-f]{2})|%([0-9a-f]{2})|&#x([0-9a-f]{2});|&#(\d{2,3});|\\(["'\\/])|&(\w+);/gi;
+
+const namedCharacters: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
+
+/** The text with its escapes undone, and where in it each character started; `undefined` for a text without any. */
+function unescaped(text: string): { readonly plain: string; readonly starts: readonly number[] } | undefined {
+  let plain = "";
+  const starts: number[] = [];
+  let copied = 0;
+  const copyTo = (end: number) => {
+    plain += text.slice(copied, end);
+    for (; copied < end; copied++) starts.push(copied);
+  };
+  for (const { 0: escape, index, ...groups } of text.matchAll(escapes)) {
+    const hex = groups[1] ?? groups[2] ?? groups[3] ?? groups[4];
+    const code = hex === undefined ? groups[5] : `0x${hex}`;
+    const character =
+      code === undefined ? (groups[6] ?? namedCharacters[groups[7]!]) : String.fromCharCode(Number(code));
+    if (character === undefined) continue;
+    copyTo(index);
+    plain += character;
+    starts.push(index);
+    copied = index + escape.length;
+  }
+  if (copied === 0) return undefined;
+  copyTo(text.length);
+  return { plain, starts: [...starts, text.length] };
+}
+
+/** Puts `[key]` in the place of each span; spans that overlap are one. */
+function without(text: string, spans: readonly Span[]): string {
+  let clean = "";
+  let copied = 0;
+  for (const [from, to] of spans.toSorted(([a], [b]) => a - b)) {
+    if (from >= copied) clean += `${text.slice(copied, from)}[key]`;
+    copied = Math.max(copied, to);
+  }
+  return clean + text.slice(copied);
+}

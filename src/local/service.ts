@@ -4,7 +4,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { ModelInfo } from "../contract/catalogue.js";
 import { resolve } from "../core/options.js";
-import { mount } from "./application.js";
+import { mount, type Environment } from "./application.js";
 import { builtInEngines } from "./engines/built-in-engines.js";
 import { Connections } from "./http/connections.js";
 import { Faults } from "./faults/faults.js";
@@ -58,7 +58,7 @@ export async function startLocalService(options: LocalServiceOptions = {}): Prom
     baseUrl: () => url,
     database,
   });
-  const application = new Hono<{ Bindings: { incoming: import("node:http").IncomingMessage } }>();
+  const application = new Hono<Environment>();
   mount(application, {
     ...settings,
     apiKeys: [apiKey, ...settings.moreApiKeys],

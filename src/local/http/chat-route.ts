@@ -8,7 +8,7 @@ import { complete, type CompletionLimits } from "./chat-completion.js";
 import type { ChatPrompt, EngineMessage } from "../engines/engines.js";
 import { invalidFields, invalidRequest } from "../failure/request-failure.js";
 import { forwardRequest } from "./forward.js";
-import type { RouteContext, RouteReply } from "./route.js";
+import type { RouteContext, RouteReply } from "../route.js";
 
 /** Tokens that the frame of one message costs, beside its text. */
 const messageFrameTokens = 4;

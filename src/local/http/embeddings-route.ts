@@ -5,7 +5,7 @@ import { defaultTokens } from "../../text/tokens/tokens.js";
 import { pauses } from "../engines/pause.js";
 import { RequestFailure } from "../failure/request-failure.js";
 import { forwardRequest } from "./forward.js";
-import type { RouteContext, RouteReply } from "./route.js";
+import type { RouteContext, RouteReply } from "../route.js";
 
 /** Length of vectors where the catalogue names none. */
 const defaultDimension = 1024;

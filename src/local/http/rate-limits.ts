@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { RequestFailure } from "../failure/request-failure.js";
+import { RequestFailure, type FailureKind } from "../failure/request-failure.js";
 import type { ServiceClock } from "../service-clock.js";
 
 export const RateLimitOptions = z.strictObject({
@@ -19,12 +19,25 @@ export type RateLimitSettings = z.output<typeof RateLimitOptions>;
 /** The usage of one model by one key, in the minute that began with its first request. */
 interface Bucket {
   startedSeconds: number;
-  requests: number;
-  tokens: number;
+  used: { readonly requests: number; readonly tokens: number };
   active: number;
 }
 
+/** What is counted in each minute, and how its refusal is called. */
+const minuteLimits = [
+  { counted: "requests", option: "requestsPerMinute", kind: "requests-per-minute", called: "RPM" },
+  { counted: "tokens", option: "tokensPerMinute", kind: "tokens-per-minute", called: "TPM" },
+] as const;
+
 const minute = 60;
+const nothing = { requests: 0, tokens: 0 };
+
+/** An admitted request. */
+export interface Admission {
+  readonly headers: Readonly<Record<string, string>>;
+  /** Says that the request is over; to be called once. */
+  readonly release: () => void;
+}
 
 /** Counts apart for every key and model. */
 export class RateLimits {
@@ -42,85 +55,53 @@ export class RateLimits {
    * single request of more tokens than a minute allows is admitted when it is the only one: it could never be otherwise.
    */
   admit(key: string, model: string, tokens: number): Admission {
-    const { requestsPerMinute, tokensPerMinute, concurrency } = this.#settings;
+    const { concurrency, headers } = this.#settings;
     const bucket = this.#bucket(`${key}\n${model}`);
-    if (requestsPerMinute !== undefined && bucket.requests + 1 > requestsPerMinute) {
-      throw this.#refusal("requests-per-minute", "RPM", bucket);
-    }
-    if (tokensPerMinute !== undefined && bucket.tokens > 0 && bucket.tokens + tokens > tokensPerMinute) {
-      throw this.#refusal("tokens-per-minute", "TPM", bucket);
+    const asked = { requests: 1, tokens };
+    for (const { counted, option, kind, called } of minuteLimits) {
+      const used = bucket.used[counted];
+      if (used > 0 && used + asked[counted] > (this.#settings[option] ?? Number.POSITIVE_INFINITY)) {
+        throw this.#refusal(kind, called, this.#wallMsLeft(bucket));
+      }
     }
     if (concurrency !== undefined && bucket.active + 1 > concurrency) {
-      throw new RequestFailure("concurrency", limitMessage("concurrency"), this.#settings.retryAfter ? retryIn(1) : {});
+      throw this.#refusal("concurrency", "concurrency", 1000);
     }
-    bucket.requests++;
-    bucket.tokens += tokens;
+    bucket.used = { requests: bucket.used.requests + 1, tokens: bucket.used.tokens + tokens };
     bucket.active++;
-    let released = false;
-    return {
-      headers: this.#settings.headers ? this.#headers(bucket) : {},
-      release: () => {
-        if (!released) bucket.active--;
-        released = true;
-      },
-    };
+    return { headers: headers ? this.#headers(bucket) : {}, release: () => void bucket.active-- };
   }
 
   #bucket(name: string): Bucket {
     const now = this.#clock.nowSeconds();
-    const found = this.#buckets.get(name);
-    if (found === undefined) {
-      const bucket = { startedSeconds: now, requests: 0, tokens: 0, active: 0 };
-      this.#buckets.set(name, bucket);
-      return bucket;
-    }
-    if (now - found.startedSeconds >= minute) {
-      found.startedSeconds = now;
-      found.requests = 0;
-      found.tokens = 0;
-    }
-    return found;
+    const bucket = this.#buckets.get(name) ?? { startedSeconds: now, used: nothing, active: 0 };
+    if (now - bucket.startedSeconds >= minute) Object.assign(bucket, { startedSeconds: now, used: nothing });
+    this.#buckets.set(name, bucket);
+    return bucket;
   }
 
-  #refusal(kind: "requests-per-minute" | "tokens-per-minute", limit: string, bucket: Bucket): RequestFailure {
-    const details = this.#settings.retryAfter ? retryIn(this.#wallSecondsLeft(bucket)) : {};
-    return new RequestFailure(kind, limitMessage(limit), details);
+  #wallMsLeft({ startedSeconds }: Bucket): number {
+    return this.#clock.wallMs(startedSeconds + minute - this.#clock.nowSeconds());
   }
 
-  #wallSecondsLeft({ startedSeconds }: Bucket): number {
-    return this.#clock.wallMs(startedSeconds + minute - this.#clock.nowSeconds()) / 1000;
+  #refusal(kind: FailureKind, called: string, retryMs: number): RequestFailure {
+    const seconds = Math.max(1, Math.ceil(retryMs / 1000));
+    return new RequestFailure(kind, `Request was rejected due to rate limiting. Details: ${called} limit reached.`, {
+      headers: this.#settings.retryAfter ? { "retry-after": String(seconds) } : {},
+    });
   }
 
   #headers(bucket: Bucket): Readonly<Record<string, string>> {
-    const { requestsPerMinute, tokensPerMinute } = this.#settings;
-    const left = (limit: number, used: number) => String(Math.max(0, limit - used));
-    const reset = `${Math.ceil(this.#wallSecondsLeft(bucket) * 1000)}ms`;
-    return {
-      ...(requestsPerMinute !== undefined && {
-        "x-ratelimit-limit-requests": String(requestsPerMinute),
-        "x-ratelimit-remaining-requests": left(requestsPerMinute, bucket.requests),
-        "x-ratelimit-reset-requests": reset,
-      }),
-      ...(tokensPerMinute !== undefined && {
-        "x-ratelimit-limit-tokens": String(tokensPerMinute),
-        "x-ratelimit-remaining-tokens": left(tokensPerMinute, bucket.tokens),
-        "x-ratelimit-reset-tokens": reset,
-      }),
-    };
+    const reset = `${Math.ceil(this.#wallMsLeft(bucket))}ms`;
+    const written = minuteLimits.flatMap(({ counted, option }) => {
+      const limit = this.#settings[option];
+      if (limit === undefined) return [];
+      return [
+        [`x-ratelimit-limit-${counted}`, String(limit)],
+        [`x-ratelimit-remaining-${counted}`, String(Math.max(0, limit - bucket.used[counted]))],
+        [`x-ratelimit-reset-${counted}`, reset],
+      ];
+    });
+    return Object.fromEntries(written) as Record<string, string>;
   }
-}
-
-/** An admitted request. */
-export interface Admission {
-  readonly headers: Readonly<Record<string, string>>;
-  /** Says that the request is over; calling it again does nothing more. */
-  readonly release: () => void;
-}
-
-function limitMessage(limit: string): string {
-  return `Request was rejected due to rate limiting. Details: ${limit} limit reached.`;
-}
-
-function retryIn(seconds: number): { readonly headers: Readonly<Record<string, string>> } {
-  return { headers: { "retry-after": String(Math.max(1, Math.ceil(seconds))) } };
 }

@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from "node:crypto";
+import { isRecord } from "../../core/json.js";
 import { invalidRequest, RequestFailure } from "../failure/request-failure.js";
 
 /** The key of who sends `Authorization: Bearer <key>` with one of the keys; refuses all others with 401. */
@@ -33,9 +34,8 @@ export function queryFields(query: Readonly<Record<string, readonly string[]>>):
 }
 
 function fieldValue(name: string, values: readonly string[]): unknown {
-  if (lists.has(name)) return values;
-  const [value = "", ...more] = values;
-  if (more.length > 0) return values;
+  if (lists.has(name) || values.length > 1) return values;
+  const [value = ""] = values;
   return numbers.has(name) && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value;
 }
 
@@ -56,21 +56,17 @@ export async function readJsonObject(
   } catch (error) {
     throw invalidRequest(`The request body is not valid JSON: ${error instanceof Error ? error.message : ""}`);
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw invalidRequest("The request body must be a JSON object");
-  }
-  return value as Readonly<Record<string, unknown>>;
+  if (!isRecord(value)) throw invalidRequest("The request body must be a JSON object");
+  return value;
 }
 
 async function readText(request: Request, maxBytes: number): Promise<string> {
   const parts: Uint8Array[] = [];
   let size = 0;
-  if (request.body !== null) {
-    for await (const part of request.body as AsyncIterable<Uint8Array>) {
-      size += part.byteLength;
-      if (size > maxBytes) throw bodyTooLarge(maxBytes);
-      parts.push(part);
-    }
+  for await (const part of (request.body ?? []) as AsyncIterable<Uint8Array>) {
+    size += part.byteLength;
+    if (size > maxBytes) throw bodyTooLarge(maxBytes);
+    parts.push(part);
   }
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(parts));

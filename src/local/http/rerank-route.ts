@@ -5,7 +5,7 @@ import { RequestFailure } from "../failure/request-failure.js";
 import type { FaultSettings } from "../faults/faults.js";
 import { forwardRequest } from "./forward.js";
 import { pauses } from "../engines/pause.js";
-import type { RouteContext, RouteReply } from "./route.js";
+import type { RouteContext, RouteReply } from "../route.js";
 
 /** Values of the fields that a request leaves out. */
 const defaults = { maxChunksPerDocument: 1024, overlapTokens: 80 };

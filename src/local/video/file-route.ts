@@ -1,5 +1,5 @@
 import { RequestFailure } from "../failure/request-failure.js";
-import type { ServiceParts } from "../service-parts.js";
+import type { ServiceParts } from "../route.js";
 import { lastFrameFile, videoFile } from "./file/task-files.js";
 import { taskFiles, linksWork } from "./video-task.js";
 

@@ -3,7 +3,7 @@ import { mediaViolations, totalDurationViolations } from "../../contract/media.j
 import type { Violation } from "../../contract/operation.js";
 import type { VideoTaskListRequest, videoTask } from "../../contract/video-tasks.js";
 import { invalidFields, RequestFailure } from "../failure/request-failure.js";
-import type { RouteContext, RouteReply } from "../http/route.js";
+import type { RouteContext, RouteReply } from "../route.js";
 import { callbackViolation } from "./callbacks.js";
 import { dataFacts } from "./media-facts.js";
 import { planVideo, type CheckedVideoRequest } from "./video-plan.js";

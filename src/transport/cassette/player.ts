@@ -1,5 +1,5 @@
 import { DecoratorHandler, Dispatcher } from "undici";
-import { isRecord } from "../failures/error-body.js";
+import { isRecord } from "../../core/json.js";
 import { FailedAttempt } from "../failures/failure.js";
 import { type RecordedExchange, decodeChunk, recordedRequest } from "./cassette-file.js";
 

@@ -1,3 +1,5 @@
+import { isRecord } from "../../core/json.js";
+
 /** The content of an error body of any known shape. */
 export interface ErrorBody {
   readonly message: string;
@@ -60,8 +62,4 @@ function plainText(text: string): string {
 function short(text: string): string {
   const oneLine = text.replace(/\s+/g, " ").trim();
   return oneLine.length > maxMessageCharacters ? `${oneLine.slice(0, maxMessageCharacters)}…` : oneLine;
-}
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

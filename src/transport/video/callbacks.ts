@@ -2,6 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { z } from "zod";
 import { asError } from "../../core/errors.js";
+import { parsedJson } from "../../core/json.js";
 import { resolve } from "../../core/options.js";
 import type { CallOptions } from "../../core/ports.js";
 import { type VideoTask, parseVideoTask } from "./task.js";
@@ -54,7 +55,7 @@ export function videoCallbacks(options: VideoCallbackOptions): VideoCallbacks {
     if (settings.token !== undefined && !sameText(url.searchParams.get("token") ?? "", settings.token)) return 401;
     const text = await body();
     if (text === undefined) return 413;
-    const task = parseVideoTask(jsonIn(text));
+    const task = parseVideoTask(parsedJson(text));
     if (!task) return 400;
     return inbox.put(task.id) ? 204 : 503;
   };
@@ -143,14 +144,6 @@ export function isNews(task: VideoTask, told: VideoTask | undefined): boolean {
 function sameText(given: string, wanted: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(wanted)];
   return a.length === b.length && timingSafeEqual(a, b);
-}
-
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Reads the body as text; `undefined` when it is too long. */

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { ChatChunk, type ChatReply, type ChatUsage } from "../../../contract/chat.js";
-import { errorIn, isRecord } from "../../failures/error-body.js";
+import { isRecord } from "../../../core/json.js";
+import { errorIn } from "../../failures/error-body.js";
 import { FailedAttempt, type Failure, badReply } from "../../failures/failure.js";
 import { type ResponseHeaders, requestIdOf } from "../../failures/response-headers.js";
 import { serviceFailure } from "../../failures/service-failure.js";

@@ -1,3 +1,6 @@
+import { z } from "zod";
+import { isRecord, parsedJson } from "../../../../core/json.js";
+
 /** A JSON Schema as tools and structured answers bring it: read as far as values are filled in. */
 export type Schema = Readonly<Record<string, unknown>>;
 
@@ -5,14 +8,8 @@ const schemaLine = /"answer" fits this JSON Schema: (\{.*\})\s*$/m;
 
 /** The schema that the instructions ask an answer to fit; `undefined` when they name none. */
 export function answerSchema(instructions: string): Schema | undefined {
-  const written = schemaLine.exec(instructions)?.[1];
-  if (written === undefined) return undefined;
-  try {
-    const schema: unknown = JSON.parse(written);
-    return isRecord(schema) ? schema : undefined;
-  } catch {
-    return undefined;
-  }
+  const schema = parsedJson(schemaLine.exec(instructions)?.[1] ?? "");
+  return isRecord(schema) ? schema : undefined;
 }
 
 /** References to references further than this are not followed. */
@@ -37,43 +34,22 @@ export function typeOf(schema: Schema): unknown {
   return type ?? (isRecord(schema["properties"]) ? "object" : "string");
 }
 
-export function allowedNumber(value: number, schema: Schema, type: unknown): boolean {
-  const bound = (keyword: string, otherwise: number) => numeric(schema[keyword]) ?? otherwise;
-  const step = bound("multipleOf", 0);
-  return (
-    (type !== "integer" || Number.isInteger(value)) &&
-    value >= bound("minimum", -Infinity) &&
-    value <= bound("maximum", Infinity) &&
-    value > bound("exclusiveMinimum", -Infinity) &&
-    value < bound("exclusiveMaximum", Infinity) &&
-    (step === 0 || Number.isInteger(value / step))
-  );
-}
+/** Longest text that a caller's own regular expression is run on, and the longest such expression: they may take for ever. */
+const maxMatchedLength = 64;
+const repeatsRepetition = /[+*}][^|]*\)[+*{]/;
 
-export function allowedText(value: string, schema: Schema): boolean {
-  const length = Array.from(value).length;
-  if (length < (numeric(schema["minLength"]) ?? 1) || length > (numeric(schema["maxLength"]) ?? 2000)) return false;
-  if (schema["format"] === "date" && !/^\d{4}-\d{2}-\d{2}$/.test(value)) return false;
-  // A pattern is the caller's regular expression: running it on a long text could take for ever.
-  if (typeof schema["pattern"] !== "string") return true;
-  return length <= 64 && schema["pattern"].length <= 64 && matches(schema["pattern"], value);
-}
-
-function matches(pattern: string, value: string): boolean {
-  if (/[+*}][^|]*\)[+*{]/.test(pattern)) return false;
+/** Returns the check of a number or text against its schema. What cannot be checked is refused. */
+export function validator(schema: Schema): (value: unknown) => boolean {
+  const { pattern, ...rest } = schema;
+  const matches = typeof pattern === "string" && schema["format"] === undefined;
+  if (matches && (pattern.length > maxMatchedLength || repeatsRepetition.test(pattern))) return () => false;
+  const bounds = { minLength: 1, maxLength: matches ? maxMatchedLength : 2000, ...rest };
   try {
-    return new RegExp(pattern, "u").test(value);
+    const checked = z.fromJSONSchema(matches ? { ...bounds, pattern } : bounds);
+    return (value) => checked.safeParse(value).success;
   } catch {
-    return false;
+    return () => false;
   }
-}
-
-export function numeric(value: unknown): number | undefined {
-  return typeof value === "number" ? value : undefined;
-}
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 export function textOf(value: unknown): string {

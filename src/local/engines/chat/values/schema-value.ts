@@ -1,7 +1,8 @@
+import { isRecord } from "../../../../core/json.js";
 import { terms } from "../../../../text/words/terms.js";
 import { plainText } from "../plain-text.js";
 import { minSimilarity, termSimilarity, plainForm } from "../question/word-forms.js";
-import { allowedNumber, allowedText, isRecord, numeric, resolved, textOf, typeOf, type Schema } from "./json-schema.js";
+import { resolved, textOf, typeOf, validator, type Schema } from "./json-schema.js";
 import { enumeration, mentionOf, writtenDates, writtenNumbers, type Written } from "./written-values.js";
 
 /** Values nested deeper than this are left out. */
@@ -124,8 +125,9 @@ function isAsked(schema: Schema, { question, name, texts }: Extraction): boolean
 function arrayOf(schema: Schema, extraction: Extraction): unknown {
   const given = isRecord(schema["items"]) ? schema["items"] : {};
   const items = resolved(given, extraction.root) ?? given;
-  const values = distinct(itemsOf(items, extraction)).slice(0, numeric(schema["maxItems"]) ?? Infinity);
-  return values.length >= Math.max(1, numeric(schema["minItems"]) ?? 0) ? values : undefined;
+  const { minItems = 1, maxItems = Number.POSITIVE_INFINITY } = schema;
+  const values = distinct(itemsOf(items, extraction)).slice(0, Number(maxItems));
+  return values.length >= Math.max(1, Number(minItems)) ? values : undefined;
 }
 
 function itemsOf(items: Schema, extraction: Extraction): readonly unknown[] {
@@ -136,7 +138,7 @@ function itemsOf(items: Schema, extraction: Extraction): readonly unknown[] {
   if (type === "string" && items["format"] === "date") return datesOf(texts).map(({ value }) => value);
   if (type === "string" && question === undefined) {
     const listed = texts.map(enumeration).find((parts) => parts.length > 1) ?? texts;
-    return listed.filter((part) => allowedText(part, items));
+    return listed.filter(validator(items));
   }
   const each = texts.map((text) => valueOf(items, { ...deeper(extraction), texts: [text] }));
   return each.filter((value) => value !== undefined);
@@ -156,7 +158,8 @@ function candidates<Value>(
 }
 
 function numbersOf(schema: Schema, texts: readonly string[]): readonly Candidate<number>[] {
-  return candidates(texts, writtenNumbers).filter(({ value }) => allowedNumber(value, schema, typeOf(schema)));
+  const isAllowed = validator(schema);
+  return candidates(texts, writtenNumbers).filter(({ value }) => isAllowed(value));
 }
 
 function datesOf(texts: readonly string[]): readonly Candidate<string>[] {
@@ -205,9 +208,11 @@ function truthOf({ texts, question, name, described, wanted }: Extraction): bool
   return best === undefined || wordsHeld(best, about) === 0 ? undefined : !denies.test(best);
 }
 
+const email = /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/;
+const uri = /https?:\/\/[^\s"'<>()]*[\w/]/;
 const formats: Readonly<Record<string, RegExp>> = {
-  email: /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/,
-  uri: /https?:\/\/[^\s"'<>()]*[\w/]/,
+  email,
+  uri,
   uuid: /\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b/i,
   ipv4: /\b\d{1,3}(?:\.\d{1,3}){3}\b/,
 };
@@ -226,13 +231,13 @@ function textFor(schema: Schema, extraction: Extraction): string | undefined {
     described === ""
       ? [texts.join(" "), ...texts]
       : texts.toSorted((a, b) => wordsHeld(b, about) - wordsHeld(a, about));
-  return ordered.find((text) => allowedText(text, schema));
+  return ordered.find(validator(schema));
 }
 
 /** Where a question holds a text argument, by the name of the argument; the first that fits. */
 const finders: readonly { readonly named: RegExp; readonly finds: RegExp }[] = [
-  { named: /e-?mail/i, finds: /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/ },
-  { named: /\bur[il]\b|link|website/i, finds: /https?:\/\/[^\s"'<>]+/ },
+  { named: /e-?mail/i, finds: email },
+  { named: /\bur[il]\b|link|website/i, finds: uri },
   { named: /date|day/i, finds: /\d{4}-\d{2}-\d{2}|\btoday\b|\btomorrow\b|\byesterday\b|今天|明天|昨天/i },
   { named: /expression|formula|equation/i, finds: /[\d(][\d\s.+\-*/^()%]*[+\-*/^%][\d\s.+\-*/^()%]*[\d)]/ },
   { named: /\bid\b|identifier|number|code|sku/i, finds: /\b(?=[\w-]*\d)[\w-]{2,}\b/ },
@@ -257,7 +262,8 @@ function argumentText(name: string, schema: Schema, question: string): string | 
     ...findBy(`${name.replace(/_/g, " ")} ${textOf(schema["description"])}`),
     question.trim(),
   ];
-  return found.find((value) => value !== undefined && allowedText(value, schema));
+  const isAllowed = validator(schema);
+  return found.find((value) => value !== undefined && isAllowed(value));
 }
 
 function wordsHeld(text: string, words: readonly string[]): number {

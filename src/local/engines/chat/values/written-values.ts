@@ -1,3 +1,5 @@
+import { z } from "zod";
+
 /** A value and where a text has it, in UTF-16 units. */
 export interface Written<Value> {
   readonly value: Value;
@@ -38,40 +40,31 @@ export function writtenNumbers(text: string): readonly Written<number>[] {
   });
 }
 
-const months = "january february march april may june july august september october november december".split(" ");
-const month = `(${months.map((name) => `${name.slice(0, 3)}(?:${name.slice(3)})?`).join("|")})\\.?`;
-const dates: readonly { readonly form: RegExp; readonly read: (parts: readonly string[]) => readonly string[] }[] = [
-  { form: /(?<!\d)(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)/g, read: ([, y = "", m = "", d = ""]) => [y, m, d] },
-  { form: /(\d{4})\s*年\s*(\d{1,2})\s*月\s*(\d{1,2})\s*日/g, read: ([, y = "", m = "", d = ""]) => [y, m, d] },
-  {
-    form: new RegExp(`\\b${month} (\\d{1,2})(?:st|nd|rd|th)?,? (\\d{4})\\b`, "gi"),
-    read: ([, m = "", d = "", y = ""]) => [y, monthNumber(m), d],
-  },
-  {
-    form: new RegExp(`\\b(\\d{1,2})(?:st|nd|rd|th)? (?:of )?${month},? (\\d{4})\\b`, "gi"),
-    read: ([, d = "", m = "", y = ""]) => [y, monthNumber(m), d],
-  },
+const monthNames = "january february march april may june july august september october november december".split(" ");
+const month = monthNames.map((name) => `${name.slice(0, 3)}(?:${name.slice(3)})?`).join("|");
+const day = "(?<day>\\d{1,2})(?:st|nd|rd|th)?";
+const dates = [
+  /(?<!\d)(?<year>\d{4})-(?<month>\d{1,2})-(?<day>\d{1,2})(?!\d)/g,
+  /(?<year>\d{4})\s*年\s*(?<month>\d{1,2})\s*月\s*(?<day>\d{1,2})\s*日/g,
+  new RegExp(`\\b(?<month>${month})\\.? ${day},? (?<year>\\d{4})\\b`, "gi"),
+  new RegExp(`\\b${day} (?:of )?(?<month>${month})\\.?,? (?<year>\\d{4})\\b`, "gi"),
 ];
 
 /** Days of a text, as `2026-03-01`; what is no day of the calendar is none. */
 export function writtenDates(text: string): readonly Written<string>[] {
   return dates
-    .flatMap(({ form, read }) =>
-      [...text.matchAll(form)].map((match) => {
-        const [y = "", m = "", d = ""] = read([...match]);
-        const value = `${y.padStart(4, "0")}-${m.padStart(2, "0")}-${d.padStart(2, "0")}`;
-        return { value, start: match.index, end: match.index + match[0].length };
-      }),
-    )
-    .filter(({ value }) => {
-      const day = new Date(`${value}T00:00:00Z`);
-      return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(value);
+    .flatMap((form) => [...text.matchAll(form)])
+    .map(({ 0: whole, index, groups: { year = "", month: written = "", day: date = "" } = {} }) => {
+      const named = monthNames.findIndex((name) => name.startsWith(written.slice(0, 3).toLowerCase()));
+      const monthNumber = /\d/.test(written) ? written : String(named + 1);
+      return {
+        value: [year, monthNumber.padStart(2, "0"), date.padStart(2, "0")].join("-"),
+        start: index,
+        end: index + whole.length,
+      };
     })
+    .filter(({ value }) => z.iso.date().safeParse(value).success)
     .toSorted((a, b) => a.start - b.start);
-}
-
-function monthNumber(written: string): string {
-  return String(1 + months.findIndex((name) => name.startsWith(written.slice(0, 3).toLowerCase())));
 }
 
 /** Where a text names an allowed value; `undefined` when it does not. */

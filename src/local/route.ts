@@ -1,0 +1,98 @@
+import type { z } from "zod";
+import type { ModelInfo, ModelType } from "../contract/catalogue.js";
+import { unsupportedModelMessage } from "../contract/failures.js";
+import { violations, type Operation } from "../contract/operation.js";
+import type { OperationName } from "../contract/operations.js";
+import type { Engines } from "./engines/engines.js";
+import type { FailureShape } from "./failure/failure-shapes.js";
+import { invalidFields, invalidRequest, RequestFailure } from "./failure/request-failure.js";
+import type { Faults } from "./faults/faults.js";
+import type { ServiceClock } from "./service-clock.js";
+import type { VideoTasks } from "./video/video-tasks.js";
+import type { Forwarding } from "./http/forward.js";
+
+/** The parts that all requests of one service share. */
+export interface ServiceParts {
+  readonly models: readonly ModelInfo[];
+  readonly engines: Engines;
+  readonly maxBatchTexts: number;
+  readonly maxChoices: number;
+  /** Pause before each streamed event, in milliseconds. */
+  readonly eventDelayMs: number;
+  readonly forward: Forwarding;
+  readonly faults: Faults;
+  readonly clock: ServiceClock;
+  readonly tasks: VideoTasks;
+}
+
+/** Everything that carries out an operation, beside the request. */
+export interface RouteContext extends ServiceParts {
+  /** The model that the request names; one without an id for operations that name none. */
+  readonly model: ModelInfo;
+  /** Aborts when the socket closes. */
+  readonly signal: AbortSignal;
+  /** Counts the request and its tokens against the limits of its key and model, or throws a 429. */
+  readonly admit: (model: string, tokens: number) => void;
+}
+
+/** The reply of a route: one JSON value, events that are sent as they come, or another service's answer as it stands. */
+export type RouteReply =
+  | { readonly json: unknown }
+  | { readonly events: AsyncIterable<unknown> }
+  | { readonly response: Response };
+
+/** Fields of a request: of its body, of its query and of its path. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** A row of the route table: what is asked where, how it is refused, and what carries it out. */
+export interface Route {
+  /** The name under which faults are set for it. */
+  readonly name: OperationName;
+  readonly method: string;
+  /** With `{name}` in the place of a parameter. */
+  readonly path: string;
+  readonly errorShape: FailureShape;
+  readonly serve: (fields: Fields, context: Omit<RouteContext, "model">) => Promise<RouteReply>;
+}
+
+export interface RouteSettings<Request extends z.ZodType> {
+  /** Types of model that a request may name; left out when it names none. */
+  readonly models?: readonly ModelType[];
+  readonly errorShape: FailureShape;
+  /** Loads what carries the operation out; called when it is first needed. */
+  readonly load: () => Promise<(request: z.output<Request>, context: RouteContext) => RouteReply | Promise<RouteReply>>;
+}
+
+/**
+ * Makes a row of an operation. Checks come in the order in which the service makes them: the model, then the fields, then
+ * what carries it out knows.
+ */
+export function route<Request extends z.ZodType>(
+  operation: Operation<Request> & { readonly name: OperationName },
+  { models: types, errorShape, load }: RouteSettings<Request>,
+): Route {
+  const { name, method, path } = operation;
+  return {
+    name,
+    method,
+    path,
+    errorShape,
+    serve: async (fields, context) => {
+      const model = types === undefined ? noModel : namedModel(fields["model"], types, context.models);
+      const found = violations(operation, fields, model);
+      if (found.length > 0) throw invalidFields(found);
+      const carryOut = await load();
+      return carryOut(operation.request.parse(fields), { ...context, model });
+    },
+  };
+}
+
+const noModel: ModelInfo = { id: "", type: "llm" };
+
+function namedModel(id: unknown, types: readonly ModelType[], models: readonly ModelInfo[]): ModelInfo {
+  if (id === undefined) throw invalidRequest("model: is required", "model");
+  if (typeof id !== "string" || id === "") throw invalidRequest("model: must be a non-empty string", "model");
+  const found = models.find((one) => one.id === id && types.includes(one.type));
+  if (found === undefined) throw new RequestFailure("unsupported-model", unsupportedModelMessage, { field: "model" });
+  return found;
+}

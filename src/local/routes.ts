@@ -1,0 +1,41 @@
+import { operations } from "../contract/operations.js";
+import { route, type Route, type RouteContext, type RouteReply } from "./route.js";
+
+const video = { errorShape: "nested" } as const;
+const videoRoutes = () => import("./video/task-routes.js");
+const videoTask = { ...video, load: async () => (await videoRoutes()).serveVideoTask };
+
+/** Every operation of the contract, with what carries it out here. */
+export const routes: readonly Route[] = [
+  route(operations.embeddings, {
+    models: ["embedding"],
+    errorShape: "flat",
+    load: async () => (await import("./http/embeddings-route.js")).serveEmbeddings,
+  }),
+  route(operations.rerank, {
+    models: ["rerank"],
+    errorShape: "flat",
+    load: async () => (await import("./http/rerank-route.js")).serveRerank,
+  }),
+  route(operations.chat, {
+    models: ["llm", "vlm"],
+    errorShape: "flat",
+    load: async () => (await import("./http/chat-route.js")).serveChat,
+  }),
+  route(operations.createVideoTask, {
+    ...video,
+    models: ["video"],
+    load: async () => (await videoRoutes()).serveCreateVideoTask,
+  }),
+  route(operations.videoTask, videoTask),
+  // The contract says that all operations are POST, and leaves the query's method open: both are answered.
+  route({ ...operations.videoTask, method: "POST" }, videoTask),
+  route(operations.listVideoTasks, { ...video, load: async () => (await videoRoutes()).serveVideoTaskList }),
+  route(operations.cancelVideoTask, { ...video, load: async () => (await videoRoutes()).serveCancelVideoTask }),
+  route(operations.listModels, { errorShape: "flat", load: () => Promise.resolve(serveModelList) }),
+];
+
+function serveModelList(_: object, { models }: RouteContext): RouteReply {
+  const data = models.map(({ id, type, family }) => ({ id, object: "model", type, ...(family && { family }) }));
+  return { json: { object: "list", data } };
+}

@@ -86,6 +86,7 @@ const oneImporter = [
   "@huggingface/tokenizers",
   "unpdf",
   "mammoth",
+  "numfmt",
   "csv-parse",
   "fflate",
   "robots-parser",

@@ -101,7 +101,7 @@ describe("OpenDocument text", () => {
   });
 
   test("one that is encrypted, of another kind, or empty, is an error that says so", async () => {
-    const manifest = `<manifest:manifest><manifest:file-entry><manifest:encryption-data/></manifest:file-entry></manifest:manifest>`;
+    const manifest = `<manifest:manifest><manifest:file-entry manifest:full-path="content.xml"><manifest:encryption-data/></manifest:file-entry></manifest:manifest>`;
     const locked = { "META-INF/manifest.xml": manifest, "content.xml": "\u0001" };
     await expect(load(loadOdt, locked)).rejects.toMatchObject({
       code: "unreadable",
@@ -124,23 +124,42 @@ describe("OpenDocument sheets", () => {
   const row = (cells: string, more = "") => `<table:table-row ${more}>${cells}</table:table-row>`;
   const cell = (shown: string, more = "") => `<table:table-cell ${more}><text:p>${shown}</text:p></table:table-cell>`;
 
-  test("values are as they are stored, under the sheet's name", async () => {
+  test("values are as the sheet shows them, under its name", async () => {
     const { text: found } = await sheets(
       row(cell("What") + cell("Value")),
-      row(cell("date") + cell("21.11.26", `office:value-type="date" office:date-value="2026-11-21"`)),
-      row(cell("time") + cell("2:05", `office:value-type="time" office:time-value="PT26H05M00S"`)),
-      row(cell("number") + cell("1.234,50", `office:value-type="float" office:value="1234.5"`)),
-      row(cell("share") + cell("25 %", `office:value-type="percentage" office:value="0.25"`)),
-      row(cell("truth") + cell("wahr", `office:value-type="boolean" office:boolean-value="true"`)),
+      row(cell("date") + cell("21.11.26", `office:value-type="date" office:date-value="2026-11-21T00:00:00"`)),
+      row(cell("time") + cell("00:00", `office:value-type="date" office:date-value="1899-12-30T00:00:00"`)),
+      row(
+        cell("money") + cell("1.234,50 €", `office:value-type="currency" office:currency="EUR" office:value="1234.5"`),
+      ),
+      row(cell("share") + cell("25,5 %", `office:value-type="percentage" office:value="0.255"`)),
       row(cell("text") + cell(`a|b<office:annotation><text:p>remark</text:p></office:annotation><text:line-break/>c`)),
     );
     expect(found).toBe(
-      "# Sales\n\n| What | Value |\n| --- | --- |\n| date | 2026-11-21 |\n| time | 26:05:00 |\n| number | 1234.5 |\n" +
-        "| share | 0.25 |\n| truth | TRUE |\n| text | a\\|b c |",
+      "# Sales\n\n| What | Value |\n| --- | --- |\n| date | 21.11.26 |\n| time | 00:00 |\n| money | 1.234,50 € |\n" +
+        "| share | 25,5 % |\n| text | a\\|b c |",
     );
   });
 
-  test("the empty rest of a sheet is dropped, repeated rows are rows, and more than a million are refused", async () => {
+  test("values that a program stored without their words are written plainly", async () => {
+    const stored = (type: string, more: string) => row(`<table:table-cell office:value-type="${type}" ${more}/>`);
+    const { text: found } = await sheets(
+      row(cell("Value")),
+      stored("date", `office:date-value="2026-11-21T00:00:00"`),
+      stored("date", `office:date-value="2026-11-21T09:30:00"`),
+      stored("time", `office:time-value="PT26H05M00S"`),
+      stored("float", `office:value="1234.5"`),
+      stored("percentage", `office:value="0.255"`),
+      stored("currency", `office:value="12" office:currency="EUR"`),
+      stored("boolean", `office:boolean-value="true"`),
+      stored("string", `office:string-value="said"`),
+    );
+    expect(found.split("\n").slice(4).join(" ")).toBe(
+      "| 2026-11-21 | | 2026-11-21 09:30:00 | | 26:05:00 | | 1234.5 | | 25.5% | | 12 EUR | | TRUE | | said |",
+    );
+  });
+
+  test("the empty rest of a sheet is dropped, and of a column filled to the bottom a thousand rows are kept", async () => {
     const filler = `table:number-columns-repeated="16384"`;
     const { text: found } = await sheets(
       row(cell("A", `table:number-columns-repeated="2"`) + `<table:table-cell ${filler}/>`),
@@ -148,9 +167,73 @@ describe("OpenDocument sheets", () => {
       row(`<table:table-cell ${filler}/>`, `table:number-rows-repeated="1048000"`),
     );
     expect(found).toBe("# Sales\n\n| A | A |\n| --- | --- |\n| 1 |  |\n| 1 |  |\n| 1 |  |");
-    await expect(sheets(row(cell("x"), `table:number-rows-repeated="1000001"`))).rejects.toMatchObject({
-      code: "too-large",
+    const { text: filled, warnings } = await sheets(row(cell("x"), `table:number-rows-repeated="1048576"`));
+    expect(filled.split("\n")).toHaveLength(1003);
+    expect(warnings).toEqual(['sheet "Sales" has 1048576 equal rows in a block, of which 1000 are kept']);
+  });
+
+  test("that are hidden, or copies from another file, are left out", async () => {
+    const table = (name: string, more = "", inside = "") =>
+      `<table:table table:name="${name}" ${more}>${inside}${row(cell(`in ${name}`))}</table:table>`;
+    const style = (name: string, display: boolean) =>
+      `<style:style style:name="${name}"><style:table-properties table:display="${display}"/></style:style>`;
+    const body =
+      table("A", `table:style-name="ta1"`) +
+      table("B", `table:style-name="ta2"`) +
+      table("C", "", "<table:table-source/>");
+    const { text: found, warnings } = await load(loadOds, {
+      "content.xml": content("spreadsheet", body, style("ta1", true) + style("ta2", false)),
     });
+    expect(found).toBe("# A\n\n| in A |\n| --- |");
+    expect(warnings).toEqual(['1 of its 2 sheets are hidden and left out ("B"): show them to have them read']);
+  });
+});
+
+describe("an OpenDocument file of an unusual but valid shape", () => {
+  const oasis = "urn:oasis:names:tc:opendocument:xmlns";
+  const plain = content(
+    "spreadsheet",
+    `<table:table table:name="S"><table:table-row><table:table-cell><text:p>Cell</text:p></table:table-cell></table:table-row></table:table>`,
+  );
+  const expected = "# S\n\n| Cell |\n| --- |";
+  const readOf = async (parts: Readonly<Record<string, string | Uint8Array>>) => {
+    const bytes = zipSync(
+      Object.fromEntries(
+        Object.entries(parts).map(([path, part]) => [path, typeof part === "string" ? strToU8(part) : part]),
+      ),
+    );
+    return (await loadOds({ path: "/x", uri: "file:///x", bytes }, signal)).text;
+  };
+
+  test("is read where names have no prefix, but a default namespace", async () => {
+    const unprefixed = `<document-content xmlns="${oasis}:office:1.0"><body><spreadsheet>
+      <table xmlns="${oasis}:table:1.0" xmlns:t="${oasis}:table:1.0" t:name="S"><table-row><table-cell>
+      <p xmlns="${oasis}:text:1.0">Cell</p></table-cell></table-row></table></spreadsheet></body></document-content>`;
+    expect(await readOf({ "content.xml": unprefixed })).toBe(expected);
+  });
+
+  test("is read where only its macros are encrypted, and refused where it is encrypted as a whole", async () => {
+    const manifest = (path: string) =>
+      `<m:manifest xmlns:m="${oasis}:manifest:1.0"><m:file-entry m:full-path="${path}"><m:encryption-data/></m:file-entry></m:manifest>`;
+    expect(await readOf({ "content.xml": plain, "META-INF/manifest.xml": manifest("Basic/Standard/A.xml") })).toBe(
+      expected,
+    );
+    await expect(readOf({ "META-INF/manifest.xml": manifest("encrypted-package") })).rejects.toThrow("is encrypted");
+  });
+
+  test("is read in UTF-16", async () => {
+    const utf16 = Buffer.from(`\ufeff<?xml version="1.0" encoding="UTF-16"?>${plain}`, "utf16le");
+    expect(await readOf({ "content.xml": utf16 })).toBe(expected);
+    expect(await readOf({ "content.xml": Buffer.from(utf16).swap16() })).toBe(expected);
+  });
+
+  test("is read where all parts are in one, without a package", async () => {
+    const meta = "<office:meta><dc:title>Flat</dc:title></office:meta>";
+    const flat = `<?xml version="1.0"?>${plain.replace("<office:automatic-styles>", `${meta}$&`)}`;
+    const file = { path: "/x", uri: "file:///x", bytes: Buffer.from(flat) };
+    expect(await loadOds(file, signal)).toMatchObject({ text: expected, title: "Flat" });
+    const long = Buffer.from(flat.replace("Cell", "word ".repeat(2_100_000)));
+    await expect(async () => loadOds({ ...file, bytes: long }, signal)).rejects.toMatchObject({ code: "too-large" });
   });
 });
 

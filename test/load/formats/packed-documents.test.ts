@@ -6,6 +6,7 @@ import type { Loader } from "../../../src/load/formats/loader.js";
 import { unpack } from "../../../src/load/formats/office/package.js";
 import { loadPdf } from "../../../src/load/formats/pdf/pdf.js";
 import { loadPptx } from "../../../src/load/formats/office/slides.js";
+import { markdownOfSheets, type Cell, type Sheet } from "../../../src/load/formats/office/sheets.js";
 import { loadXlsx } from "../../../src/load/formats/office/xlsx.js";
 
 const { signal } = new AbortController();
@@ -226,7 +227,9 @@ test("sheets of an Excel file are tables under their names, in their order, cell
       <row><c r="A2" t="s"><v>1</v></c><c r="B2" t="b"><v>1</v></c><c r="C2"><f>1+1</f><v>2.5</v></c><c r="XFD2"><v>9</v></c></row>
       <row><c r="A3"/></row>`),
   });
-  expect(text).toBe("# Prices & more\n\n| Part |  | Price\\|€ |\n| --- | --- | --- |\n| Nut | TRUE | 2.5 |");
+  expect(text).toBe(
+    "# Prices & more\n\n| Part |  | Price\\|€ |  |\n| --- | --- | --- | --- |\n| Nut | TRUE | 2.5 | 9 |",
+  );
   expect(anchors).toEqual([]);
 });
 
@@ -243,82 +246,115 @@ test("a sheet whose names have a prefix is read, signs that XML lacks are decode
   expect(text.split("\n")[2]).toBe("| two words_ | 0.3 | 0.01 | 12345678901234567890 | 2.50 |");
 });
 
-describe("dates of an Excel file", () => {
-  const datesOf = async (cells: readonly (readonly [style: number, value: string])[], from1904 = false) => {
-    const codes = [
-      "yyyy\\-mm\\-dd hh:mm",
-      "0.00",
-      "[$-409]mmm d",
-      "[h]:mm:ss",
-      '"day" 0',
-      "[Red]#,##0;[Blue]d",
-      "mm:ss",
-    ];
-    const custom = codes.map(
+describe("numbers of an Excel file", () => {
+  const codes = {
+    percent: "0.0%",
+    euro: '#,##0.00\\ "€"',
+    dollar: "[$$-409]#,##0.00;[Red]-[$$-409]#,##0.00",
+    german: "[$-407]dd. mmmm yyyy",
+    stamp: "yyyy\\-mm\\-dd hh:mm",
+    clock: "h:mm",
+    duration: "[h]:mm:ss",
+    phrase: '"day" 0',
+    digits: "00000",
+    broken: "0 [",
+  };
+  type Style = keyof typeof codes | 0 | 3 | 10 | 14 | 22;
+  const shown = async (cells: readonly (readonly [style: Style, value: string, type?: string])[], from1904 = false) => {
+    const names = Object.keys(codes);
+    const custom = Object.values(codes).map(
       (code, index) => `<numFmt numFmtId="${164 + index}" formatCode="${code.replaceAll('"', "&quot;")}"/>`,
     );
-    const ids = [0, 14, 22, 21, ...codes.map((_, index) => 164 + index)];
+    const idOf = (style: Style) => (typeof style === "number" ? style : 164 + names.indexOf(style));
+    const values = cells.map(([, value, type = "n"], index) => `<c s="${index}" t="${type}"><v>${value}</v></c>`);
     const { text } = await load(loadXlsx, {
       "xl/workbook.xml": `<workbook><workbookPr date1904="${from1904 ? 1 : 0}"/><sheets><sheet name="S" r:id="a"/></sheets></workbook>`,
       "xl/_rels/workbook.xml.rels": `<Relationships><Relationship Id="a" Type="x/worksheet" Target="worksheets/sheet1.xml"/></Relationships>`,
-      "xl/styles.xml": `<styleSheet><numFmts>${custom.join("")}</numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs>${ids.map((id) => `<xf numFmtId="${id}"/>`).join("")}</cellXfs></styleSheet>`,
-      "xl/worksheets/sheet1.xml": `<worksheet><row>${cells.map(([style, value]) => `<c s="${style}"><v>${value}</v></c>`).join("")}</row></worksheet>`,
+      "xl/styles.xml": `<styleSheet><numFmts>${custom.join("")}</numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs>${cells.map(([style]) => `<xf numFmtId="${idOf(style)}"/>`).join("")}</cellXfs></styleSheet>`,
+      "xl/worksheets/sheet1.xml": `<worksheet><row>${values.join("")}</row></worksheet>`,
     });
     return text.split("\n")[2]!.slice(2, -2).split(" | ");
   };
 
-  test("are read by the style of their cell, built in or the file's own; other numbers stay", async () => {
-    expect(
-      await datesOf([
-        [0, "45000"],
-        [1, "45000"],
-        [2, "45000.75"],
-        [3, "0.5"],
-        [4, "45000.0000057"],
-        [5, "45000"],
-        [6, "45000"],
-        [7, "1.25"],
-        [8, "45000"],
-        [9, "45000"],
-        [10, "0.001"],
-        [1, "-3"],
-        [1, "3e9"],
-      ]),
-    ).toEqual([
-      "45000",
-      "2023-03-15",
-      "2023-03-15T18:00:00",
-      "12:00:00",
-      "2023-03-15T00:00:00",
-      "45000",
-      "2023-03-15",
-      "30:00:00",
-      "45000",
-      "45000",
-      "00:01:26",
-      "-3",
-      "3e9",
-    ]);
+  test.each<[Style, string, string]>([
+    ["percent", "0.255", "25.5%"],
+    [10, "0.5", "50.00%"],
+    ["euro", "1234.5", "1,234.50 €"],
+    ["dollar", "-1234.5", "-$1,234.50"],
+    [3, "1234567", "1,234,567"],
+    ["german", "45356", "05. März 2024"],
+    ["stamp", "45356.75", "2024-03-05 18:00"],
+    ["clock", "0", "0:00"],
+    ["duration", "1.25", "30:00:00"],
+    ["phrase", "45000", "day 45000"],
+    ["digits", "123", "00123"],
+  ])("in the format %s show %s as %s", async (style, stored, expected) => {
+    expect(await shown([[style, stored]])).toEqual([expected]);
   });
 
-  test("count from 1900, with its leap day that never was, or from 1904", async () => {
+  test("stay as they are stored, to fifteen digits, without a format or with one that no program knows", async () => {
     expect(
-      await datesOf([
-        [1, "1"],
-        [1, "59"],
-        [1, "61"],
+      await shown([
+        [0, "45000"],
+        [0, "0.30000000000000004"],
+        ["broken", "2.5"],
+        ["stamp", "-3"],
+        [14, "3e9"],
       ]),
-    ).toEqual(["1900-01-01", "1900-02-28", "1900-03-01"]);
-    expect(
-      await datesOf(
-        [
-          [1, "0"],
-          [1, "43538"],
-        ],
-        true,
-      ),
-    ).toEqual(["1904-01-01", "2023-03-15"]);
+    ).toEqual(["45000", "0.3", "2.5", "-3", "3e9"]);
   });
+
+  test("that are dates in the reader's own format, or stored as such, are ISO 8601", async () => {
+    expect(
+      await shown([
+        [14, "45356"],
+        [22, "45356.75"],
+        [14, "2024-03-05T00:00:00", "d"],
+        ["clock", "2024-03-05T09:05:00Z", "d"],
+        [14, "soon", "d"],
+      ]),
+    ).toEqual(["2024-03-05", "2024-03-05 18:00", "2024-03-05", "9:05", "soon"]);
+  });
+
+  test("count days from 1900, with its leap day that never was, or from 1904", async () => {
+    const days = (...numbers: readonly string[]) => numbers.map((number) => [14, number] as const);
+    expect(await shown(days("1", "59", "61"))).toEqual(["1900-01-01", "1900-02-28", "1900-03-01"]);
+    expect(await shown(days("0", "43538"), true)).toEqual(["1904-01-01", "2023-03-15"]);
+    expect(await shown([["percent", "0.5"]], true)).toEqual(["50.0%"]);
+  });
+});
+
+test("a wide sheet is read to its last column, and hidden sheets are left out with a word about it", async () => {
+  const columns = Array.from({ length: 300 }, (_, column) => `c${column}`);
+  const row = columns.map((name) => `<c t="str"><v>${name}</v></c>`).join("");
+  const sheets = [
+    ["Wide", ""],
+    ["Secret", ' state="hidden"'],
+    ["Macros", ' state="veryHidden"'],
+  ];
+  const { text, warnings } = await load(loadXlsx, {
+    "xl/workbook.xml": `<workbook><sheets>${sheets.map(([name, state], index) => `<sheet name="${name}" r:id="i${index}"${state}/>`).join("")}</sheets></workbook>`,
+    "xl/_rels/workbook.xml.rels": `<Relationships>${sheets.map((_, index) => `<Relationship Id="i${index}" Type="x/worksheet" Target="s.xml"/>`).join("")}</Relationships>`,
+    "xl/s.xml": `<worksheet><row>${row}</row></worksheet>`,
+  });
+  expect(text.split("\n").slice(0, 3)).toEqual(["# Wide", "", `| ${columns.join(" | ")} |`]);
+  expect(text).not.toContain("# Secret");
+  expect(warnings).toEqual([
+    '2 of its 3 sheets are hidden and left out ("Secret", "Macros"): show them to have them read',
+  ]);
+});
+
+test("tables of more cells than fit into memory are refused, and a mark far to the right does not widen a table", () => {
+  const sheet = (rows: Sheet["rows"]) => [{ name: "S", isHidden: false, rows }];
+  const marks = Array.from({ length: 4 }, (_, row): Cell[] => [
+    [0, "a"],
+    ...(row === 2 ? [[16_383, "z"] as const] : []),
+  ]);
+  const { text } = markdownOfSheets("file:///x", sheet(marks), 13);
+  expect(text.split("\n").slice(2)).toEqual(["| a |  |", "| --- | --- |", "| a |  |", "| a | z |", "| a |  |"]);
+  expect(() => markdownOfSheets("file:///x", sheet(marks), 12)).toThrow(
+    "file:///x has tables of more than 12 cells: split it",
+  );
 });
 
 test("a file with the wrong ending is an error that names its real kind", async () => {

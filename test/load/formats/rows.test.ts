@@ -134,11 +134,30 @@ describe("JSON lines", () => {
     expect(outcomes[4]).toMatchObject({ error: { code: "too-large" } });
   });
 
-  test("two rows with one name would be one document, so the second fails", async () => {
-    const documents = documentsOf(await rowsOf(readJsonLines, '{"id":1,"text":"a"}\n{"id":1,"text":"b"}\n'));
-    expect(documents[1]).toBe(
-      "file:///x line 2: has the same name as line 1: file:///x#1. Name rows by another column (rows.id)",
-    );
+  test("rows with one name are all kept, each under an address of its own, and the file is warned of once", async () => {
+    const lines = [1, 1, 2, "1;2", 1].map((id, index) => JSON.stringify({ id, text: "abcde"[index] })).join("\n");
+    const outcomes = await rowsOf(readJsonLines, lines);
+    expect(documentsOf(outcomes)).toMatchObject([
+      { uri: "file:///x#1", text: "a" },
+      { uri: "file:///x#1;2", text: "b" },
+      { uri: "file:///x#2", text: "c" },
+      { uri: "file:///x#1%3B2", text: "d" },
+      { uri: "file:///x#1;3", text: "e" },
+    ]);
+    expect(outcomes.flatMap((outcome) => ("warnings" in outcome ? outcome.warnings : []))).toEqual([
+      "file:///x line 2: a row before it has its name file:///x#1, so it is file:///x#1;2. " +
+        "So are the others like it. Name rows by a column whose values differ (rows.id)",
+    ]);
+  });
+
+  test("rows whose addresses of their own repeat are kept apart from those that look so", async () => {
+    const csv = "uri,text\nhttps://x.y/1,a\nhttps://x.y/1;2,b\nhttps://x.y/1,c\n";
+    const outcomes = await rowsOf(readCsv, csv, { mapping: { uri: "uri" } });
+    expect(documentsOf(outcomes)).toMatchObject([
+      { uri: "https://x.y/1", text: "a" },
+      { uri: "https://x.y/1;2", text: "b" },
+      { uri: "https://x.y/1;3", text: "c" },
+    ]);
   });
 
   test.each(["utf-8", "utf-16le", "utf-16be", "utf-32le"])(

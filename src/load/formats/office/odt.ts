@@ -17,7 +17,7 @@ export const loadOdt: Loader = (file) => {
 
 /** Elements outside the text: deletions, comments, generated indexes, readings. */
 const skipped: ReadonlySet<string> = new Set(
-  "text:tracked-changes office:annotation text:table-of-content text:illustration-index text:table-index text:object-index text:alphabetical-index text:bibliography text:user-index text:note-citation text:ruby-text draw:object draw:object-ole office:forms presentation:notes svg:title svg:desc".split(
+  "text:tracked-changes office:annotation office:binary-data text:table-of-content text:illustration-index text:table-index text:object-index text:alphabetical-index text:bibliography text:user-index text:note-citation text:ruby-text draw:object draw:object-ole office:forms presentation:notes svg:title svg:desc".split(
     " ",
   ),
 );

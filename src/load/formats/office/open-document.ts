@@ -1,7 +1,7 @@
 import { LoadError } from "../../../core/errors.js";
-import { find, isText, named, type HtmlElement, type HtmlNode } from "../html/tree.js";
+import { elementsOf, find, isText, named, type HtmlElement, type HtmlNode } from "../html/tree.js";
 import type { FileToLoad } from "../loader.js";
-import { propertiesIn, unpack, type DocumentProperties } from "./package.js";
+import { packageOf, propertiesIn, unpack, type DocumentProperties } from "./package.js";
 
 /** An OpenDocument file, of whichever program. */
 export interface OpenDocument {
@@ -17,6 +17,7 @@ const usualPrefixes: Prefixes = new Map([
   ...["office", "text", "table", "style", "presentation", "meta"].map((name) => [`${oasis}${name}:1.0`, name] as const),
   [`${oasis}drawing:1.0`, "draw"],
   [`${oasis}svg-compatible:1.0`, "svg"],
+  [`${oasis}manifest:1.0`, "manifest"],
   ["http://purl.org/dc/elements/1.1/", "dc"],
 ]);
 
@@ -27,15 +28,18 @@ const usualPrefixes: Prefixes = new Map([
  * @throws LoadError (`unreadable`) when it is damaged, encrypted, or of another kind.
  */
 export function openDocument(file: FileToLoad, kind: "text" | "spreadsheet" | "presentation"): OpenDocument {
-  const parts = unpack(file, (path) => /^(?:content|styles|meta|META-INF\/manifest)\.xml$/.test(path));
-  const { uri } = file;
-  if (named(parts.xml("META-INF/manifest.xml"), "manifest:encryption-data").length > 0) {
-    throw new LoadError("unreadable", uri, `${uri} is encrypted: save a copy of it without a password`);
-  }
+  const { uri, bytes } = file;
+  const wanted = /^(?:content|styles|meta|META-INF\/manifest)\.xml$/;
+  // A flat file is all parts in one, unpacked.
+  const isFlat = Buffer.from(bytes.subarray(0, 8)).includes("<?xml");
+  const parts = isFlat ? packageOf(uri, { "content.xml": bytes }) : unpack(file, (path) => wanted.test(path));
   const xml = (path: string) => {
     const root = parts.xml(path);
     return root && withUsualPrefixes(root, new Map());
   };
+  if (named(xml("META-INF/manifest.xml"), "manifest:file-entry").some(isLocked)) {
+    throw new LoadError("unreadable", uri, `${uri} is encrypted: save a copy of it without a password`);
+  }
   const content = xml("content.xml");
   const [body] = named(content, `office:${kind}`);
   if (!body) {
@@ -45,7 +49,7 @@ export function openDocument(file: FileToLoad, kind: "text" | "spreadsheet" | "p
   const styles = [xml("styles.xml"), content]
     .flatMap((root) => named(root, "office:styles", "office:automatic-styles"))
     .flatMap((each) => find(each, () => true));
-  const properties = propertiesIn(xml("meta.xml"), {
+  const properties = propertiesIn(isFlat ? named(content, "office:meta")[0] : xml("meta.xml"), {
     author: ["dc:creator", "meta:initial-creator"],
     description: ["dc:description"],
     subject: ["dc:subject"],
@@ -54,24 +58,34 @@ export function openDocument(file: FileToLoad, kind: "text" | "spreadsheet" | "p
   return { body, styles, properties };
 }
 
+/** Whether the text itself is encrypted, or the whole file in one part: macros may have a password of their own. */
+function isLocked(entry: HtmlElement): boolean {
+  const path = entry.attributes["manifest:full-path"];
+  return (path === "content.xml" || path === "encrypted-package") && elementsOf(entry).length > 0;
+}
+
 /** The positive number that an attribute holds; 1 by default. */
 export function countOf(value: string | undefined): number {
   const count = Number.parseInt(value ?? "1", 10);
   return count >= 1 ? count : 1;
 }
 
-/** New names of prefixes or namespaces, by the old ones. */
+/** New names of prefixes, by the old ones; the empty one stands for names without a prefix. */
 type Prefixes = ReadonlyMap<string, string>;
 
 /** Renames prefixes to the usual ones, as a file may choose its own; elements of unknown namespaces keep theirs. */
 function withUsualPrefixes(element: HtmlElement, outer: Prefixes): HtmlElement {
   const declared = Object.entries(element.attributes).flatMap(([name, uri]) => {
-    const prefix = /^xmlns:(.+)$/.exec(name)?.[1];
-    const usual = usualPrefixes.get(uri);
-    return prefix === undefined || usual === undefined || usual === prefix ? [] : [[prefix, usual] as const];
+    const prefix = /^xmlns(?:$|:(.+))/.exec(name);
+    return prefix ? [[prefix[1] ?? "", usualPrefixes.get(uri) ?? prefix[1] ?? ""] as const] : [];
   });
-  const prefixes = declared.length === 0 ? outer : new Map([...outer, ...declared]);
-  const attributes = Object.entries(element.attributes).map(([name, value]) => [renamed(name, prefixes), value]);
+  const isNew = declared.some(([prefix, usual]) => usual !== (outer.get(prefix) ?? prefix));
+  const prefixes = isNew ? new Map([...outer, ...declared]) : outer;
+  const attributes = Object.entries(element.attributes).map(([name, value]) => [
+    // A name without a prefix has no namespace here.
+    name.includes(":") ? renamed(name, prefixes) : name,
+    value,
+  ]);
   return {
     ...element,
     name: renamed(element.name, prefixes),
@@ -81,7 +95,8 @@ function withUsualPrefixes(element: HtmlElement, outer: Prefixes): HtmlElement {
 }
 
 function renamed(name: string, prefixes: Prefixes): string {
-  const colon = prefixes.size === 0 ? -1 : name.indexOf(":");
-  const usual = colon < 0 ? undefined : prefixes.get(name.slice(0, colon));
-  return usual === undefined ? name : usual + name.slice(colon);
+  if (prefixes.size === 0) return name;
+  const [prefix, local] = name.includes(":") ? name.split(":", 2) : ["", name];
+  const usual = prefixes.get(prefix!) ?? prefix;
+  return usual === "" ? local! : `${usual}:${local}`;
 }

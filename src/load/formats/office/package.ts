@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { strFromU8, strToU8, unzipSync, zipSync } from "fflate";
+import { strToU8, unzipSync, zipSync } from "fflate";
 import { LoadError, asError } from "../../../core/errors.js";
 import type { Metadata } from "../../../core/types.js";
 import { wrongKindReason } from "../binary.js";
@@ -33,7 +33,11 @@ export class Package {
 
   text(path: string): string | undefined {
     const bytes = this.#parts[path];
-    return bytes && strFromU8(bytes).replace(/^\u{feff}/u, "");
+    if (!bytes) return undefined;
+    // XML in UTF-16 starts with a byte order mark; all else in a package is UTF-8. The decoder removes either mark.
+    const mark = (bytes[0] ?? 0) * 256 + (bytes[1] ?? 0);
+    const encoding = mark === 0xfffe ? "utf-16le" : mark === 0xfeff ? "utf-16be" : "utf-8";
+    return new TextDecoder(encoding).decode(bytes);
   }
 
   xml(path: string): HtmlElement | undefined {
@@ -52,20 +56,19 @@ export class Package {
     return Buffer.from(buffer, byteOffset, byteLength);
   }
 
-  /** Paths of the parts that an Office Open XML part names as related, of one kind, in the order in which it names them. */
-  related(path: string, kind: string): string[] {
+  /** The parts that an Office Open XML part names as related, of one kind, in the order in which it names their ids. */
+  related(path: string, kind: string): { readonly id: string; readonly path: string }[] {
     const folder = posix.dirname(path);
     const content = this.text(path) ?? "";
+    const placeOf = ({ id }: { readonly id: string }) => content.indexOf(`r:id="${id}"`);
     return named(this.xml(`${folder}/_rels/${posix.basename(path)}.rels`), "Relationship")
       .filter(({ attributes }) => attributes["Type"]?.endsWith(`/${kind}`))
-      .map(({ attributes: { Id: id, Target: target = "" } }) => ({
+      .map(({ attributes: { Id: id = "", Target: target = "" } }) => ({
+        id,
         // Targets are relative to the part's folder, or start at the root of the file.
-        target: target.startsWith("/") ? target.slice(1) : posix.join(folder, target),
-        // The order of slides or sheets is in the part itself; the relations are in no order.
-        place: content.indexOf(`r:id="${id}"`),
+        path: target.startsWith("/") ? target.slice(1) : posix.join(folder, target),
       }))
-      .toSorted((a, b) => a.place - b.place)
-      .map(({ target }) => target);
+      .toSorted((a, b) => placeOf(a) - placeOf(b));
   }
 
   /** Title and metadata of an Office Open XML file. */
@@ -130,15 +133,19 @@ export function unpack(
     return true;
   };
   try {
-    const parts = unzipSync(bytes, { filter });
-    if (Object.values(parts).some(hasLongRun)) {
-      throw tooLarge(uri, `holds a text of more than ${maxRunBytes / 1e6} MB in one piece: divide it into paragraphs`);
-    }
-    return new Package(parts);
+    return packageOf(uri, unzipSync(bytes, { filter }));
   } catch (cause) {
     if (cause instanceof LoadError) throw cause;
     throw new LoadError("unreadable", uri, `${uri} ${unpackReason(bytes, asError(cause))}`, { cause });
   }
+}
+
+/** @throws LoadError (`too-large`) when a part holds more than 10 MB without a tag. */
+export function packageOf(uri: string, parts: Readonly<Record<string, Uint8Array>>): Package {
+  if (Object.values(parts).some(hasLongRun)) {
+    throw tooLarge(uri, `holds a text of more than ${maxRunBytes / 1e6} MB in one piece: divide it into paragraphs`);
+  }
+  return new Package(parts);
 }
 
 function tooLarge(uri: string, reason: string): LoadError {

@@ -19,8 +19,8 @@ export const loadPptx: Loader = (file) => {
   const slides = parts.related("ppt/presentation.xml", "slide");
   const { uri } = file;
   if (slides.length === 0) throw new LoadError("unreadable", uri, `${uri} is not a PowerPoint file with slides`);
-  const texts = slides.map((path) => {
-    const notes = parts.related(path, "notesSlide").flatMap((each) => blocksOf(parts.xml(each), "body"));
+  const texts = slides.map(({ path }) => {
+    const notes = parts.related(path, "notesSlide").flatMap((each) => blocksOf(parts.xml(each.path), "body"));
     return [...blocksOf(parts.xml(path)), ...notes].join("\n\n");
   });
   return { ...pagesOf(texts), ...parts.properties() };

@@ -1,15 +1,17 @@
 import { posix } from "node:path";
+import { format, isDateFormat } from "numfmt";
 import { LoadError } from "../../../core/errors.js";
 import { named, textOf, type HtmlElement } from "../html/tree.js";
 import type { Loader } from "../loader.js";
 import { unpack, type Package } from "./package.js";
-import { clockTime, markdownOfSheets, rowOf } from "./sheets.js";
+import { markdownOfSheets, type Cell, type Sheet } from "./sheets.js";
 
 /**
- * Reads the sheets of an Excel file as Markdown tables, each under its name, the first row as the head. Values are as they
- * are stored, to fifteen digits, formulas their last result; dates and times are ISO 8601.
+ * Reads the sheets of an Excel file as Markdown tables, each under its name, the first row as the head. Numbers and dates
+ * are as the sheet shows them, dates that it would show in the reader's own way as ISO 8601; formulas are their last result.
  *
- * @throws LoadError (`unreadable`) when it is damaged, encrypted, or of the format before 2007.
+ * @throws LoadError (`unreadable`) when it is damaged, encrypted, or of the format before 2007, (`too-large`) when it has
+ *   more cells than fit into memory.
  */
 export const loadXlsx: Loader = (file) => {
   const parts = withPlainNames(unpack(file, (path) => /\.(?:xml|rels)$/.test(path)));
@@ -17,13 +19,13 @@ export const loadXlsx: Loader = (file) => {
   const { uri } = file;
   if (!workbook) throw new LoadError("unreadable", uri, `${uri} is not an Excel file: it has no workbook`);
   const shared = named(parts.xml("xl/sharedStrings.xml"), "si").map(visibleText);
-  const dates = cellDates(parts, workbook);
-  const names = named(workbook, "sheet").map(({ attributes }) => attributes["name"] ?? "");
-  const sheets = parts.related("xl/workbook.xml", "worksheet").map((path, index) => ({
-    name: names[index] ?? posix.basename(path, ".xml"),
-    rows: named(parts.xml(path), "row").map((row) => rowOf(cellsOf(row, shared, dates))),
-  }));
-  return { ...markdownOfSheets(sheets), ...parts.properties() };
+  const show = numberFormats(parts, workbook);
+  const byId = new Map(named(workbook, "sheet").map(({ attributes }) => [attributes["r:id"], attributes]));
+  const sheets = parts.related("xl/workbook.xml", "worksheet").map(({ id, path }): Sheet => {
+    const { name = posix.basename(path, ".xml"), state } = byId.get(id) ?? {};
+    return { name, isHidden: state === "hidden" || state === "veryHidden", rows: rowsOf(parts, path, shared, show) };
+  });
+  return { ...markdownOfSheets(uri, sheets), ...parts.properties() };
 };
 
 const mainNamespace =
@@ -52,16 +54,16 @@ function visibleText(element: HtmlElement): string {
     .replace(/_x([\dA-Fa-f]{4})_/g, (_, unit: string) => String.fromCharCode(Number.parseInt(unit, 16)));
 }
 
-function* cellsOf(
-  row: HtmlElement,
-  shared: readonly string[],
-  dates: CellDates,
-): Generator<readonly [column: number, value: string]> {
+function* rowsOf(parts: Package, path: string, ...how: readonly [shared: readonly string[], show: ShowNumber]) {
+  for (const row of named(parts.xml(path), "row")) yield cellsOf(row, ...how);
+}
+
+function* cellsOf(row: HtmlElement, shared: readonly string[], show: ShowNumber): Generator<Cell> {
   let next = 0;
   for (const cell of named(row, "c")) {
     const column = columnOf(cell.attributes["r"]) ?? next;
     next = column + 1;
-    yield [column, valueOf(cell, shared, dates)];
+    yield [column, valueOf(cell, shared, show)];
   }
 }
 
@@ -72,82 +74,96 @@ function columnOf(reference = ""): number | undefined {
   return Array.from(letters).reduce((number, letter) => number * 26 + letter.charCodeAt(0) - 64, 0) - 1;
 }
 
-function valueOf(cell: HtmlElement, shared: readonly string[], dates: CellDates): string {
-  const { t: type = "n", s: style } = cell.attributes;
+function valueOf(cell: HtmlElement, shared: readonly string[], show: ShowNumber): string {
+  const { t: type = "n", s: style = "0" } = cell.attributes;
   if (type === "inlineStr") return visibleText(cell);
   const [value] = named(cell, "v");
   const stored = value ? textOf(value) : "";
-  if (type === "s") return shared[Number(stored)] ?? "";
-  if (type === "b") return stored === "1" ? "TRUE" : "FALSE";
-  return type === "n" ? (dates(style, stored) ?? shownNumber(stored)) : stored;
+  switch (type) {
+    case "s":
+      return shared[Number(stored)] ?? "";
+    case "b":
+      return stored === "1" ? "TRUE" : "FALSE";
+    case "n":
+      return show(stored, style);
+    case "d":
+      // A date in ISO 8601, which the style shows as it does the number of the same day.
+      return show(String(Date.parse(`${stored.replace(/Z$/, "")}Z`) / dayMs + unixEpochDay), style, stored);
+    default:
+      return stored;
+  }
 }
 
+const dayMs = 86_400_000;
+/** The day numbers of 1 January 1970, and of the first day in files that count from 1904. */
+const [unixEpochDay, first1904Day] = [25_569, 1462];
+
 /** Rounds a number that is stored to seventeen digits, of which the last two are only how a computer holds it. */
-function shownNumber(stored: string): string {
+function withoutNoise(stored: string): string {
   const digits = stored.replace(/[eE].*|\D/g, "").length;
   const isInexact = /[.eE]/.test(stored) && digits > 15 && Number.isFinite(Number(stored));
   return isInexact ? String(Number(Number(stored).toPrecision(15))) : stored;
 }
 
-/** Turns the number in a cell of this style into a date, where the style says that it is one. */
-type CellDates = (style: string | undefined, number: string) => string | undefined;
+/**
+ * Formats that every program knows by number, of ECMA-376 part 1, 18.8.30. The first two follow the settings of who looks
+ * at the sheet, so they are shown in ISO 8601, which nobody can mistake.
+ */
+const builtInFormats: Readonly<Record<string, string>> = {
+  14: "yyyy-mm-dd",
+  22: "yyyy-mm-dd hh:mm",
+  1: "0",
+  2: "0.00",
+  3: "#,##0",
+  4: "#,##0.00",
+  9: "0%",
+  10: "0.00%",
+  11: "0.00E+00",
+  12: "# ?/?",
+  13: "# ??/??",
+  15: "d-mmm-yy",
+  16: "d-mmm",
+  17: "mmm-yy",
+  18: "h:mm AM/PM",
+  19: "h:mm:ss AM/PM",
+  20: "h:mm",
+  21: "h:mm:ss",
+  37: "#,##0;(#,##0)",
+  38: "#,##0;(#,##0)",
+  39: "#,##0.00;(#,##0.00)",
+  40: "#,##0.00;(#,##0.00)",
+  45: "mm:ss",
+  46: "[h]:mm:ss",
+  47: "mm:ss.0",
+  48: "##0.0E+0",
+};
 
-interface DateFormat {
-  readonly hasDate: boolean;
-  readonly hasTime: boolean;
-}
+/** Shows a stored number as its style says, or `otherwise` where the style does not say. */
+type ShowNumber = (stored: string, style: string, otherwise?: string) => string;
 
-/** Formats that every program knows by number, of ECMA-376 part 1, 18.8.30. */
-function builtInFormat(id: number): DateFormat | undefined {
-  const hasDate = (id >= 14 && id <= 17) || id === 22;
-  const hasTime = (id >= 18 && id <= 22) || (id >= 45 && id <= 47);
-  return hasDate || hasTime ? { hasDate, hasTime } : undefined;
-}
-
-const dayMs = 86_400_000;
-const lastDay = 2_958_466; // 1 January 10000
-
-/** Dates and times of a workbook, by its styles: ISO 8601, so that they are found however the file shows them. */
-function cellDates(parts: Package, workbook: HtmlElement): CellDates {
+function numberFormats(parts: Package, workbook: HtmlElement): ShowNumber {
   const styles = parts.xml("xl/styles.xml");
-  const own = new Map(
-    named(styles, "numFmt").map(({ attributes }) => [
-      Number(attributes["numFmtId"]),
-      formatOf(attributes["formatCode"] ?? ""),
-    ]),
+  const codes = new Map(Object.entries(builtInFormats));
+  for (const { attributes } of named(styles, "numFmt")) {
+    codes.set(attributes["numFmtId"] ?? "", attributes["formatCode"] ?? "");
+  }
+  const ofStyle = named(named(styles, "cellXfs")[0], "xf").map(({ attributes }) =>
+    codes.get(attributes["numFmtId"] ?? ""),
   );
-  const formats = named(named(styles, "cellXfs")[0], "xf").map(({ attributes }) => {
-    const id = Number(attributes["numFmtId"]);
-    return own.has(id) ? own.get(id) : builtInFormat(id);
-  });
   const from1904 = named(workbook, "workbookPr").some(({ attributes }) =>
     /^(?:1|true)$/.test(attributes["date1904"] ?? ""),
   );
-  return (style, number) => {
-    const format = formats[Number(style ?? 0)];
-    const days = Number(number);
-    if (!format || number.trim() === "" || !(days >= 0 && days < lastDay)) return undefined;
-    return isoDate(days, format, from1904);
+  return (stored, style, otherwise = withoutNoise(stored)) => {
+    const code = ofStyle[Number(style)];
+    const number = Number(stored);
+    if (code === undefined || /^(?:general|@)?$/i.test(code) || stored === "" || !Number.isFinite(number))
+      return otherwise;
+    try {
+      const days = from1904 && isDateFormat(code) ? number + first1904Day : number;
+      return format(code, days, { dateErrorThrows: true, dateSpanLarge: false });
+    } catch {
+      // A format that no program knows, or a day before the first or after the last.
+      return otherwise;
+    }
   };
-}
-
-/** The parts of a date that a format shows, by its letters outside quotes, colours and conditions; an `m` is ambiguous. */
-function formatOf(code: string): DateFormat | undefined {
-  const [shown = ""] = code.replace(/"[^"]*"|\\.|[_*]./gu, "").split(";");
-  const letters = shown.replace(/\[(?!h+\]|m+\]|s+\])[^\]]*\]/giu, "").toLowerCase();
-  if (/general/u.test(letters)) return undefined;
-  const format = { hasDate: /[yd]|mmm/u.test(letters), hasTime: /[hs]|\[m+\]/u.test(letters) };
-  return format.hasDate || format.hasTime ? format : undefined;
-}
-
-function isoDate(days: number, { hasDate, hasTime }: DateFormat, from1904: boolean): string {
-  const seconds = Math.round((days % 1) * 86_400);
-  if (!hasDate) {
-    const total = Math.floor(days) * 86_400 + seconds;
-    return clockTime(Math.floor(total / 3600), Math.floor(total / 60) % 60, total % 60);
-  }
-  // Excel counts a 29 February 1900 that never was, as day 60, so days before it lie one later.
-  const first = from1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, days < 60 ? 31 : 30);
-  const iso = new Date(first + Math.floor(days) * dayMs + seconds * 1000).toISOString();
-  return hasTime ? iso.slice(0, 19) : iso.slice(0, 10);
 }

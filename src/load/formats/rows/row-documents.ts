@@ -20,15 +20,17 @@ interface Problem {
 }
 
 /**
- * Turns rows into documents. Two rows with one name would be one document, so the second is refused. Names from columns
- * are remembered for that; rows named by their place need not be, and a file may have millions.
+ * Turns rows into documents. Rows with one name are told apart by a number behind it: the second of `#7` is `#7;2`, and the
+ * first that happens to carries a warning. Names from columns are counted for that; rows named by their place need not be,
+ * and a file may have millions.
  */
 export async function* rowDocuments(
   { uri }: Pick<RowFile, "uri">,
   rows: AsyncIterable<ReadRow> | Iterable<ReadRow>,
   { mapping, source }: RowOptions,
 ): AsyncGenerator<FileOutcome> {
-  const seen = new Map<string, string>();
+  const counts = new Map<string, number>();
+  let warned = false;
   for await (const { fragment, line, row, problem } of rows) {
     const place = line === undefined ? fragment : `line ${line}`;
     const failed = ({ code, message, ...details }: Problem): FileOutcome => ({
@@ -46,15 +48,20 @@ export async function* rowDocuments(
       continue;
     }
     const { text, title, id, metadata } = mapped;
-    const address = mapped.uri ?? `${uri}#${id === undefined ? fragment : encodeURIComponent(id)}`;
-    const isNamed = mapped.uri !== undefined || id !== undefined;
-    const first = isNamed ? seen.get(address) : undefined;
-    if (first !== undefined) {
-      const message = `has the same name as ${first}: ${address}. Name rows by another column (rows.id)`;
-      yield failed({ code: "malformed", message });
-      continue;
+    const name = mapped.uri ?? (id === undefined ? undefined : `${uri}#${encodeURIComponent(id)}`);
+    let address = name ?? `${uri}#${fragment}`;
+    if (name !== undefined) {
+      let count = counts.get(name) ?? 0;
+      do address = ++count === 1 ? name : `${name};${count}`;
+      while (count > 1 && counts.has(address));
+      counts.set(name, count);
     }
-    if (isNamed) seen.set(address, place);
+    const warnings: string[] = [];
+    if (address !== name && name !== undefined && !warned) {
+      const wayOut = "So are the others like it. Name rows by a column whose values differ (rows.id)";
+      warnings.push(`${uri} ${place}: a row before it has its name ${name}, so it is ${address}. ${wayOut}`);
+      warned = true;
+    }
     yield {
       document: {
         uri: address,
@@ -65,7 +72,7 @@ export async function* rowDocuments(
         ...(title !== undefined && { title }),
         ...(metadata && { metadata }),
       },
-      warnings: [],
+      warnings,
     };
   }
 }

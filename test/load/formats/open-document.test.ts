@@ -47,11 +47,84 @@ describe("OpenDocument text", () => {
            <text:list-item><text:p>two</text:p></text:list-item></text:list>
          <text:p text:style-name="Preformatted_20_Text">if x:</text:p><text:p text:style-name="P2"><text:s text:c="2"/>y()</text:p>
          <text:p>After.</text:p>`,
-        `<text:list-style style:name="L1"><text:list-level-style-number text:level="1" style:num-format="1"/>
+        `<text:list-style style:name="L1"><text:list-level-style-number text:level="1" style:num-format="1" style:num-suffix="."/>
            <text:list-level-style-bullet text:level="2"/></text:list-style>
          <style:style style:name="P2" style:parent-style-name="Preformatted_20_Text"/>`,
       ),
     ).toBe("1. one\n   - a\n2. two\n\n```\nif x:\n  y()\n```\n\nAfter.");
+  });
+
+  test("a list goes on counting, starts anew or from a number, and shows its format", async () => {
+    const list = (items: string, more = "") => `<text:list text:style-name="L1" ${more}>${items}</text:list>`;
+    const item = (words: string, more = "", inside = "") =>
+      `<text:list-item ${more}><text:p>${words}</text:p>${inside}</text:list-item>`;
+    const inner = (items: string) => `<text:list>${items}</text:list>`;
+    const shown = await text(
+      list(item("one") + item("two", "", inner(item("a") + item("b"))), `xml:id="first"`) +
+        `<text:p>Between.</text:p>` +
+        list(item("three"), `text:continue-numbering="true"`) +
+        list(item("anew", "", inner(item("a")))) +
+        list(`<text:list-item>${inner(item("b"))}</text:list-item>`, `text:continue-numbering="true"`) +
+        list(
+          item("four") + `<text:list-header><text:p>Unnumbered.</text:p></text:list-header>`,
+          `text:continue-list="first"`,
+        ) +
+        list(item("twelve", `text:start-value="12"`) + item("thirteen")),
+      `<text:list-style style:name="L1">
+         <text:list-level-style-number text:level="1" style:num-format="1" style:num-suffix="."/>
+         <text:list-level-style-number text:level="2" style:num-format="a" style:num-prefix="(" style:num-suffix=")"/>
+       </text:list-style>`,
+    );
+    expect(shown.split("\n").filter(Boolean)).toEqual([
+      "1. one",
+      "2. two",
+      "   (a) a",
+      "   (b) b",
+      "Between.",
+      "3. three",
+      "1. anew",
+      "   (a) a",
+      "  (b) b",
+      "4. four",
+      "  Unnumbered.",
+      "12. twelve",
+      "13. thirteen",
+    ]);
+  });
+
+  test("headings have the numbers of the outline, or of the list that they stand in", async () => {
+    const heading = (level: number, words: string, more = "") =>
+      `<text:h text:outline-level="${level}" ${more}>${words}</text:h>`;
+    const outline = `<text:outline-style style:name="Outline">
+        <text:outline-level-style text:level="1" style:num-format="I" style:num-suffix="."/>
+        <text:outline-level-style text:level="2" style:num-format="1" text:display-levels="2"/>
+        <text:outline-level-style text:level="3" style:num-format=""/></text:outline-style>`;
+    const listed = `<text:list text:style-name="L"><text:list-item>${heading(1, "Annex")}</text:list-item></text:list>`;
+    const { text: shown } = await load(loadOdt, {
+      "styles.xml": `<office:document-styles><office:styles>${outline}</office:styles></office:document-styles>`,
+      "content.xml": content(
+        "text",
+        heading(1, "Nuts") +
+          heading(2, "Long") +
+          heading(2, "Short") +
+          heading(3, "None") +
+          heading(1, "Plain", `text:is-list-header="true"`) +
+          heading(1, "Bolts", `text:restart-numbering="true" text:start-value="4"`) +
+          heading(2, "Wide") +
+          listed,
+        `<text:list-style style:name="L"><text:list-level-style-number text:level="1" style:num-format="A" loext:num-list-format="Annex %1%:"/></text:list-style>`,
+      ),
+    });
+    expect(shown.split("\n\n")).toEqual([
+      "# I. Nuts",
+      "## I.1 Long",
+      "## I.2 Short",
+      "### None",
+      "# Plain",
+      "# IV. Bolts",
+      "## IV.1 Wide",
+      "# Annex A: Annex",
+    ]);
   });
 
   test("tables have their header, repeated cells and cells over several columns and rows", async () => {

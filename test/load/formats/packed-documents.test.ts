@@ -2,6 +2,7 @@ import { strToU8, zipSync } from "fflate";
 import { describe, expect, test } from "vitest";
 import { loadDocx } from "../../../src/load/formats/office/docx.js";
 import { loadEpub } from "../../../src/load/formats/office/epub.js";
+import { numeral } from "../../../src/load/formats/office/list-numbers.js";
 import type { Loader } from "../../../src/load/formats/loader.js";
 import { unpack } from "../../../src/load/formats/office/package.js";
 import { loadPdf } from "../../../src/load/formats/pdf/pdf.js";
@@ -114,12 +115,16 @@ describe("Word", () => {
   const office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
   const relations = (kind: string, target: string) =>
     `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="a" Type="${office}/${kind}" Target="${target}"/></Relationships>`;
-  const textOf = async (body: string, styles = "") => {
+  const textOf = async (body: string, styles = "", numbering = "") => {
     const type = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml";
     const { text } = await load(loadDocx, {
       "[Content_Types].xml": `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Override PartName="/word/document.xml" ContentType="${type}"/></Types>`,
       "_rels/.rels": relations("officeDocument", "word/document.xml"),
-      "word/_rels/document.xml.rels": relations("styles", "styles.xml"),
+      "word/_rels/document.xml.rels": relations("styles", "styles.xml").replace(
+        "</Relationships>",
+        `<Relationship Id="b" Type="${office}/numbering" Target="numbering.xml"/>$&`,
+      ),
+      "word/numbering.xml": `<w:numbering ${namespace}>${numbering}</w:numbering>`,
       "word/styles.xml": `<w:styles ${namespace}>${styles}</w:styles>`,
       "word/document.xml": `<w:document ${namespace}><w:body>${body}</w:body></w:document>`,
     });
@@ -160,6 +165,115 @@ describe("Word", () => {
     const ruby = `<w:r><w:ruby><w:rt>${run("かん")}</w:rt><w:rubyBase>${run("漢")}</w:rubyBase></w:ruby></w:r>`;
     expect(await textOf(paragraph(ruby + run("字")))).toBe("漢字");
     expect(await textOf(paragraph(`${run("one")}<w:r><w:br w:type="page"/></w:r>${run("two")}`))).toBe("one\ntwo");
+  });
+
+  const level = (index: number, format: string, words: string, more = "") =>
+    `<w:lvl w:ilvl="${index}"><w:start w:val="1"/><w:numFmt w:val="${format}"/>${more}<w:lvlText w:val="${words}"/></w:lvl>`;
+  const definition = (id: number, ...levels: readonly string[]) =>
+    `<w:abstractNum w:abstractNumId="${id}">${levels.join("")}</w:abstractNum>`;
+  const list = (id: number, of: number, more = "") =>
+    `<w:num w:numId="${id}"><w:abstractNumId w:val="${of}"/>${more}</w:num>`;
+  const startAt = (index: number, start: number) =>
+    `<w:lvlOverride w:ilvl="${index}"><w:startOverride w:val="${start}"/></w:lvlOverride>`;
+  const numbered = (words: string, id: number, at = 0, more = "") =>
+    `<w:p><w:pPr>${more}<w:numPr><w:ilvl w:val="${at}"/><w:numId w:val="${id}"/></w:numPr></w:pPr>${words && run(words)}</w:p>`;
+
+  test("a list goes on after other text, starts where it says, and shows its format", async () => {
+    const numbering =
+      definition(0, level(0, "decimal", "%1."), level(1, "lowerLetter", "(%2)"), level(2, "bullet", "\u{2022}")) +
+      definition(1, level(0, "upperRoman", "Article %1"), level(1, "decimal", "%1.%2", "<w:isLgl/>")) +
+      list(1, 0) +
+      list(2, 0, startAt(0, 12)) +
+      list(3, 1);
+    const body =
+      numbered("one", 1) +
+      numbered("first", 1, 1) +
+      numbered("second", 1, 1) +
+      numbered("dot", 1, 2) +
+      paragraph(run("Between.")) +
+      numbered("", 1) +
+      numbered("three", 1) +
+      numbered("first again", 1, 1) +
+      numbered("Carrying on", 2) +
+      numbered("thirteen", 2) +
+      numbered("Duties", 3) +
+      numbered("More", 3) +
+      numbered("of them", 3, 1) +
+      numbered("no list", 0);
+    expect((await textOf(body, "", numbering)).split("\n").filter(Boolean)).toEqual([
+      "1. one",
+      "   (a) first",
+      "   (b) second",
+      "       - dot",
+      "Between.",
+      "3. three",
+      "   (a) first again",
+      "12. Carrying on",
+      "13. thirteen",
+      "Article I Duties",
+      "Article II More",
+      "           2.1 of them",
+      "no list",
+    ]);
+  });
+
+  test("headings have the numbers that their style gives them; a level may go on across the one above", async () => {
+    const style = (id: string, name: string, more: string) =>
+      `<w:style w:type="paragraph" w:styleId="${id}"><w:name w:val="${name}"/>${more}</w:style>`;
+    const inList = '<w:pPr><w:numPr><w:numId w:val="5"/></w:numPr></w:pPr>';
+    const styles =
+      style("H1", "heading 1", inList) +
+      style("H2", "heading 2", inList) +
+      style("Own", "Own", '<w:basedOn w:val="H1"/>') +
+      style("Off", "Off", '<w:basedOn w:val="H1"/><w:pPr><w:numPr><w:numId w:val="0"/></w:numPr></w:pPr>') +
+      '<w:style w:type="numbering" w:styleId="L"><w:pPr><w:numPr><w:numId w:val="6"/></w:numPr></w:pPr></w:style>';
+    const numbering =
+      definition(
+        0,
+        level(0, "chineseCounting", "第%1章", '<w:pStyle w:val="H1"/>'),
+        level(1, "decimal", "§%2", '<w:lvlRestart w:val="0"/><w:pStyle w:val="H2"/>'),
+      ) +
+      '<w:abstractNum w:abstractNumId="1"><w:numStyleLink w:val="L"/></w:abstractNum>' +
+      list(5, 1) +
+      list(6, 0);
+    const body = ["H1", "H2", "H2", "Own", "H2", "Off"].map((id) => paragraph(run(`In ${id}`), id)).join("");
+    expect((await textOf(body, styles, numbering)).split("\n\n")).toEqual([
+      "# 第一章 In H1",
+      "## §1 In H2",
+      "## §2 In H2",
+      "# 第二章 In Own",
+      "## §3 In H2",
+      "# In Off",
+    ]);
+  });
+
+  test("deleted items and the copies of text boxes for newer programs are not counted", async () => {
+    const numbering = definition(0, level(0, "decimal", "%1.")) + list(1, 0);
+    const deleted = `<w:p><w:pPr><w:numPr><w:numId w:val="1"/></w:numPr><w:rPr><w:del w:id="1"/></w:rPr></w:pPr><w:del w:id="2"><w:r><w:delText>gone</w:delText></w:r></w:del></w:p>`;
+    const box = `<w:p><w:r><mc:AlternateContent xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"><mc:Choice Requires="wps">${numbered("in", 1)}</mc:Choice><mc:Fallback><w:txbxContent>${numbered("in", 1)}</w:txbxContent></mc:Fallback></mc:AlternateContent></w:r></w:p>`;
+    const body = numbered("one", 1) + deleted + box + numbered("three", 1);
+    expect((await textOf(body, "", numbering)).split("\n").filter(Boolean)).toEqual(["1. one", "2. in", "3. three"]);
+  });
+
+  test.each([
+    ["lowerLetter", [1, 26, 27, 53], ["a", "z", "aa", "aaa"]],
+    [
+      "upperRoman",
+      [1, 4, 9, 14, 40, 90, 400, 1999, 2026, 4000],
+      ["I", "IV", "IX", "XIV", "XL", "XC", "CD", "MCMXCIX", "MMXXVI", "4000"],
+    ],
+    ["lowerRoman", [3], ["iii"]],
+    [
+      "ordinal",
+      [1, 2, 3, 4, 11, 12, 13, 21, 112],
+      ["1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "112th"],
+    ],
+    ["decimalZero", [7, 10], ["07", "10"]],
+    ["decimalEnclosedCircle", [1, 20, 21], ["①", "⑳", "21"]],
+    ["taiwaneseCountingThousand", [1, 10, 12, 20, 99, 100], ["一", "十", "十二", "二十", "九十九", "一〇〇"]],
+    ["hebrew1", [5], ["5"]],
+  ])("numbers in the format %s", (format, numbers, expected) => {
+    expect(numbers.map((number) => numeral(number, format))).toEqual(expected);
   });
 });
 

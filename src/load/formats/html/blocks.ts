@@ -80,7 +80,8 @@ function listLines(list: HtmlElement, depth: number): Line[] {
     if (isText(child) || child.name !== "li") return joined(blocksOf([child], depth));
     const lines = joined(blocksOf(child.children, depth), "tight");
     if (lines.length === 0) return [];
-    const mark = list.name === "ol" ? `${number++}. ` : "- ";
+    const own = child.attributes["data-number-shown"];
+    const mark = own === undefined ? (list.name === "ol" ? `${number++}. ` : "- ") : own && `${own} `;
     return indented(lines, mark, " ".repeat(mark.length));
   });
 }

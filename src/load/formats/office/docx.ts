@@ -3,10 +3,12 @@ import { markdownOfNodes } from "../html/html.js";
 import { officeMathText } from "../html/math.js";
 import { named, parseHtml, parseXml, type HtmlElement } from "../html/tree.js";
 import type { Loader } from "../loader.js";
+import { maxSteps, valueOf, withMarks, withNumbers } from "./docx-numbers.js";
 import { unpack, type Package } from "./package.js";
 
 /**
- * Reads a Word document as Markdown: headings, lists, tables, footnotes and equations. Page headers, pictures and comments
+ * Reads a Word document as Markdown: headings, lists, tables, footnotes and equations, with
+ * the numbers that Word shows. Page headers, pictures and comments
  * are left out. It has no anchors: the program that shows the file decides where a page ends.
  *
  * @throws LoadError (`unreadable`) when it is damaged, encrypted, or of the format before 2007.
@@ -43,7 +45,7 @@ async function htmlOf(parts: Package): Promise<string> {
     },
   );
   return (
-    value
+    withMarks(value)
       // Links from a note back to its mark.
       .replace(/<a href="#(?:foot|end)note-ref-\d+">↑<\/a>/gu, "")
       .replace(/<input type="checkbox"( checked="checked")? \/>/gu, (_, checked) => (checked ? "☒" : "☐"))
@@ -53,29 +55,32 @@ async function htmlOf(parts: Package): Promise<string> {
 const documentPart = "word/document.xml";
 
 /**
- * Strips the markup that has no effect on the text, which is most of it: mammoth then takes half the time. Equations, which
- * it does not know, become text.
+ * Strips the markup that has no effect on the text, which is most of it: mammoth then takes half the time. Equations and
+ * numbers, which it does not know, become text.
  */
 function withoutLayout(parts: Package): Package {
   const content = parts.text(documentPart);
   if (content === undefined) return parts;
   return parts.with(
     documentPart,
-    content
-      .replace(/ (?:w:rsid\w*|w14:\w+)="[^"]*"/gu, "")
-      .replace(layout, "")
-      .replace(direction, "")
-      .replace(ruby, "$1")
-      .replace(pageBreak, "<w:br/>")
-      .replace(hidden, "")
-      .replace(/<m:oMathParaPr>.*?<\/m:oMathParaPr>|<\/?m:oMathPara(?:\s[^>]*)?>/gsu, "")
-      .replace(/<m:oMath(?:\s[^>]*)?>.*?<\/m:oMath>/gsu, equationRun),
+    withNumbers(
+      content
+        .replace(/ (?:w:rsid\w*|w14:\w+)="[^"]*"/gu, "")
+        .replace(layout, "")
+        .replace(direction, "")
+        .replace(ruby, "$1")
+        .replace(pageBreak, "<w:br/>")
+        .replace(hidden, "")
+        .replace(/<m:oMathParaPr>.*?<\/m:oMathParaPr>|<\/?m:oMathPara(?:\s[^>]*)?>/gsu, "")
+        .replace(/<m:oMath(?:\s[^>]*)?>.*?<\/m:oMath>/gsu, equationRun),
+      parts,
+    ),
   );
 }
 
 /** How letters look and where paragraphs stand. */
 const layout =
-  /<w:(?:rtl|ind|rFonts|spacing|jc|szCs|sz|widowControl|lang|proofErr|bookmarkEnd|lastRenderedPageBreak|color|kern)(?:\s[^>]*)?\/>|<w:(tabs|pBdr|tblBorders|tcBorders)>.*?<\/w:\1>/gsu;
+  /<w:(?:rtl|ind|rFonts|spacing|jc|szCs|sz|widowControl|lang|proofErr|bookmarkEnd|lastRenderedPageBreak|color|kern)(?:\s[^>]*)?\/>|<w:(tabs|pBdr|tblBorders|tcBorders|pPrChange)(?:\s[^>]*)?>.*?<\/w:\1>/gsu;
 /** Marks around text that is written from right to left. */
 const direction = /<\/?w:(?:dir|bdo)(?:\s[^>]*)?>/gu;
 /** A word with its reading above: the word is the text. */
@@ -91,9 +96,6 @@ function equationRun(equation: string): string {
   const text = officeMathText(parseXml(equation)).replaceAll("&", "&amp;").replaceAll("<", "&lt;");
   return `<w:r><w:t xml:space="preserve">${text}</w:t></w:r>`;
 }
-
-/** Styles are made from others, but not in circles. */
-const maxSteps = 20;
 
 /**
  * Names of the paragraph styles of headings, with their level, 1 to 6: those with a level in the outline, their own or from
@@ -122,8 +124,4 @@ function levelOf(style: HtmlElement, byId: ReadonlyMap<string | undefined, HtmlE
     found = byId.get(valueOf(found, "w:basedOn"));
   }
   return undefined;
-}
-
-function valueOf(style: HtmlElement, name: string): string | undefined {
-  return named(style, name)[0]?.attributes["w:val"];
 }

@@ -1,6 +1,7 @@
 import { markdownOfNodes } from "../html/html.js";
 import { elementsOf, isText, type HtmlElement, type HtmlNode } from "../html/tree.js";
 import type { Loader } from "../loader.js";
+import { ListCounter, type ListLevel } from "./list-numbers.js";
 import { openDocument, countOf, type OpenDocument } from "./open-document.js";
 
 /**
@@ -38,10 +39,18 @@ export function htmlBlocksOf(nodes: readonly HtmlNode[], { styles }: Pick<OpenDo
 
 class Blocks {
   readonly #styles: ReadonlyMap<string, HtmlElement>;
+  readonly #levels = new Map<string, readonly ListLevel[]>();
+  /** Of the last list of each style, and of each list with an id: a later list may go on counting. */
+  readonly #counters = new Map<string, ListCounter>();
   readonly notes: HtmlElement[] = [];
 
   constructor(styles: readonly HtmlElement[]) {
-    this.#styles = new Map(styles.map((style) => [style.attributes["style:name"] ?? "", style]));
+    this.#styles = new Map(
+      styles.map((style) => [
+        style.name === outlineStyle ? outlineStyle : (style.attributes["style:name"] ?? ""),
+        style,
+      ]),
+    );
   }
 
   all(nodes: readonly HtmlNode[]): HtmlNode[] {
@@ -73,11 +82,11 @@ class Blocks {
     if (skipped.has(name)) return [];
     switch (name) {
       case "text:h":
-        return [element(`h${Math.min(6, countOf(attributes["text:outline-level"]))}`, this.#inline(children))];
+        return [this.#heading(node, this.#outlineNumber(node))];
       case "text:p":
         return [element(this.#isNamed(node, /^Title$/) ? "h1" : "p", this.#inline(children))];
       case "text:list":
-        return this.#list(node, 1, attributes["text:style-name"]);
+        return this.#rootList(node);
       case "table:table":
         return [this.#table(node)];
       case "text:note":
@@ -103,24 +112,70 @@ class Blocks {
     return children.flatMap((child) => (isText(child) ? [child] : this.#block(child)));
   }
 
-  #list(list: HtmlElement, level: number, style: string | undefined): HtmlElement[] {
-    // Headings that are numbered by a list are headings all the same.
-    if (elementsOf(list).some((item) => elementsOf(item).some(({ name }) => name === "text:h"))) {
-      return elementsOf(list).map((item) => element("div", this.all(item.children)));
-    }
-    const blocksIn = (child: HtmlElement) => {
-      if (child.name !== "text:list") return this.#block(child);
-      return this.#list(child, level + 1, child.attributes["text:style-name"] ?? style);
-    };
-    const items = elementsOf(list).map((item) => element("li", elementsOf(item).flatMap(blocksIn)));
-    return [element(this.#isNumbered(style, level) ? "ol" : "ul", items)];
+  #heading({ attributes, children }: HtmlElement, number: string): HtmlElement {
+    const words = number === "" ? this.#inline(children) : [text(`${number} `), ...this.#inline(children)];
+    return element(`h${Math.min(6, countOf(attributes["text:outline-level"]))}`, words);
   }
 
-  #isNumbered(style: string | undefined, level: number): boolean {
-    const levels = elementsOf(this.#styles.get(style ?? ""));
-    const found = levels.find(({ attributes }) => attributes["text:level"] === String(level));
-    // A number without a format is not shown.
-    return found?.name === "text:list-level-style-number" && found.attributes["style:num-format"] !== "";
+  /** The number of a heading that stands in no list: all of these are counted together. */
+  #outlineNumber({ attributes }: HtmlElement): string {
+    if (attributes["text:is-list-header"] === "true") return "";
+    const start = attributes["text:restart-numbering"] === "true" ? (attributes["text:start-value"] ?? "1") : undefined;
+    const level = countOf(attributes["text:outline-level"]) - 1;
+    return this.#counterOf(outlineStyle).next(
+      this.#levelsOf(outlineStyle),
+      level,
+      start === undefined ? start : Number(start),
+    );
+  }
+
+  #counterOf(key: string): ListCounter {
+    const counter = this.#counters.get(key) ?? new ListCounter();
+    this.#counters.set(key, counter);
+    return counter;
+  }
+
+  #rootList(list: HtmlElement): HtmlElement[] {
+    const { "text:style-name": style = "", "xml:id": id, "text:continue-list": before } = list.attributes;
+    const continued = before ?? (list.attributes["text:continue-numbering"] === "true" ? style : undefined);
+    const counter = continued === undefined ? new ListCounter() : this.#counterOf(continued);
+    this.#counters.set(style, counter);
+    if (id !== undefined) this.#counters.set(id, counter);
+    return this.#list(list, 0, style, counter);
+  }
+
+  #list(list: HtmlElement, level: number, style: string, counter: ListCounter): HtmlElement[] {
+    const levels = this.#levelsOf(style);
+    let isOutline = false;
+    const items = elementsOf(list).map((item) => {
+      const start = item.attributes["text:start-value"];
+      const [first] = elementsOf(item).filter(({ name }) => name === "text:p" || name === "text:h");
+      const isNumbered = first !== undefined && item.name === "text:list-item";
+      const number = isNumbered ? counter.next(levels, level, start === undefined ? start : Number(start)) : " ";
+      isOutline ||= first?.name === "text:h";
+      const blocks = elementsOf(item).flatMap((child): HtmlNode[] => {
+        if (child.name === "text:list") {
+          return this.#list(child, level + 1, child.attributes["text:style-name"] ?? style, counter);
+        }
+        return child.name === "text:h"
+          ? [this.#heading(child, child === first ? number.trim() : "")]
+          : this.#block(child);
+      });
+      const isBullet = isNumbered && (levels[level]?.format ?? "bullet") === "bullet";
+      return element("li", blocks, isBullet ? {} : { "data-number-shown": number });
+    });
+    // Headings that are numbered by a list are headings all the same.
+    return isOutline ? items.map(({ children }) => element("div", children)) : [element("ul", items)];
+  }
+
+  #levelsOf(style: string): readonly ListLevel[] {
+    const known = this.#levels.get(style);
+    if (known) return known;
+    const elements: HtmlElement[] = [];
+    for (const each of elementsOf(this.#styles.get(style))) elements[countOf(each.attributes["text:level"]) - 1] = each;
+    const levels = elements.map((each, index) => listLevel(each, elements.slice(0, index)));
+    this.#levels.set(style, levels);
+    return levels;
   }
 
   #table(table: HtmlElement): HtmlElement {
@@ -154,6 +209,41 @@ class Blocks {
     }
     return false;
   }
+}
+
+/** The name of the element that says how headings are numbered, which has no name of its own. */
+const outlineStyle = "text:outline-style";
+
+const formats: Readonly<Record<string, string>> = {
+  "1": "decimal",
+  a: "lowerLetter",
+  A: "upperLetter",
+  i: "lowerRoman",
+  I: "upperRoman",
+  "01": "decimalZero",
+  "①": "decimalEnclosedCircle",
+  一: "chineseCounting",
+  "": "none",
+};
+
+function listLevel({ name, attributes }: HtmlElement, above: readonly HtmlElement[]): ListLevel {
+  const format = formatOf(attributes);
+  const start = Number(attributes["text:start-value"] ?? 1);
+  // A number without a format is not shown.
+  if (/-(?:bullet|image)$/.test(name)) return { format: "bullet", start, text: "" };
+  if (format === "none") return { format, start, text: "" };
+  const first = above.length + 1 - countOf(attributes["text:display-levels"]);
+  const numbers = above.flatMap((each, index) =>
+    index >= first && formatOf(each.attributes) !== "none" ? [`%${index + 1}`] : [],
+  );
+  const { "style:num-prefix": prefix = "", "style:num-suffix": suffix = "" } = attributes;
+  const pattern = attributes["loext:num-list-format"]?.replace(/%(\d+)%/g, "%$1");
+  return { format, start, text: pattern ?? prefix + [...numbers, `%${above.length + 1}`].join(".") + suffix };
+}
+
+function formatOf({ "style:num-format": own = "" }: HtmlElement["attributes"]): string {
+  // Formats of other scripts are named by their first numbers.
+  return formats[own] ?? formats[own.split(",")[0]!] ?? "decimal";
 }
 
 /** A table's rows, also those in groups and headers, repeated ones as often as they stand there. */

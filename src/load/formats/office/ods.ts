@@ -52,8 +52,8 @@ function* cellsOf(row: HtmlElement): Generator<Cell> {
   for (const cell of named(row, "table:table-cell", "table:covered-table-cell")) {
     const value = valueOf(cell);
     const end = Math.min(maxColumns, column + countOf(cell.attributes["table:number-columns-repeated"]));
-    for (; value !== "" && column < end; column++) yield [column, value];
-    column = end;
+    if (value === "") column = end;
+    for (; column < end; column++) yield [column, value];
   }
 }
 
@@ -62,7 +62,7 @@ function valueOf(cell: HtmlElement): string {
   const shown = cell.children.map(wordsOf).join(" ").trim();
   if (shown !== "") return shown;
   const stored = (name: string) => cell.attributes[`office:${name}`] ?? "";
-  switch (cell.attributes["office:value-type"]) {
+  switch (cell.attributes["office:value-type"] ?? "string") {
     case "float":
       return stored("value");
     case "percentage":
@@ -90,6 +90,6 @@ function wordsOf(node: HtmlNode): string {
 
 /** `PT26H05M00S` as `26:05:00`. */
 function clockTime(duration: string): string {
-  const [, ...parts] = /^PT(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:[.,]\d+)?S)?$/u.exec(duration) ?? [];
-  return parts.length === 0 ? duration : parts.map((part = "0") => part.padStart(2, "0")).join(":");
+  const parts = /^PT(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:[.,]\d+)?S)?$/u.exec(duration);
+  return parts ? [1, 2, 3].map((part) => (parts[part] ?? "0").padStart(2, "0")).join(":") : duration;
 }

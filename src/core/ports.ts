@@ -240,11 +240,27 @@ export interface StoreCounts {
 /** A difference between a store and what was written to it. */
 export interface StoreProblem {
   /**
-   * `database`: SQLite finds its file broken. `orphans`: chunks without document or vector. `counts`, `spans`: chunks of a
-   * document are missing, or no slice of its text. `vectors`: no direction of the store's space. `fields`: what filters
-   * look at. `graph`, `lexical`: the saved indexes.
+   * - `database`: SQLite finds its file broken.
+   * - `documents`: a document or the places of its chunks were altered.
+   * - `spans`, `keys`: chunks are not the slice of their document, or not the text that was embedded.
+   * - `counts`, `orphans`: chunks are missing, or have no document or no vector.
+   * - `vectors`: a vector was altered, or has no direction in the store's space.
+   * - `settings`, `log`, `fields`: the settings, the record of removed chunks, or the values that filters test.
+   * - `graph`, `lexical`: a saved search index.
    */
-  readonly what: "database" | "orphans" | "counts" | "spans" | "vectors" | "fields" | "graph" | "lexical";
+  readonly what:
+    | "database"
+    | "documents"
+    | "spans"
+    | "keys"
+    | "counts"
+    | "orphans"
+    | "vectors"
+    | "settings"
+    | "log"
+    | "fields"
+    | "graph"
+    | "lexical";
   readonly message: string;
   readonly repairable: boolean;
 }
@@ -255,31 +271,32 @@ export interface CloseOptions {
 }
 
 export interface VerifyOptions {
-  /** Questions that recall is measured with, 1 to 10,000. Default: 50. */
+  /** Number of questions for measuring the recall, 1 to 10,000. Default: 50. */
   readonly sample?: number;
   /**
-   * Takes out what is broken and makes again what is derived; sound vectors all stay, so that what was lost costs little
-   * when the next ingest brings it back. Needs the right to write. Default: false.
+   * Deletes what is broken, and rebuilds what is derived. The next ingest writes the affected documents again. All intact
+   * vectors stay, so that only the texts whose vector was lost are embedded again. Needs the write lock. Default: false.
    */
   readonly repair?: boolean;
   /**
-   * With `repair`: drops the vectors that no chunk uses, of documents that are gone or changed and of runs that were
-   * stopped. They save their price when their texts come again, until then they only take room. Default: false.
+   * With `repair`: also deletes the vectors that no chunk uses, which remain of deleted documents, changed documents and
+   * interrupted runs. They take room, but save embedding the same texts again. Default: false.
    */
   readonly dropUnusedVectors?: boolean;
-  /** Ends it with its reason, at any time but in the midst of a repair. */
+  /** Stops the check, which then rejects with the signal's reason. A repair that has begun is completed. */
   readonly signal?: AbortSignal;
 }
 
 export interface Verification {
-  /** Whether nothing is wrong; after a repair, whether nothing is wrong any more. */
+  /** True if the store is intact, or is intact again after the repair. */
   readonly ok: boolean;
-  /** As they were found, before a repair. */
+  /** The problems that were found before any repair. */
   readonly problems: readonly StoreProblem[];
-  /** Share of the exact ten nearest that dense search finds; undefined for a store without vectors, or a broken one. */
+  /** Share of the exact ten nearest chunks that dense search finds; undefined if the store is empty or not intact. */
   readonly recall: number | undefined;
+  /** Whether a repair was requested and was possible. */
   readonly repaired: boolean;
-  /** Vectors dropped, when requested. */
+  /** Number of unused vectors that were deleted; only present with `dropUnusedVectors`. */
   readonly droppedVectors?: number;
 }
 
@@ -329,7 +346,10 @@ export interface Store<Space extends string = string, Fields extends object = Me
   /** All documents, or those of one source, in order of uri. */
   readonly documents: (filter?: { readonly source?: string }) => Promise<readonly StoredDocumentInfo[]>;
   readonly counts: () => Promise<StoreCounts>;
-  /** Reads everything through and compares it with what it must be. Takes as long as that: minutes for gigabytes. */
+  /**
+   * Reads the whole store and checks that it is what was written: a single altered byte is found, and named with the
+   * document or vector that it belongs to. Takes seconds per gigabyte.
+   */
   readonly verify: (options?: VerifyOptions) => Promise<Verification>;
   /**
    * Waits until all derived indexes hold what was written, saves them, and lets go of every file and thread. Where the

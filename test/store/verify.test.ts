@@ -106,13 +106,39 @@ const damages: readonly (readonly [string, (path: string) => void, readonly Stor
     (path) => renameSync(fileOf(path, "lexical"), fileOf(path, "graph")),
     ["graph", "lexical"],
   ],
-  [
-    "a chunk whose document is gone",
-    (path) => changeRows(path, "DROP TRIGGER fields_of_deleted; DELETE FROM documents WHERE uri = 'd3'"),
-    ["orphans", "fields"],
-  ],
+  ["a chunk whose document is gone", (path) => changeRows(path, "DELETE FROM documents WHERE uri = 'd3'"), ["orphans"]],
   ["a chunk whose vector is gone", (path) => changeRows(path, "DELETE FROM vectors WHERE id = 7"), ["orphans"]],
-  ["a chunk that is gone", (path) => changeRows(path, "DELETE FROM chunks WHERE label = 9"), ["counts"]],
+  ["a chunk that is gone", (path) => changeRows(path, "DELETE FROM chunks WHERE label = 9"), ["counts", "log"]],
+  [
+    "a letter that was changed alike in a document and its chunk",
+    (path) =>
+      changeRows(
+        path,
+        "UPDATE documents SET text = replace(text, 'pear', 'bear') WHERE uri = 'd5'; UPDATE chunks SET text = replace(text, 'pear', 'bear') WHERE label = 12",
+      ),
+    ["keys"],
+  ],
+  [
+    "a title that was changed",
+    (path) => changeRows(path, "UPDATE documents SET title = 'other' WHERE uri = 'd5'"),
+    ["documents"],
+  ],
+  [
+    "a place of a chunk that was changed",
+    (path) => changeRows(path, "UPDATE chunks SET line = 7 WHERE label = 9"),
+    ["documents"],
+  ],
+  [
+    "a vector with one bit changed",
+    (path) => changeRows(path, "UPDATE vectors SET data = CAST(substr(data, 1, 63) || x'3e' AS BLOB) WHERE id = 4"),
+    ["vectors"],
+  ],
+  [
+    "a setting that was changed",
+    (path) => changeRows(path, "UPDATE meta SET value = '17' WHERE name = 'dimension'"),
+    ["settings"],
+  ],
+  ["a removal of a chunk that exists", (path) => changeRows(path, "INSERT INTO removals (label) VALUES (9)"), ["log"]],
   [
     "a chunk that is not a slice of its document",
     (path) => changeRows(path, "UPDATE chunks SET start = start + 1 WHERE label = 9"),
@@ -159,7 +185,7 @@ for (const [how, damage, expected] of damages) {
     // Documents that lost something do not count as unchanged: an ingest writes them again.
     const infos = await Promise.all(made.map(({ document }) => store.documentInfo(document.uri)));
     const lost = made.filter((_, at) => !infos[at] || infos[at].fingerprint === "");
-    if (!["graph", "lexical", "fields"].includes(expected[0]!)) expect(lost.length).toBe(1);
+    if (!["graph", "lexical", "fields", "settings"].includes(expected[0]!)) expect(lost.length).toBe(1);
     await store.write(withVectors(lost, dimension));
     expect(await store.counts()).toEqual({ documents: 40, chunks: 80, vectors: 80 });
     const query = { text: "apple", vector: madeVector("question", dimension) };

@@ -8,8 +8,9 @@ export function encodeText(text: string): StoredText {
   return /\p{Surrogate}/u.test(text) ? Buffer.from(text, "utf16le") : text;
 }
 
-export function decodeText(stored: StoredText): string {
-  return typeof stored === "string" ? stored : stored.toString("utf16le");
+/** @param stored a number only where the column was altered. */
+export function decodeText(stored: StoredText | number): string {
+  return stored instanceof Uint8Array ? stored.toString("utf16le") : String(stored);
 }
 
 /** Vectors are stored as little-endian 32-bit floats. */

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { StoreError } from "../../core/errors.js";
 import type { StoreSettings } from "../../core/ports.js";
 import type { Database } from "../../sqlite/database.js";
+import { addChecksums, Checksums } from "./checksums.js";
 
 // "citw": distinguishes our files from those of other programs, also for file(1).
 const applicationId = 0x63697477;
@@ -151,8 +152,27 @@ const distinctFields = `
   INSERT INTO fields SELECT DISTINCT * FROM field_moments;
 `;
 
+// A table for the checksums of vectors: a column of theirs would mean that an upgrade writes every vector again.
+const checksumTables = `
+  ALTER TABLE document_records ADD COLUMN checksum INTEGER;
+  CREATE TABLE vector_checksums (vector INTEGER PRIMARY KEY, checksum INTEGER NOT NULL);
+  CREATE TRIGGER checksum_of_deleted AFTER DELETE ON vectors BEGIN
+    DELETE FROM vector_checksums WHERE vector = OLD.id;
+  END;
+`;
+
 /** Each step upgrades a store by one version. Released steps are never edited, new ones are added. */
-const upgrades: readonly string[] = [firstTables, parentColumns, filterTables, recordTable, distinctFields];
+const upgrades: readonly (string | ((database: Database) => void))[] = [
+  firstTables,
+  parentColumns,
+  filterTables,
+  recordTable,
+  distinctFields,
+  (database) => {
+    database.exec(checksumTables);
+    addChecksums(database);
+  },
+];
 
 /** Written into every store. A store of a later version is refused, one of an earlier version is upgraded in place. */
 const schemaVersion = upgrades.length;
@@ -193,20 +213,25 @@ export function prepareSchema(database: Database, path: string): void {
 /** Must run in a transaction: another process may have upgraded in the meantime. */
 function upgrade(database: Database): void {
   const from = Number(database.pragma("user_version", { simple: true }));
-  for (const step of upgrades.slice(from)) database.exec(step);
+  for (const step of upgrades.slice(from)) {
+    if (typeof step === "string") database.exec(step);
+    else step(database);
+  }
   database.pragma(`user_version = ${schemaVersion}`);
 }
 
-export type MetaName = "store" | "space" | "dimension" | "token-margin" | "settings";
+export type MetaName = "store" | "space" | "dimension" | "token-margin" | "settings" | "checksum";
 
 export function readMeta(database: Database, name: MetaName): string | undefined {
   return database.prepare<[string], { value: string }>("SELECT value FROM meta WHERE name = ?").get(name)?.value;
 }
 
 export function writeMeta(database: Database, name: MetaName, value: string): void {
+  if (readMeta(database, name) === value) return;
   database
     .prepare("INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value")
     .run(name, value);
+  new Checksums(database).saveMeta();
 }
 
 export function readSettings(database: Database): StoreSettings {

@@ -85,5 +85,7 @@ export class IndexUpdater<Row extends { readonly label: number }> {
       this.#position = { ...this.#position, removal: sequence };
       if (slice.over) await slice.next();
     }
+    // The count of removals may be damaged: waiting for those that never come would have no end.
+    this.#position = { ...this.#position, removal: Math.max(head.removal, this.#position.removal) };
   }
 }

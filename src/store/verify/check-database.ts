@@ -1,7 +1,9 @@
 import type { StoreProblem } from "../../core/ports.js";
-import { type Database, guarded } from "../../sqlite/database.js";
+import { type Database, guarded, openPlainDatabase } from "../../sqlite/database.js";
+import { vectorKey } from "../../text/chunking/chunk-identity.js";
+import { Checksums, checksumOf } from "../database/checksums.js";
 import { decodeText, decodeVector, type StoredText } from "../database/columns.js";
-import { readMeta } from "../database/schema.js";
+import { prepareSchema, readMeta } from "../database/schema.js";
 import { checkVector } from "../database/vectors.js";
 import { TimeSlice } from "../derived/scheduling.js";
 
@@ -17,11 +19,11 @@ export type CheckCalls = {
 
 /** Broken rows, and the documents that must be written again because of them. */
 export interface DamagedRows {
-  /** Labels of chunks without a document or a vector, or with another text than their document has there. */
+  /** Labels of chunks that are not as they were written, or whose document is not. */
   readonly chunks: Set<number>;
-  /** Vectors without a direction in the store's space. */
+  /** Vectors that are not as they were written, or have no direction in the store's space. */
   readonly vectors: Set<number>;
-  /** Documents whose chunks are missing or wrong. */
+  /** Documents that are not as they were written, or whose chunks are not. */
   readonly documents: Set<number>;
 }
 
@@ -30,19 +32,23 @@ export interface DatabaseCheck {
   readonly damaged: DamagedRows;
 }
 
+type Find = (what: StoreProblem["what"], message: string, repairable?: boolean) => void;
+
 const rowsPerRead = 64;
 
 /** Reads the whole database. Stops early when SQLite itself finds its file broken. */
 export async function checkDatabase(database: Database, path: string): Promise<DatabaseCheck> {
   const problems: StoreProblem[] = [];
   const damaged: DamagedRows = { chunks: new Set(), vectors: new Set(), documents: new Set() };
-  const found = (what: StoreProblem["what"], message: string, repairable = true) =>
-    problems.push({ what, message, repairable });
+  const found: Find = (what, message, repairable = true) => problems.push({ what, message, repairable });
   const integrity = guarded(
     path,
     () => database.pragma("integrity_check(10)") as readonly { readonly integrity_check: string }[],
   );
   for (const { integrity_check: result } of integrity) if (result !== "ok") found("database", result, false);
+  if (schemaOf(database) !== expectedSchema()) {
+    found("database", "Its tables, views or triggers are not those that this version of citewell creates", false);
+  }
   if (problems.length > 0) return { problems, damaged };
 
   const orphans = database
@@ -53,61 +59,141 @@ export async function checkDatabase(database: Database, path: string): Promise<D
   for (const { label } of orphans) damaged.chunks.add(label);
   if (orphans.length > 0) found("orphans", `${orphans.length} chunks have no document or no vector`);
 
-  await checkDocuments(database, damaged, found);
+  const checksums = new Checksums(database);
+  if (readMeta(database, "checksum") !== checksums.ofMeta()) {
+    found("settings", "The settings are not those that were written: a repair takes them out, but for the model");
+  }
+  checkLog(database, damaged, found);
+  await checkDocuments(database, checksums, damaged, found);
   await checkVectors(database, damaged, found);
-
-  const { wrong } = database
-    .prepare<[], { wrong: number }>(
-      `WITH expected AS (SELECT * FROM document_fields UNION SELECT * FROM field_moments)
-       SELECT (SELECT count(*) FROM (SELECT * FROM expected EXCEPT SELECT * FROM fields))
-            + (SELECT count(*) FROM (SELECT * FROM fields EXCEPT SELECT * FROM expected)) AS wrong`,
-    )
-    .get()!;
-  if (wrong > 0) found("fields", `${wrong} rows that filters test differ from the documents`);
+  checkFields(database, found);
   return { problems, damaged };
 }
 
-type Find = (what: StoreProblem["what"], message: string) => void;
+function schemaOf(database: Database): string {
+  return JSON.stringify(database.prepare("SELECT type, name, sql FROM sqlite_master ORDER BY type, name").all());
+}
 
-async function checkDocuments(database: Database, damaged: DamagedRows, found: Find): Promise<void> {
-  const documents = database.prepare<
-    [number, number],
-    { id: number; uri: string; chunk_count: number; text: StoredText }
-  >("SELECT id, uri, chunk_count, text FROM documents WHERE id > ? ORDER BY id LIMIT ?");
-  const chunks = database.prepare<[number], { label: number; start: number; end: number; text: StoredText }>(
-    'SELECT label, start, "end", text FROM chunks WHERE document = ?',
+function expectedSchema(): string {
+  const database = openPlainDatabase(":memory:", 0);
+  try {
+    prepareSchema(database, ":memory:");
+    return schemaOf(database);
+  } finally {
+    database.close();
+  }
+}
+
+/** Each label belongs to a chunk or to a removal, and to one of them: otherwise the search indexes miss changes. */
+function checkLog(database: Database, damaged: DamagedRows, found: Find): void {
+  const facts = database
+    .prepare<[], Record<"given" | "living" | "removed" | "entries" | "first" | "last", number>>(
+      `WITH given (label) AS (SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'chunks'), 0))
+       SELECT label AS given,
+              (SELECT count(*) FROM chunks) AS living,
+              (SELECT count(DISTINCT removals.label) FROM removals WHERE removals.label BETWEEN 1 AND given.label) AS removed,
+              coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'removals'), 0) AS entries,
+              coalesce((SELECT min(sequence) FROM removals), 1) AS first,
+              coalesce((SELECT max(sequence) FROM removals), 0) AS last
+       FROM given`,
+    )
+    .get()!;
+  const { given, living, removed, entries, first, last } = facts;
+  const both = database
+    .prepare<[], { label: number }>("SELECT label FROM chunks WHERE label IN (SELECT label FROM removals)")
+    .all();
+  for (const { label } of both) damaged.chunks.add(label);
+  if (first !== 1 || entries !== last || both.length > 0 || living + removed !== given) {
+    found(
+      "log",
+      `The record of removed chunks was altered: of ${given} chunks ever written, ${living} exist and ${removed} are in it, ` +
+        `${both.length} are both, and its ${entries} entries have the numbers ${first} to ${last}`,
+    );
+  }
+}
+
+interface DocumentRow {
+  readonly id: number;
+  readonly uri: string;
+  readonly chunk_count: number;
+  readonly text: StoredText;
+  readonly checksum: number | null;
+}
+
+interface ChunkRow {
+  readonly label: number;
+  readonly start: number;
+  readonly end: number;
+  readonly context: StoredText;
+  readonly text: StoredText;
+  readonly key: string | null;
+}
+
+async function checkDocuments(
+  database: Database,
+  checksums: Checksums,
+  damaged: DamagedRows,
+  found: Find,
+): Promise<void> {
+  const documents = database.prepare<[number, number], DocumentRow>(
+    `SELECT id, uri, chunk_count, text, checksum FROM documents
+     LEFT JOIN document_records ON document_records.document = documents.id WHERE id > ? ORDER BY id LIMIT ?`,
+  );
+  const chunksOf = database.prepare<[number], ChunkRow>(
+    `SELECT label, start, "end", context, text, key
+     FROM chunks LEFT JOIN vectors ON vectors.id = chunks.vector WHERE document = ?`,
   );
   const slice = new TimeSlice();
   for (let after = 0; ;) {
     const some = documents.all(after, rowsPerRead);
     if (some.length === 0) return;
-    for (const { id, uri, chunk_count: expected, text } of some) {
+    for (const { id, uri, chunk_count: expected, text, checksum } of some) {
       after = id;
       const whole = decodeText(text);
-      const its = chunks.all(id);
-      const elsewhere = its.filter(({ start, end, text: own }) => whole.slice(start, end) !== decodeText(own));
-      for (const { label } of elsewhere) damaged.chunks.add(label);
+      const chunks = chunksOf.all(id);
+      const elsewhere = chunks.filter(({ start, end, text: own }) => whole.slice(start, end) !== decodeText(own));
+      const altered = chunks.filter(
+        ({ context, text: own, key }) =>
+          key !== null && key !== vectorKey({ context: decodeText(context), text: decodeText(own) }),
+      );
+      for (const { label } of [...elsewhere, ...altered]) damaged.chunks.add(label);
       if (elsewhere.length > 0) found("spans", `${uri}: ${elsewhere.length} chunks are not that slice of the document`);
-      if (its.length !== expected) found("counts", `${uri}: has ${its.length} chunks instead of ${expected}`);
-      if (elsewhere.length > 0 || its.length !== expected) damaged.documents.add(id);
+      else if (altered.length > 0)
+        found("keys", `${uri}: ${altered.length} chunks are not the texts that were embedded`);
+      if (chunks.length !== expected) found("counts", `${uri}: has ${chunks.length} chunks instead of ${expected}`);
+      if (chunks.length !== expected || chunks.some(({ label }) => damaged.chunks.has(label))) {
+        damaged.documents.add(id);
+      } else if (checksums.ofDocument(id) !== checksum) {
+        found("documents", `${uri}: the document or its chunks are not as they were written: the checksum differs`);
+        damaged.documents.add(id);
+        for (const { label } of chunks) damaged.chunks.add(label);
+      }
       if (slice.over) await slice.next();
     }
   }
 }
 
 async function checkVectors(database: Database, damaged: DamagedRows, found: Find): Promise<void> {
-  const dimension = Number(readMeta(database, "dimension") ?? 0);
-  const vectors = database.prepare<[number, number], { id: number; key: string; data: Buffer }>(
-    "SELECT id, key, data FROM vectors WHERE id > ? ORDER BY id LIMIT ?",
+  const dimension = storedDimension(database) ?? 0;
+  const vectors = database.prepare<
+    [number, number],
+    { id: number; key: string; data: Buffer; checksum: number | null }
+  >(
+    `SELECT id, key, data, checksum FROM vectors LEFT JOIN vector_checksums ON vector_checksums.vector = vectors.id
+     WHERE id > ? ORDER BY id LIMIT ?`,
   );
   const slice = new TimeSlice();
   for (let after = 0; ;) {
     const some = vectors.all(after, rowsPerRead);
     if (some.length === 0) return;
-    for (const { id, key, data } of some) {
+    for (const { id, key, data, checksum } of some) {
       after = id;
       try {
-        if (data.length % 4 !== 0) throw new Error(`The vector of text ${key} has ${data.length} bytes`);
+        if (data.length !== 4 * dimension)
+          throw new Error(`The vector of text ${key} has ${data.length} bytes instead of ${4 * dimension}`);
+        if (checksumOf([key, data]) !== checksum) {
+          throw new Error(`The vector of text ${key} is not as it was written: its checksum differs`);
+        }
         checkVector(decodeVector(data), dimension, `text ${key}`);
       } catch (error) {
         damaged.vectors.add(id);
@@ -116,4 +202,26 @@ async function checkVectors(database: Database, damaged: DamagedRows, found: Fin
     }
     if (slice.over) await slice.next();
   }
+}
+
+/** Length of most of the vectors: what the settings say of it may have been altered. */
+export function storedDimension(database: Database): number | undefined {
+  return database
+    .prepare<[], { dimension: number }>(
+      "SELECT length(data) / 4 AS dimension FROM vectors GROUP BY dimension ORDER BY count(*) DESC LIMIT 1",
+    )
+    .get()?.dimension;
+}
+
+function checkFields(database: Database, found: Find): void {
+  const malformed = database.prepare("SELECT 1 FROM documents WHERE NOT json_valid(metadata)").get();
+  if (malformed !== undefined) return found("fields", "What filters test cannot be read from the documents' metadata");
+  const { wrong } = database
+    .prepare<[], { wrong: number }>(
+      `WITH expected AS (SELECT * FROM document_fields UNION SELECT * FROM field_moments)
+       SELECT (SELECT count(*) FROM (SELECT * FROM expected EXCEPT SELECT * FROM fields))
+            + (SELECT count(*) FROM (SELECT * FROM fields EXCEPT SELECT * FROM expected)) AS wrong`,
+    )
+    .get()!;
+  if (wrong > 0) found("fields", `${wrong} rows that filters test differ from the documents`);
 }

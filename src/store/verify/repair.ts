@@ -1,9 +1,11 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { StoreProblem } from "../../core/ports.js";
-import { openDatabase } from "../../sqlite/database.js";
+import { type Database, openDatabase } from "../../sqlite/database.js";
+import { Checksums } from "../database/checksums.js";
+import { readMeta, writeMeta } from "../database/schema.js";
 import type { StoreFolder } from "../database/store-folder.js";
-import type { DamagedRows } from "./check-database.js";
+import { type DamagedRows, storedDimension } from "./check-database.js";
 
 /**
  * Deletes broken rows and recomputes derived ones, in one transaction, so that a crash leaves all or nothing repaired. A
@@ -39,8 +41,15 @@ export function repair(
         run("DELETE FROM chunks WHERE label = ?", chunks);
         run("INSERT INTO removals (label) VALUES (?)", chunks);
         // Indexes read the log of removals, and a lost chunk is not in it. Each label is used once, so all labels without a
-        // chunk or a removal are lost ones.
+        // chunk or a removal are lost ones. No chunk has the label 0.
         database.exec(`
+          UPDATE removals SET label = 0 WHERE label < 1 OR
+            label > max((SELECT seq FROM sqlite_sequence WHERE name = 'chunks'), coalesce((SELECT max(label) FROM chunks), 0));
+          UPDATE removals SET sequence = 1 WHERE sequence < 1;
+          DELETE FROM sqlite_sequence;
+          INSERT INTO sqlite_sequence (name, seq) VALUES
+            ('chunks', max(coalesce((SELECT max(label) FROM chunks), 0), coalesce((SELECT max(label) FROM removals), 0))),
+            ('removals', coalesce((SELECT max(sequence) FROM removals), 0));
           INSERT INTO removals (label)
           WITH RECURSIVE given (label) AS (
             SELECT 0 UNION ALL
@@ -56,11 +65,21 @@ export function repair(
         // No document has this fingerprint, so that these do not count as unchanged.
         run("UPDATE documents SET fingerprint = '' WHERE id = ?", documents);
         database.exec(`
+          UPDATE documents SET metadata = NULL WHERE NOT json_valid(metadata);
+          UPDATE documents SET anchors = NULL WHERE NOT json_valid(anchors);
+          UPDATE document_records SET revision = NULL WHERE NOT json_valid(revision);
           UPDATE documents SET chunk_count = (SELECT count(*) FROM chunks WHERE document = documents.id)
             WHERE fingerprint = '';
           DELETE FROM fields;
           INSERT OR IGNORE INTO fields SELECT * FROM document_fields;
           INSERT OR IGNORE INTO fields SELECT * FROM field_moments;`);
+        const checksums = new Checksums(database);
+        for (const { id } of database
+          .prepare<[], { id: number }>("SELECT id FROM documents WHERE fingerprint = ''")
+          .all()) {
+          checksums.saveDocument(id);
+        }
+        if (checksums.ofMeta() !== readMeta(database, "checksum")) restoreMeta(database, checksums);
       })
       .immediate();
   } finally {
@@ -68,4 +87,12 @@ export function repair(
   }
   for (const { what } of brokenIndexes) rmSync(join(path, `${what}.json`), { recursive: true, force: true });
   return dropped;
+}
+
+/** Takes out altered settings, all of which are chosen or learned again, except what the vectors themselves tell. */
+function restoreMeta(database: Database, checksums: Checksums): void {
+  database.exec("DELETE FROM meta WHERE name NOT IN ('store', 'space')");
+  const dimension = storedDimension(database);
+  if (dimension !== undefined) writeMeta(database, "dimension", String(dimension));
+  checksums.saveMeta();
 }

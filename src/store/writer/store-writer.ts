@@ -3,6 +3,7 @@ import type { StoreSettings, WrittenDocument } from "../../core/ports.js";
 import type { Chunk, Document } from "../../core/types.js";
 import type { Database } from "../../sqlite/database.js";
 import { documentFingerprint, vectorKey } from "../../text/chunking/chunk-identity.js";
+import { Checksums } from "../database/checksums.js";
 import { decodeText, encodeText, encodeVector, type StoredText } from "../database/columns.js";
 import { checkSpace, readMeta, readSettings, writeMeta } from "../database/schema.js";
 import { checkVector } from "../database/vectors.js";
@@ -55,8 +56,9 @@ const statements = (database: Database) => ({
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`),
   deleteChunk: database.prepare<[number]>("DELETE FROM chunks WHERE label = ?"),
   logRemoval: database.prepare<[number]>("INSERT INTO removals (label) VALUES (?)"),
-  insertRecord: database.prepare("INSERT INTO document_records (document, revision, cut_by) VALUES (?, ?, ?)"),
-  deleteRecord: database.prepare<[number]>("DELETE FROM document_records WHERE document = ?"),
+  writeRecord: database.prepare(
+    "INSERT OR REPLACE INTO document_records (document, revision, cut_by) VALUES (?, ?, ?)",
+  ),
 });
 
 /** Writes to a store, on a connection of its own: readers on other connections see the state before until it commits. */
@@ -64,9 +66,11 @@ export class StoreWriter {
   readonly #database: Database;
   readonly #options: StoreWriterOptions;
   readonly #sql: ReturnType<typeof statements>;
+  readonly #checksums: Checksums;
 
   constructor(database: Database, options: StoreWriterOptions) {
     this.#database = database;
+    this.#checksums = new Checksums(database);
     this.#options = options;
     this.#sql = statements(database);
   }
@@ -90,7 +94,9 @@ export class StoreWriter {
       }
       if (settings) this.#saveSettings(settings);
       for (const [at, key] of vectorKeys.entries()) {
-        this.#sql.insertVector.run(key, encodeVector(vectorAt(at, dimension!)));
+        const data = encodeVector(vectorAt(at, dimension!));
+        const { changes, lastInsertRowid } = this.#sql.insertVector.run(key, data);
+        if (changes > 0) this.#checksums.saveVector(lastInsertRowid, key, data);
       }
       return checked.map((write) => this.#replace(write));
     });
@@ -158,11 +164,8 @@ export class StoreWriter {
       document.anchors === undefined ? null : JSON.stringify(document.anchors),
       encodeText(document.text),
     )!;
-    if (existing) this.#sql.deleteRecord.run(id);
     const { revision } = document;
-    if (revision !== undefined || cutBy !== undefined) {
-      this.#sql.insertRecord.run(id, revision === undefined ? null : JSON.stringify(revision), cutBy ?? null);
-    }
+    this.#sql.writeRecord.run(id, revision === undefined ? null : JSON.stringify(revision), cutBy ?? null);
     const vectorIds = vectorKeys.map((key) => this.#sql.vectorId.get(key)!.id);
     const old = new Map((existing ? this.#sql.chunksOf.all(id) : []).map((chunk) => [chunk.id, chunk]));
     // A chunk with the same texts and vector keeps its row and label, so that derived indexes have nothing to do.
@@ -181,6 +184,7 @@ export class StoreWriter {
       if (label !== undefined) this.#sql.moveChunk.run(...position, label);
       else this.#insert(chunk, position, id, vectorIds[at]!);
     }
+    this.#checksums.saveDocument(id);
     return { uri: document.uri, outcome: existing ? "updated" : "added", chunks: chunks.length, deletedChunks };
   }
 

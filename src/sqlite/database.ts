@@ -1,5 +1,8 @@
-import SQLite from "better-sqlite3";
-import { StoreError } from "../core/errors.js";
+import { createRequire } from "node:module";
+import type SQLite from "better-sqlite3";
+import { OptionsError, StoreError } from "../core/errors.js";
+
+const require = createRequire(import.meta.url);
 
 export type Database = SQLite.Database;
 export type Statement<Parameters extends unknown[], Row> = SQLite.Statement<Parameters, Row>;
@@ -38,7 +41,8 @@ export function openExclusiveDatabase(path: string, timeoutMs: number): Database
 }
 
 function open(path: string, timeoutMs: number, prepare: (database: Database) => unknown): Database {
-  const database = guarded(path, () => new SQLite(path, { timeout: timeoutMs }));
+  const Database = sqlite();
+  const database = guarded(path, () => new Database(path, { timeout: timeoutMs }));
   try {
     guarded(path, () => prepare(database));
     return database;
@@ -48,9 +52,37 @@ function open(path: string, timeoutMs: number, prepare: (database: Database) => 
   }
 }
 
+let loaded: typeof SQLite | undefined;
+
+/**
+ * The native package, loaded when a database is first opened: whoever needs no store neither waits for it nor needs it
+ * to have been built.
+ */
+function sqlite(): typeof SQLite {
+  if (loaded) return loaded;
+  try {
+    const found = require("better-sqlite3") as typeof SQLite;
+    // The package loads its native part with the first database.
+    new found(":memory:").close();
+    return (loaded = found);
+  } catch (cause) {
+    const isMissing = (cause as NodeJS.ErrnoException).code === "MODULE_NOT_FOUND";
+    const problem = isMissing
+      ? "the package better-sqlite3 is not there: install it beside citewell, and leave it external when you bundle"
+      : `better-sqlite3 has no native module for Node ${process.version} on ${process.platform}-${process.arch}, because its ` +
+        "install script did not run or failed. Allow the script and build it: `npm rebuild better-sqlite3`, or with pnpm " +
+        "`pnpm approve-builds`. Where no prebuilt module can be downloaded, that needs Python, make and a C++ compiler";
+    throw new OptionsError("missing-package", `A store cannot be opened: ${problem}`, { cause });
+  }
+}
+
 /** Whether SQLite refused because another connection holds the lock. */
 export function isBusy(error: unknown): boolean {
-  return error instanceof SQLite.SqliteError && error.code.startsWith("SQLITE_BUSY");
+  return isSqliteError(error) && error.code.startsWith("SQLITE_BUSY");
+}
+
+function isSqliteError(error: unknown): error is InstanceType<typeof SQLite.SqliteError> {
+  return loaded !== undefined && error instanceof loaded.SqliteError;
 }
 
 /** Runs `work` and turns errors of SQLite and the file system into a `StoreError`. */
@@ -70,7 +102,7 @@ export function asStoreError(path: string, error: unknown): unknown {
     const wayOut = "Check that the disk has room and that this process may write there, then try again";
     return storeError("disk", `${error.message}. ${wayOut}; everything acknowledged is kept`);
   }
-  if (!(error instanceof SQLite.SqliteError)) return error;
+  if (!isSqliteError(error)) return error;
   const { code, message } = error;
   if (code.startsWith("SQLITE_NOTADB") || code.startsWith("SQLITE_CORRUPT")) {
     const wayOut = "Restore it from a backup, or delete it and index again";

@@ -1,4 +1,6 @@
+import { existsSync } from "node:fs";
 import { type Transferable, Worker } from "node:worker_threads";
+import { OptionsError } from "../core/errors.js";
 import { type Calls, deserialiseError, isAnswer, type SentCall } from "./calls.js";
 
 /** Enough for texts of several hundred megabytes and everything derived from them. */
@@ -8,8 +10,16 @@ const maxOldGenerationSizeMb = 1536;
  * Starts a thread that runs `module` with `data`. It keeps the process alive until it is unreferenced.
  *
  * @param maxYoungGenerationSizeMb heap for objects that the thread has just created.
+ * @throws OptionsError (`missing-package`) where the module's file is not there, as in a bundle.
  */
 export function startThread(module: URL, data: object, maxYoungGenerationSizeMb = 8): Worker {
+  if (!existsSync(module)) {
+    throw new OptionsError(
+      "missing-package",
+      "citewell runs threads from files of its own, which a bundle leaves out. Leave citewell, better-sqlite3 and " +
+        "hnswlib-node external when you bundle (esbuild: --external:citewell), and install them beside the bundle",
+    );
+  }
   return new Worker(module, {
     workerData: data,
     // Options of this process may not suit a module in a file: --input-type of `node --eval` ends the thread at once.

@@ -1,0 +1,168 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { root } from "./support/citewell.js";
+import { runNode } from "./support/run-process.js";
+
+const run = promisify(execFile);
+
+const isRegistryReachable = await run("npm", ["view", "zod", "version"], { timeout: 20_000 }).then(
+  () => true,
+  () => false,
+);
+if (!isRegistryReachable)
+  console.warn("Skipped: what users install cannot be tried, for the npm registry is not reachable");
+
+const compilers = { "TypeScript 5.9": "ts5", "TypeScript 6": "ts6", "TypeScript 7": "ts7" };
+
+// What users meet who install the published package in an empty project. Install scripts do not run, as where npm or pnpm
+// wait for an approval: everything but a store has to work.
+describe.skipIf(!isRegistryReachable)("the published package in an empty project", () => {
+  let folder: string;
+  let tarball: string;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "citewell-tarball-"));
+    const pack = ["pack", "--ignore-scripts", "--json", "--pack-destination", folder];
+    const { stdout } = await run("npm", pack, { cwd: root, maxBuffer: 64 << 20 });
+    tarball = join(folder, (JSON.parse(stdout) as { readonly filename: string }[])[0]!.filename);
+    await writeFile(join(folder, "package.json"), `{ "name": "app", "private": true }`);
+    const packages = [
+      tarball,
+      "@types/node@20.19.39",
+      "ts5@npm:typescript@5.9.3",
+      "ts6@npm:typescript@6.0.3",
+      "ts7@npm:typescript@7.0.2",
+      "esbuild@0.28.1",
+      "publint@0.3.25",
+      "@arethetypeswrong/cli@0.18.5",
+      "pnpm@10.34.9",
+    ];
+    await run("npm", ["install", "--ignore-scripts", "--no-audit", "--no-fund", ...packages], { cwd: folder });
+  }, 300_000);
+
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  test("holds what the README names, and no map of a source that is not in it", async () => {
+    const { stdout } = await run("npm", ["pack", "--dry-run", "--ignore-scripts", "--json"], {
+      cwd: root,
+      maxBuffer: 64 << 20,
+    });
+    const [{ files }] = JSON.parse(stdout) as [{ readonly files: readonly { readonly path: string }[] }];
+    const paths = files.map(({ path }) => path);
+    expect(paths).toEqual(
+      expect.arrayContaining(["README.md", "LICENSE", "CHANGELOG.md", "dist/index.js", "dist/index.d.ts"]),
+    );
+    expect(paths.filter((path) => /^(src|test|benchmarks)\//.test(path))).toEqual([]);
+  });
+
+  test.each(Object.entries(compilers))(
+    "type-checks with %s, our declarations and those that they lead to included",
+    async (_, compiler) => {
+      await writeFile(join(folder, "consumer.mts"), consumer);
+      await writeFile(
+        join(folder, "tsconfig.json"),
+        JSON.stringify({
+          compilerOptions: {
+            module: "nodenext",
+            target: "es2023",
+            types: ["node"],
+            strict: true,
+            skipLibCheck: false,
+            noEmit: true,
+          },
+          files: ["consumer.mts"],
+        }),
+      );
+      const checked = await runNode(join(folder, "node_modules", compiler, "bin", "tsc"), ["-p", "."], { cwd: folder });
+      expect(checked).toEqual({ exitCode: 0, stdout: "", stderr: "" });
+    },
+    120_000,
+  );
+
+  test("is loaded by require as by import", async () => {
+    const script = `console.log(typeof require("citewell").openKnowledgeBase, typeof require("citewell/local").startLocalService)`;
+    const { stdout, exitCode } = await runNode("--no-warnings", ["--eval", script], { cwd: folder });
+    expect({ stdout, exitCode }).toEqual({ stdout: "function function\n", exitCode: 0 });
+  });
+
+  test("publint and attw find nothing wrong with it", async () => {
+    const lint = await runNode(join(folder, "node_modules/publint/src/cli.js"), ["node_modules/citewell"], {
+      cwd: folder,
+    });
+    expect(lint.stdout + lint.stderr).toContain("All good!");
+    const attw = join(folder, "node_modules/@arethetypeswrong/cli/dist/index.js");
+    const types = await runNode(attw, [tarball, "--profile", "esm-only", "--format", "json"], { cwd: folder });
+    expect(types.exitCode).toBe(0);
+  }, 120_000);
+
+  test("says in one line what to do when its native module was not built", async () => {
+    await writeFile(join(folder, "note.md"), "# Keys\n\nAda keeps the recovery key.\n");
+    const command = join(folder, "node_modules/citewell/dist/cli/main.js");
+    const { exitCode, stdout, stderr } = await runNode(command, ["index", "note.md"], { cwd: folder });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+    expect(stderr.trimEnd().split("\n")).toHaveLength(1);
+    expect(stderr).toMatch(
+      /better-sqlite3 has no native module .* `npm rebuild better-sqlite3`, .* `pnpm approve-builds`/,
+    );
+    expect(stderr).not.toContain("node_modules");
+  });
+
+  test("pnpm installs it, and it says the same there", async () => {
+    const app = await mkdtemp(join(folder, "pnpm-"));
+    await writeFile(join(app, "package.json"), `{ "name": "app", "private": true }`);
+    await runNode(join(folder, "node_modules/pnpm/bin/pnpm.cjs"), ["add", tarball, "--ignore-scripts"], { cwd: app });
+    const command = join(app, "node_modules/citewell/dist/cli/main.js");
+    expect((await runNode(command, ["--version"], { cwd: app })).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+    const { exitCode, stderr } = await runNode(command, ["index", "package.json"], { cwd: app });
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/better-sqlite3 has no native module/);
+  }, 120_000);
+
+  test("a bundle runs pipelines and the transport, and its store says what it lacks", async () => {
+    await writeFile(join(folder, "bundled.mjs"), bundled);
+    const { build } = (await import(join(folder, "node_modules/esbuild/lib/main.js"))) as {
+      build: (options: object) => Promise<unknown>;
+    };
+    const outfile = join(folder, "out", "bundle.mjs");
+    const options = { entryPoints: [join(folder, "bundled.mjs")], bundle: true, platform: "node", format: "esm" };
+    await build({ ...options, outfile, logLevel: "error" });
+    const { stdout, stderr } = await runNode(outfile, [], { cwd: folder });
+    expect(stdout + stderr).toMatch(
+      /^1 chunk, 512 dimensions\nmissing-package: A store cannot be opened: better-sqlite3 /,
+    );
+  }, 120_000);
+});
+
+const consumer = `
+import { answer, chunk, embedChunks, openKnowledgeBase, Pipeline, tool, type KnowledgeBase, type Document } from "citewell";
+import * as transport from "citewell/transport";
+import * as video from "citewell/video";
+import * as load from "citewell/load";
+import * as evaluate from "citewell/evaluate";
+import * as local from "citewell/local";
+import * as testing from "citewell/testing";
+export const everything = [answer, chunk, embedChunks, tool, transport, video, load, evaluate, local, testing];
+export const pipeline = Pipeline.from<Document>().pipe(chunk({ maxTokens: 256 }));
+export const opened: Promise<KnowledgeBase> = openKnowledgeBase({ path: "./store" });
+// @ts-expect-error -- a misspelt option does not compile.
+chunk({ maxToken: 256 });
+`;
+
+const bundled = `
+import { chunk, collect, createTransport, embedder, openStore, Pipeline } from "citewell";
+import { startLocalService } from "citewell/local";
+const service = await startLocalService();
+const transport = createTransport({ baseUrl: service.url, apiKey: service.apiKey });
+const embed = embedder(transport, { model: "citewell/local-lexical" });
+const document = { uri: "a", text: "Ada keeps the recovery key.", mediaType: "text/plain" };
+const chunks = await collect(Pipeline.from().pipe(chunk({ for: embed })).stream([document]));
+const { vectors } = await embed.embed([chunks[0].text], {});
+console.log(chunks.length + " chunk, " + vectors[0].length + " dimensions");
+await openStore("./store", embed).catch(({ code, message }) => console.log(code + ": " + message));
+await transport.close();
+await service.close();
+`;

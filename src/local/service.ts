@@ -9,12 +9,12 @@ import { builtInEngines } from "./engines/built-in-engines.js";
 import { Connections } from "./http/connections.js";
 import { Faults } from "./faults/faults.js";
 import { RateLimits } from "./http/rate-limits.js";
-import { LocalServiceOptions } from "./options.js";
+import { localServiceOptions, type LocalServiceOptions } from "./options.js";
 import { serviceClock } from "./service-clock.js";
 import { callbackReach } from "./video/callbacks.js";
 import { VideoTasks } from "./video/video-tasks.js";
 
-export { LocalServiceOptions } from "./options.js";
+export type { LocalServiceOptions } from "./options.js";
 export type { RequestLog } from "./http/connections.js";
 
 /** A running service. */
@@ -34,7 +34,7 @@ export interface LocalService {
 
 /** See `start-local-service.ts`. */
 export async function startLocalService(options: LocalServiceOptions = {}): Promise<LocalService> {
-  const settings = resolve("startLocalService", LocalServiceOptions, options);
+  const settings = resolve("startLocalService", localServiceOptions, options);
   const { port, host, faults: faultOptions, modelsFolder, timeScale } = settings;
   const apiKey = settings.apiKey ?? `local-${randomBytes(18).toString("base64url")}`;
   const [{ Hono }, { createAdaptorServer }] = await Promise.all([import("hono"), import("@hono/node-server")]);

@@ -2,8 +2,8 @@ import { z } from "zod";
 import { type ModelInfo, modelInfo } from "../contract/catalogue.js";
 import { type ChatRequest as WireRequest, maxMessages, maxOutputTokens as maxServiceTokens } from "../contract/chat.js";
 import { OptionsError } from "../core/errors.js";
-import { resolve } from "../core/options.js";
-import type { ChatEvent, ChatMessage, ChatModel, ChatRequest, ToolDescription } from "../core/ports.js";
+import { optionsOf, resolve } from "../core/options.js";
+import type { ChatEvent, ChatMessage, ChatModel, ChatRequest, TokenCounter, ToolDescription } from "../core/ports.js";
 import { defaultTokens } from "../text/tokens/tokens.js";
 import { type ChatCallOptions, type TransportChatRequest, defaultMaxTokens } from "../transport/operations/chat.js";
 import type { Transport } from "../transport/transport.js";
@@ -15,28 +15,38 @@ const Thinking = z.union([
   z.strictObject({ effort: z.enum(["low", "medium", "high"]) }),
 ]);
 
-export const ChatModelOptions = z.strictObject({
-  model: z.string().min(1),
+export interface ChatModelOptions {
+  /** Id of the model. */
+  readonly model: string;
   /** Tokens of request and reply together. At least 1024; default: the catalogue's, 32,768 for models it lacks. */
-  contextTokens: z.int().min(1024).optional(),
-  /** Maximum tokens of a reply. Default: 4096, for a vision model 2048, never more than half the context. */
-  maxOutputTokens: z.int().min(1).max(maxServiceTokens.llm).optional(),
+  readonly contextTokens?: number;
+  /** Maximum tokens of a reply, 1 or more. Default: 4096, for a vision model 2048, never more than half the context. */
+  readonly maxOutputTokens?: number;
   /**
-   * Whether the model thinks before it answers: `false` or `true` by the family's own switch, `{ budgetTokens }` for
-   * the Q3 family, `{ effort }` for models of no family. Default: the model decides.
+   * Whether the model thinks before it answers: `false` or `true` by the family's own switch, `{ budgetTokens }`, 1 to 32,768,
+   * for the Q3 family, `{ effort }` for models of no family. Default: the model decides.
    */
-  thinking: Thinking.optional(),
+  readonly thinking?: boolean | { readonly budgetTokens: number } | { readonly effort: "low" | "medium" | "high" };
   /**
    * How tool calls and their results are sent back: as text in the contract's three roles, or in messages of the role
    * `tool`, for services that take it. Default: `user-xml`.
    */
+  readonly toolMessages?: "user-xml" | "role-tool";
+  /** Sampling temperature, 0 to 2; a request's own wins. Default: the service's, 0.7. */
+  readonly temperature?: number;
+  /** Counts tokens. Default: the exact counter of the library's own vocabulary. */
+  readonly tokens?: TokenCounter;
+}
+
+const chatModelOptions = optionsOf<ChatModelOptions>()({
+  model: z.string().min(1),
+  contextTokens: z.int().min(1024).optional(),
+  maxOutputTokens: z.int().min(1).max(maxServiceTokens.llm).optional(),
+  thinking: Thinking.optional(),
   toolMessages: z.enum(["user-xml", "role-tool"]).default("user-xml"),
-  /** 0 to 2; a request's own wins. Default: the service's, 0.7. */
   temperature: z.number().min(0).max(2).optional(),
-  /** Default: the exact counter of the library's own vocabulary. */
   tokens: Counter.optional(),
 });
-export type ChatModelOptions = z.input<typeof ChatModelOptions>;
 
 const defaultContextTokens = 32_768;
 
@@ -46,7 +56,7 @@ const defaultContextTokens = 32_768;
  * @throws OptionsError when an option is out of range, or the model's family cannot do what it asks for.
  */
 export function chatModel(transport: Transport, options: ChatModelOptions): ChatModel {
-  const settings = resolve("chatModel", ChatModelOptions, options);
+  const settings = resolve("chatModel", chatModelOptions, options);
   const { model, toolMessages } = settings;
   const info = modelInfo(transport.models, model, "llm");
   const type = info.type === "vlm" ? "vlm" : "llm";

@@ -2,44 +2,54 @@ import { z } from "zod";
 import { embeddingTokenLimit, modelInfo } from "../contract/catalogue.js";
 import { defaultMaxBatchTexts } from "../contract/embeddings.js";
 import { OptionsError, TransportError } from "../core/errors.js";
-import { resolve } from "../core/options.js";
+import { optionsOf, resolve } from "../core/options.js";
 import type { EmbedCall, Embedder, Embeddings, TokenCounter } from "../core/ports.js";
 import { defaultTokens } from "../text/tokens/tokens.js";
 import type { Transport } from "../transport/transport.js";
 import { Counter } from "./counter.js";
 import { raisedMargin } from "../text/tokens/token-margin.js";
 
-export const EmbedderOptions = z.strictObject({
+export interface EmbedderOptions<Model extends string = string> {
   /** Id of the model; names the vector space. */
-  model: z.string().min(1),
+  readonly model: Model;
   /** Maximum texts in one request. 1 to 2048, default 32, which services of this shape accept. */
-  batchSize: z.int().min(1).max(2048).default(defaultMaxBatchTexts),
+  readonly batchSize?: number;
   /** `base64` falls back to `float` when the service refuses it. Default: `base64`. */
-  encoding: z.enum(["base64", "float"]).default("base64"),
+  readonly encoding?: "base64" | "float";
   /**
    * Length of the vectors; others are refused. Requested when the catalogue says that the model has several. Default: the
    * catalogue's, else any.
    */
-  dimension: z.int().min(1).optional(),
+  readonly dimension?: number;
   /** Tokens in one text. Default: the catalogue's; for unknown models 8192 if the id ends in `m3`, else 512. */
-  maxInputTokens: z.int().min(1).optional(),
+  readonly maxInputTokens?: number;
   /** Put before questions, for models with instructions. Default: nothing. */
-  queryPrefix: z.string().default(""),
+  readonly queryPrefix?: string;
   /** Put before passages. Changing it makes vectors that do not compare with the old ones. Default: nothing. */
-  documentPrefix: z.string().default(""),
-  /** Default: the exact counter of the library's own vocabulary, checked against the service's: see `tokenMargin`. */
-  tokens: Counter.optional(),
+  readonly documentPrefix?: string;
+  /** Counts tokens. Default: the exact counter of the library's own vocabulary, checked against the service's: see `tokenMargin`. */
+  readonly tokens?: TokenCounter;
   /**
    * Tokens that the service counts for one of ours, 1 to 4, as an earlier run learned. Raised to the next twentieth when
    * a reply reports more, unless `tokens` is given. Default: 1.
    */
-  tokenMargin: z.number().min(1).max(4).default(1),
+  readonly tokenMargin?: number;
   /** Called with each new margin, so that the next run can begin with it. */
+  readonly onTokenMargin?: (margin: number) => void;
+}
+
+const embedderOptions = optionsOf<EmbedderOptions>()({
+  model: z.string().min(1),
+  batchSize: z.int().min(1).max(2048).default(defaultMaxBatchTexts),
+  encoding: z.enum(["base64", "float"]).default("base64"),
+  dimension: z.int().min(1).optional(),
+  maxInputTokens: z.int().min(1).optional(),
+  queryPrefix: z.string().default(""),
+  documentPrefix: z.string().default(""),
+  tokens: Counter.optional(),
+  tokenMargin: z.number().min(1).max(4).default(1),
   onTokenMargin: z.custom<(margin: number) => void>((value) => typeof value === "function").optional(),
 });
-export type EmbedderOptions<Model extends string = string> = Omit<z.input<typeof EmbedderOptions>, "model"> & {
-  readonly model: Model;
-};
 
 /**
  * Turns texts into vectors, over the transport. The space is the model's id, so vectors of two models never meet.
@@ -50,7 +60,7 @@ export function embedder<const Model extends string>(
   transport: Transport,
   options: EmbedderOptions<Model>,
 ): Embedder<Model> {
-  const settings = resolve("embedder", EmbedderOptions, options);
+  const settings = resolve("embedder", embedderOptions, options);
   const { batchSize, encoding, queryPrefix, documentPrefix } = settings;
   const { model } = options;
   const info = modelInfo(transport.models, model, "embedding");

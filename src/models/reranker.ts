@@ -1,20 +1,26 @@
 import { z } from "zod";
-import { resolve } from "../core/options.js";
+import { optionsOf, resolve } from "../core/options.js";
 import type { Reranker } from "../core/ports.js";
 import type { Transport } from "../transport/transport.js";
 
-export const RerankerOptions = z.strictObject({
-  model: z.string().min(1),
+export interface RerankerOptions {
+  /** Id of the model. */
+  readonly model: string;
   /** Tokens that neighbouring pieces of a long document share. 0 to 80; default: the service's, 80. */
-  overlapTokens: z.int().min(0).max(80).optional(),
+  readonly overlapTokens?: number;
   /** Pieces a long document may be cut into; its best piece scores for it. At least 1; default: the service's, 1024. */
+  readonly maxChunksPerDoc?: number;
+}
+
+const rerankerOptions = optionsOf<RerankerOptions>()({
+  model: z.string().min(1),
+  overlapTokens: z.int().min(0).max(80).optional(),
   maxChunksPerDoc: z.int().min(1).optional(),
 });
-export type RerankerOptions = z.input<typeof RerankerOptions>;
 
 /** Ranks documents by their relevance to a query, over the transport. */
 export function reranker(transport: Transport, options: RerankerOptions): Reranker {
-  const { model, overlapTokens, maxChunksPerDoc } = resolve("reranker", RerankerOptions, options);
+  const { model, overlapTokens, maxChunksPerDoc } = resolve("reranker", rerankerOptions, options);
   return {
     model,
     ...(transport.prices[model] && { price: transport.prices[model] }),

@@ -10,7 +10,7 @@ import { databasePathIn, prepareFolder, removeIfUnused } from "./database/store-
 import { generationFolder, readPointer } from "./database/store-pointer.js";
 import { lastSavedLabel } from "./derived/saved-index.js";
 import { EmbeddedStore } from "./embedded-store.js";
-import { StoreOptions } from "./store-options.js";
+import { storeOptions, type StoreOptions } from "./store-options.js";
 
 /**
  * Opens the store in the folder `path`, or creates it. It needs no server: SQLite holds documents, chunks and vectors, and
@@ -53,7 +53,7 @@ export async function openEmbeddedStore<const Space extends string>(
   options: StoreOptions = {},
   { graphModule, writerModule, ...internals }: StoreInternals = {},
 ): Promise<Store<Space>> {
-  const resolved = resolve("openStore", StoreOptions, options);
+  const resolved = resolve("openStore", storeOptions, options);
   const location = resolvePath(path);
   const generation = internals.generation ?? readPointer(location).current;
   const place = generationFolder(location, generation);

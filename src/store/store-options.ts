@@ -1,44 +1,59 @@
 import { z } from "zod";
+import { optionsOf } from "../core/options.js";
 
-export const StoreOptions = z.strictObject({
+export interface StoreOptions {
   /** Create the store if there is none. Default: true. */
-  create: z.boolean().default(true),
+  readonly create?: boolean;
   /**
    * How vectors are searched: `flat` compares all, `hnsw` walks a graph (recall of about 0.95 or more, hundreds of times
    * faster on a million), `auto` (default) is flat while there are few.
    */
-  index: z.enum(["auto", "hnsw", "flat"]).default("auto"),
-  /** With `auto`: number of chunks from which the graph is used. Default: 20,000. */
-  flatBelow: z.int().min(0).default(20_000),
+  readonly index?: "auto" | "hnsw" | "flat";
+  /** With `auto`: number of chunks from which the graph is used, 0 or more. Default: 20,000. */
+  readonly flatBelow?: number;
   /** Links of a vector in the graph, 2 to 128. Default: as the graph was built, 16 for a new one. */
-  m: z.int().min(2).max(128).optional(),
+  readonly m?: number;
   /** Candidates looked at when a vector is linked, 8 to 4,096. Default: as the graph was built, 200 for a new one. */
-  efConstruction: z.int().min(8).max(4096).optional(),
+  readonly efConstruction?: number;
   /**
    * Candidates looked at by a search, 1 to 10,000: more candidates find more and take longer. Default: 200 below 10,000
    * chunks. From there on the fewest that find 98.5 % of the exact ten nearest of a sample, and 97 % of a harder one, measured
    * whenever the graph has doubled and saved with it.
    */
-  ef: z.int().min(1).max(10_000).optional(),
+  readonly ef?: number;
   /** BM25: how soon repetitions of a word stop counting, 0 to 10. Default: 1.2. */
-  k1: z.number().min(0).max(10).default(1.2),
+  readonly k1?: number;
   /** BM25: how much the length of a text lowers its score, 0 to 1. Default: 0.75. */
-  b: z.number().min(0).max(1).default(0.75),
+  readonly b?: number;
   /**
    * BM25: how many times a word of title and headings counts, 0 to 10. Default: 2, a usual weight of titles; on the training
    * questions of SciFact 2 to 4 rank alike, and better than 1.
    */
-  contextWeight: z.int().min(0).max(10).default(2),
+  readonly contextWeight?: number;
   /** The metadata of every document: others are refused, and filters know its fields. Default: any metadata. */
-  metadata: z.instanceof(z.ZodObject).optional(),
+  readonly metadata?: z.ZodObject;
   /** True: searching and reading need `scoped(filter)`, so that no query can forget its scope. Default: false. */
-  requireScope: z.boolean().default(false),
+  readonly requireScope?: boolean;
   /** Receives one line about anything that is slower or was built again; no action is needed. Default: none. */
+  readonly onWarning?: (message: string) => void;
+}
+
+export const storeOptions = optionsOf<StoreOptions>()({
+  create: z.boolean().default(true),
+  index: z.enum(["auto", "hnsw", "flat"]).default("auto"),
+  flatBelow: z.int().min(0).default(20_000),
+  m: z.int().min(2).max(128).optional(),
+  efConstruction: z.int().min(8).max(4096).optional(),
+  ef: z.int().min(1).max(10_000).optional(),
+  k1: z.number().min(0).max(10).default(1.2),
+  b: z.number().min(0).max(1).default(0.75),
+  contextWeight: z.int().min(0).max(10).default(2),
+  metadata: z.instanceof(z.ZodObject).optional(),
+  requireScope: z.boolean().default(false),
   onWarning: z
     .custom<(message: string) => void>((value) => typeof value === "function", "expected a function")
     .optional(),
 });
-export type StoreOptions = z.input<typeof StoreOptions>;
 
 /** The options with their defaults. */
-export type ResolvedStoreOptions = z.output<typeof StoreOptions>;
+export type ResolvedStoreOptions = z.output<typeof storeOptions>;

@@ -1,139 +1,205 @@
 import { z } from "zod";
 import { operations, type OperationName } from "../../contract/operations.js";
-import { resolve } from "../../core/options.js";
+import { optionsOf, resolve } from "../../core/options.js";
+import type { Json } from "../../core/types.js";
 import { seededRandom } from "../../core/random.js";
-import { failureShapes } from "../failure/failure-shapes.js";
+import { type FailureShape, failureShapes } from "../failure/failure-shapes.js";
 
 const OperationNames = z.enum(Object.keys(operations) as OperationName[]);
 const count = z.int().min(0).max(1_000_000);
 const milliseconds = z.number().min(0).max(3_600_000);
 const probability = z.number().min(0).max(1);
 const Shape = z.enum(failureShapes);
+const JsonValue: z.ZodType<Json, Json> = z.json();
 
 /** An answer given in the place of the real one. */
-const ScriptedAnswer = z.strictObject({
+interface ScriptedAnswer {
   /** Only to this operation. Default: to any. */
-  operation: OperationNames.optional(),
+  readonly operation?: OperationName;
   /** How many requests get it. 1 to 1,000,000, default 1. */
-  times: z.int().min(1).max(1_000_000).default(1),
+  readonly times?: number;
   /** How likely a request is to get it rather than what stands next in line. Above 0 to 1, default 1: every one is. */
-  probability: probability.gt(0).default(1),
-  /** 200 to 599, default 500. With 200 the body is still that of an error. */
-  status: z.int().min(200).max(599).default(500),
-  /** Default: the operation's own shape of errors. */
-  shape: Shape.optional(),
+  readonly probability?: number;
+  /** Status of the answer. 200 to 599, default 500. With 200 the body is still that of an error. */
+  readonly status?: number;
+  /** Shape of the error. Default: the operation's own. */
+  readonly shape?: FailureShape;
   /** The error's number in the body. Default: the one that belongs to the status. */
-  code: z.union([z.int(), z.string()]).optional(),
-  /** Default: "Injected fault". */
-  message: z.string().default("Injected fault"),
-  /** Sent as `retry-after`. Default: none is sent, also not with 429. */
-  retryAfterSeconds: z.number().min(0).optional(),
-  headers: z.record(z.string().regex(/^[A-Za-z0-9-]+$/), z.string().regex(/^[\x20-\x7e]*$/)).default({}),
-  /** A body in the place of the error: any JSON value, or with `text` any text. */
-  json: z.json().optional(),
-  text: z.string().optional(),
+  readonly code?: string | number;
+  /** The error's message. Default: "Injected fault". */
+  readonly message?: string;
+  /** Sent as `retry-after`, 0 or more. Default: none is sent, also not with 429. */
+  readonly retryAfterSeconds?: number;
+  /** Headers of the answer, by name. Default: none but those of any answer. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A body of any JSON value in the place of the error. Default: the error. */
+  readonly json?: Json;
+  /** A body of any text in the place of the error. Default: the error. */
+  readonly text?: string;
   /**
    * Closes the connection: before the request was read, after it was carried out, or within the real answer, of which
-   * half is sent.
+   * half is sent. Default: the connection stays.
    */
+  readonly disconnect?: "before" | "after" | "within";
+  /** Waits this long first, in milliseconds. 0 to 3,600,000, default 0. */
+  readonly delayMs?: number;
+}
+
+const scriptedAnswer = optionsOf<ScriptedAnswer>()({
+  operation: OperationNames.optional(),
+  times: z.int().min(1).max(1_000_000).default(1),
+  probability: probability.gt(0).default(1),
+  status: z.int().min(200).max(599).default(500),
+  shape: Shape.optional(),
+  code: z.union([z.int(), z.string()]).optional(),
+  message: z.string().default("Injected fault"),
+  retryAfterSeconds: z.number().min(0).optional(),
+  headers: z.record(z.string().regex(/^[A-Za-z0-9-]+$/), z.string().regex(/^[\x20-\x7e]*$/)).default({}),
+  json: JsonValue.optional(),
+  text: z.string().optional(),
   disconnect: z.enum(["before", "after", "within"]).optional(),
-  /** Waits this long first. 0 to 3,600,000, default 0. */
   delayMs: milliseconds.default(0),
 });
 
-const StreamFaults = z.strictObject({
+interface StreamFaults {
   /** Closes the connection after this many events, with no finish and no `[DONE]`. Default: never. */
-  cutAfterEvents: count.optional(),
+  readonly cutAfterEvents?: number;
   /** Leaves out `[DONE]`. Default: false. */
-  omitDone: z.boolean().default(false),
+  readonly omitDone?: boolean;
   /** Sends `[DONE]` twice. Default: false. */
-  repeatDone: z.boolean().default(false),
+  readonly repeatDone?: boolean;
   /** Falls silent for `stallMs` after this many events. Default: never. */
-  stallAfterEvents: count.optional(),
-  /** 0 to 3,600,000, default 60,000. */
-  stallMs: milliseconds.default(60_000),
+  readonly stallAfterEvents?: number;
+  /** How long a stall lasts, in milliseconds. 0 to 3,600,000, default 60,000. */
+  readonly stallMs?: number;
   /** Bytes in one write, so that characters and lines come apart. 1 or more; default: whole events. */
-  splitBytes: z.int().min(1).optional(),
+  readonly splitBytes?: number;
   /** How lines end. Default: `\n`. */
-  lineEnd: z.enum(["\n", "\r\n"]).default("\n"),
+  readonly lineEnd?: "\n" | "\r\n";
   /** Sends a comment before every event. Default: false. */
-  comments: z.boolean().default(false),
+  readonly comments?: boolean;
   /** Ends the stream with an error after this many events. Default: never. */
-  errorAfterEvents: count.optional(),
+  readonly errorAfterEvents?: number;
   /** How that error is written: `event` names it on a line of its own. Default: `nested`. */
-  errorShape: z.enum(["nested", "object", "flat", "event"]).default("nested"),
+  readonly errorShape?: "nested" | "object" | "flat" | "event";
   /** Which chunks carry the usage. Default: `last`, the last that has choices. */
-  usage: z.enum(["last", "every", "final-empty", "none"]).default("last"),
+  readonly usage?: "last" | "every" | "final-empty" | "none";
   /** How id and name look in later deltas of a tool call. Default: `missing`. */
+  readonly toolCallFields?: "missing" | "null" | "empty";
+}
+
+const streamFaults = optionsOf<StreamFaults>()({
+  cutAfterEvents: count.optional(),
+  omitDone: z.boolean().default(false),
+  repeatDone: z.boolean().default(false),
+  stallAfterEvents: count.optional(),
+  stallMs: milliseconds.default(60_000),
+  splitBytes: z.int().min(1).optional(),
+  lineEnd: z.enum(["\n", "\r\n"]).default("\n"),
+  comments: z.boolean().default(false),
+  errorAfterEvents: count.optional(),
+  errorShape: z.enum(["nested", "object", "flat", "event"]).default("nested"),
+  usage: z.enum(["last", "every", "final-empty", "none"]).default("last"),
   toolCallFields: z.enum(["missing", "null", "empty"]).default("missing"),
 });
 
-export const FaultOptions = z.strictObject({
+export interface FaultOptions {
   /** Decides all that is left to chance: the same requests in the same order meet the same faults. Default: 1. */
-  seed: z.int().default(1),
+  readonly seed?: number;
   /** Answers in the place of the real ones, in this order. Default: none. */
-  next: z.array(ScriptedAnswer).max(1000).default([]),
-  /** Shape of errors. Default: `flat`, and `nested` for the operations of video tasks. */
-  errorShapes: z.partialRecord(OperationNames, Shape).default({}),
-  /** Wait before the operation is carried out, in milliseconds of the wall clock. Default: none. */
-  latencyMs: z.partialRecord(OperationNames, milliseconds).default({}),
+  readonly next?: readonly ScriptedAnswer[];
+  /** Shape of errors by operation. Default: `flat`, and `nested` for the operations of video tasks. */
+  readonly errorShapes?: Readonly<Partial<Record<OperationName, FailureShape>>>;
+  /** Wait before the operation is carried out, in milliseconds of the wall clock, 0 to 3,600,000. Default: none. */
+  readonly latencyMs?: Readonly<Partial<Record<OperationName, number>>>;
   /** Empty lines before a whole reply, as busy services send them. 0 to 1,000, default 0. */
+  readonly emptyLines?: number;
+  /** Faults of streams. Default: none. */
+  readonly stream?: StreamFaults;
+  /** Faults of reranking. Default: none. */
+  readonly rerank?: {
+    /**
+     * `sample` and `described`: as the contract's sample and its prose have it; `meta`: token counts within `meta`,
+     * and `document: null` where none was asked for; `both`: all names at once. Default: `sample`.
+     */
+    readonly naming?: "sample" | "described" | "meta" | "both";
+  };
+  /** Faults of embeddings. Default: none. */
+  readonly embeddings?: {
+    /** Sends the vectors in another order than the texts; `index` still tells. Default: false. */
+    readonly shuffle?: boolean;
+    /** Answers with numbers though base64 was asked for. Default: false. */
+    readonly alwaysFloat?: boolean;
+    /** Leaves out this many vectors at the end. 0 or more, default 0. */
+    readonly missingVectors?: number;
+    /** Leaves out this many numbers at the end of every vector. 0 or more, default 0. */
+    readonly missingNumbers?: number;
+    /** Most texts in one request, in the place of the service's own. Default: none. */
+    readonly maxBatchTexts?: number;
+  };
+  /** Faults of video tasks. Default: none. */
+  readonly video?: {
+    /** How tasks end that are created from now on; `stuck` ones run until they expire. Default: `succeeded`. */
+    readonly outcome?: "succeeded" | "failed" | "stuck";
+    /** Error code of a task that failed. Default: `OutputVideoSensitiveContentDetected`. */
+    readonly errorCode?: string;
+    /** Error message of a task that failed. Default: that the video may contain sensitive information. */
+    readonly errorMessage?: string;
+    /**
+     * The fault of callbacks. `reordered` ones are held back until the task has ended, and then sent one after the
+     * other in an order that the seed draws. Default: `sent`.
+     */
+    readonly callbacks?: "sent" | "lost" | "duplicated" | "reordered";
+    /** Probability of it for each callback, or with `reordered` for each task. 0 to 1, default 1. */
+    readonly callbackProbability?: number;
+    /** Wait before every callback, in milliseconds of the wall clock. 0 to 3,600,000, default 0. */
+    readonly callbackDelayMs?: number;
+  };
+}
+
+export const faultOptions = optionsOf<FaultOptions>()({
+  seed: z.int().default(1),
+  next: z.array(scriptedAnswer).max(1000).readonly().default([]),
+  errorShapes: z.partialRecord(OperationNames, Shape).default({}),
+  latencyMs: z.partialRecord(OperationNames, milliseconds).default({}),
   emptyLines: count.max(1000).default(0),
-  stream: StreamFaults.prefault({}),
+  stream: streamFaults.prefault({}),
   rerank: z
     .strictObject({
-      /**
-       * `sample` and `described`: as the contract's sample and its prose have it; `meta`: token counts within `meta`,
-       * and `document: null` where none was asked for; `both`: all names at once. Default: `sample`.
-       */
       naming: z.enum(["sample", "described", "meta", "both"]).default("sample"),
     })
     .prefault({}),
   embeddings: z
     .strictObject({
-      /** Sends the vectors in another order than the texts; `index` still tells. Default: false. */
       shuffle: z.boolean().default(false),
-      /** Answers with numbers though base64 was asked for. Default: false. */
       alwaysFloat: z.boolean().default(false),
-      /** Leaves out this many vectors at the end. 0 or more, default 0. */
       missingVectors: count.default(0),
-      /** Leaves out this many numbers at the end of every vector. 0 or more, default 0. */
       missingNumbers: count.default(0),
-      /** Most texts in one request, in the place of the service's own. Default: none. */
       maxBatchTexts: z.int().min(1).optional(),
     })
     .prefault({}),
   video: z
     .strictObject({
-      /** How tasks end that are created from now on; `stuck` ones run until they expire. Default: `succeeded`. */
       outcome: z.enum(["succeeded", "failed", "stuck"]).default("succeeded"),
-      /** Error of a task that failed. */
       errorCode: z.string().default("OutputVideoSensitiveContentDetected"),
       errorMessage: z
         .string()
         .default("The request failed because the output video may contain sensitive information."),
-      /**
-       * The fault of callbacks. `reordered` ones are held back until the task has ended, and then sent one after the
-       * other in an order that the seed draws. Default: `sent`.
-       */
       callbacks: z.enum(["sent", "lost", "duplicated", "reordered"]).default("sent"),
-      /** Probability of it for each callback, or with `reordered` for each task. 0 to 1, default 1. */
       callbackProbability: probability.default(1),
-      /** Wait before every callback, on the wall clock. 0 to 3,600,000, default 0. */
       callbackDelayMs: milliseconds.default(0),
     })
     .prefault({}),
 });
-export type FaultOptions = z.input<typeof FaultOptions>;
-export type FaultSettings = z.output<typeof FaultOptions>;
-export type ScriptedAnswer = z.output<typeof ScriptedAnswer>;
+export type FaultSettings = z.output<typeof faultOptions>;
+export type ScriptedAnswerSettings = z.output<typeof scriptedAnswer>;
 
 /** Faults that may be set while the service runs. One belongs to one service. */
 export class Faults {
   #settings: FaultSettings;
   #random = seededRandom(1);
   /** Scripted answers with what is left of their times, in order. */
-  #left: { readonly answer: ScriptedAnswer; times: number }[] = [];
+  #left: { readonly answer: ScriptedAnswerSettings; times: number }[] = [];
 
   /** @throws {OptionsError} when an option is unknown or out of range. */
   constructor(options: FaultOptions) {
@@ -155,14 +221,14 @@ export class Faults {
   }
 
   replace(options: FaultOptions): FaultSettings {
-    this.#settings = resolve("faults", FaultOptions, options);
+    this.#settings = resolve("faults", faultOptions, options);
     this.#random = seededRandom(this.#settings.seed);
     this.#left = this.#settings.next.map((answer) => ({ answer, times: answer.times }));
     return this.#settings;
   }
 
   /** The scripted answer to the request that has come in for an operation, if there is one; uses it up once. */
-  take(operation: OperationName): ScriptedAnswer | undefined {
+  take(operation: OperationName): ScriptedAnswerSettings | undefined {
     const found = this.#left.find(
       ({ answer }) =>
         (answer.operation === undefined || answer.operation === operation) &&

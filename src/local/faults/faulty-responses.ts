@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { failureBody, failureResponse, type FailureShape } from "../failure/failure-shapes.js";
 import { failureKinds, kindOfStatus } from "../failure/request-failure.js";
-import type { FaultSettings, ScriptedAnswer } from "./faults.js";
+import type { FaultSettings, ScriptedAnswerSettings } from "./faults.js";
 
 /** Turns a scripted answer into a response. `ownShape` is the operation's shape of errors. Pure. */
-export function scriptedResponse(answer: ScriptedAnswer, ownShape: FailureShape, requestId: string): Response {
+export function scriptedResponse(answer: ScriptedAnswerSettings, ownShape: FailureShape, requestId: string): Response {
   const { status, retryAfterSeconds } = answer;
   const headers = {
     ...(retryAfterSeconds !== undefined && { "retry-after": String(retryAfterSeconds) }),

@@ -1,26 +1,40 @@
 import { z } from "zod";
+import { optionsOf } from "../../core/options.js";
 import { RequestFailure } from "../failure/request-failure.js";
 
-const Target = z.strictObject({
+export interface ForwardTarget {
   /** The address before `/chat/completions`, such as `http://127.0.0.1:8000/v1`. A slash at its end is removed. */
-  baseUrl: z.string().regex(/^https?:\/\/\S+$/, "must be an http(s) address"),
+  readonly baseUrl: string;
   /** Sent as `Authorization: Bearer …`. Default: none is sent. */
+  readonly apiKey?: string;
+  /** Model to ask for, in the place of the one that the caller named. Default: the caller's. */
+  readonly model?: string;
+}
+
+const forwardTarget = optionsOf<ForwardTarget>()({
+  baseUrl: z.string().regex(/^https?:\/\/\S+$/, "must be an http(s) address"),
   apiKey: z
     .string()
     .regex(/^[\x21-\x7e]+$/, "must be visible ASCII characters")
     .optional(),
-  /** Model to ask for, in the place of the one that the caller named. Default: the caller's. */
   model: z.string().min(1).optional(),
 });
-export type ForwardTarget = z.output<typeof Target>;
 
 /** Operations that another service carries out. What is asked of it has passed every check of this one. */
-export const Forwarding = z.strictObject({
-  embeddings: Target.optional(),
-  rerank: Target.optional(),
-  chat: Target.optional(),
+export interface Forwarding {
+  /** Where embeddings go. Default: the built-in engine. */
+  readonly embeddings?: ForwardTarget;
+  /** Where reranking goes. Default: the built-in engine. */
+  readonly rerank?: ForwardTarget;
+  /** Where chat goes. Default: the built-in engine. */
+  readonly chat?: ForwardTarget;
+}
+
+export const forwarding = optionsOf<Forwarding>()({
+  embeddings: forwardTarget.optional(),
+  rerank: forwardTarget.optional(),
+  chat: forwardTarget.optional(),
 });
-export type Forwarding = z.output<typeof Forwarding>;
 
 const paths = { embeddings: "/embeddings", rerank: "/rerank", chat: "/chat/completions" } as const;
 

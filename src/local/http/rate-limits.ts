@@ -1,20 +1,29 @@
 import { z } from "zod";
+import { optionsOf } from "../../core/options.js";
 import { RequestFailure, type FailureKind } from "../failure/request-failure.js";
 import type { ServiceClock } from "../service-clock.js";
 
-export const RateLimitOptions = z.strictObject({
+export interface RateLimitOptions {
   /** Most requests in a minute of the service's time, 1 or more. Default: no limit. */
-  requestsPerMinute: z.int().min(1).optional(),
+  readonly requestsPerMinute?: number;
   /** Most tokens of requests in a minute of the service's time, 1 or more. Default: no limit. */
-  tokensPerMinute: z.int().min(1).optional(),
+  readonly tokensPerMinute?: number;
   /** Most requests at the same time, 1 or more; a stream counts until its end. Default: no limit. */
-  concurrency: z.int().min(1).optional(),
+  readonly concurrency?: number;
   /** Whether a refusal says in `retry-after` when to come again, in seconds of the wall clock. Default: true. */
-  retryAfter: z.boolean().default(true),
+  readonly retryAfter?: boolean;
   /** Whether every reply carries `x-ratelimit-limit-requests` and the like. Default: false. */
+  readonly headers?: boolean;
+}
+
+export const rateLimitOptions = optionsOf<RateLimitOptions>()({
+  requestsPerMinute: z.int().min(1).optional(),
+  tokensPerMinute: z.int().min(1).optional(),
+  concurrency: z.int().min(1).optional(),
+  retryAfter: z.boolean().default(true),
   headers: z.boolean().default(false),
 });
-export type RateLimitSettings = z.output<typeof RateLimitOptions>;
+export type RateLimitSettings = z.output<typeof rateLimitOptions>;
 
 /** The usage of one model by one key, in the minute that began with its first request. */
 interface Bucket {

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
+import { optionsOf } from "../../core/options.js";
 import type { MayReach } from "../../network/addresses.js";
 import { RequestFailure } from "../failure/request-failure.js";
 import type { Faults } from "../faults/faults.js";
@@ -18,30 +19,39 @@ import {
   type VideoTaskState,
 } from "./video-task.js";
 
-export const VideoOptions = z.strictObject({
+export interface VideoOptions {
   /** Seconds of the service's time that a task waits before it runs. 0 to 259,200, default 2. */
-  queueSeconds: z.number().min(0).max(259_200).default(2),
+  readonly queueSeconds?: number;
   /** Seconds of the service's time that a task runs. 0 to 259,200, default 30. */
-  runSeconds: z.number().min(0).max(259_200).default(30),
+  readonly runSeconds?: number;
   /**
    * Whether callbacks go to addresses that are not this machine. Default: true. They follow no redirects, and carry
    * nothing but the task.
    */
-  remoteCallbacks: z.boolean().default(true),
+  readonly remoteCallbacks?: boolean;
   /**
    * Whether they go to addresses that are not public: of the local network, and of this machine where the service
    * listens to others too. A service that listens on loopback calls loopback in any case. Default: false.
    */
-  privateCallbacks: z.boolean().default(false),
+  readonly privateCallbacks?: boolean;
   /** Most tasks that are remembered; one more is refused with 429. 1 to 1,000,000, default 10,000. */
-  maxTasks: z.int().min(1).max(1_000_000).default(10_000),
+  readonly maxTasks?: number;
   /**
    * An SQLite file that keeps the tasks, so that they go on by their clock after a restart; made where there is none.
    * One service uses it at a time. Default: none, tasks end with the service.
    */
+  readonly file?: string;
+}
+
+export const videoOptions = optionsOf<VideoOptions>()({
+  queueSeconds: z.number().min(0).max(259_200).default(2),
+  runSeconds: z.number().min(0).max(259_200).default(30),
+  remoteCallbacks: z.boolean().default(true),
+  privateCallbacks: z.boolean().default(false),
+  maxTasks: z.int().min(1).max(1_000_000).default(10_000),
   file: z.string().min(1).optional(),
 });
-export type VideoSettings = z.output<typeof VideoOptions>;
+export type VideoSettings = z.output<typeof videoOptions>;
 
 export interface VideoTasksParts {
   readonly settings: VideoSettings;

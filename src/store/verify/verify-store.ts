@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { OptionsError } from "../../core/errors.js";
-import { resolve } from "../../core/options.js";
+import { optionsOf, resolve } from "../../core/options.js";
 import type { Verification, VerifyOptions } from "../../core/ports.js";
 import type { StoreFolder } from "../database/store-folder.js";
 import type { Dense } from "../dense/dense.js";
@@ -8,7 +8,7 @@ import { savedLexicalProblem } from "../lexical/lexical-index.js";
 import { checkOnThread } from "./check-thread.js";
 import { repair } from "./repair.js";
 
-const verifyOptions = z.strictObject({
+const verifyOptions = optionsOf<VerifyOptions>()({
   sample: z.int().min(1).max(10_000).default(50),
   repair: z.boolean().default(false),
   dropUnusedVectors: z.boolean().optional(),

@@ -4,33 +4,39 @@ import { type MediaFacts, type MediaKind, mediaViolations, totalDurationViolatio
 import type { Violation } from "../../contract/operation.js";
 import { type VideoContentItem, extraImageFormats } from "../../contract/video-content.js";
 import { OptionsError, TransportError } from "../../core/errors.js";
-import { resolve } from "../../core/options.js";
+import { optionsOf, resolve } from "../../core/options.js";
 import { headerProbe } from "./header-probe.js";
 import { type MediaProbe, mediumOf } from "./media-probe.js";
 import { isPublicAddress } from "../../network/addresses.js";
 import { openRemoteMedium } from "./remote-medium.js";
 
-export const MediaCheck = z.strictObject({
+export interface MediaCheck {
   /**
    * `inline`: data that the request carries. `all`: also media at public addresses, by fetching their first bytes.
    * `none`: nothing. Assets cannot be looked at, and are only counted. Default: `inline`.
    */
-  check: z.enum(["none", "inline", "all"]).default("inline"),
+  readonly check?: "none" | "inline" | "all";
   /** Reads headers. Default: the built-in readers. */
+  readonly probe?: MediaProbe;
+  /** With `all`: also fetch from this machine and its network. Unsafe for addresses that others wrote. Default: false. */
+  readonly allowPrivateAddresses?: boolean;
+  /** With `all`: maximum time for one request, in milliseconds. 1 to 600,000, default 15,000. */
+  readonly timeoutMs?: number;
+}
+
+const mediaCheck = optionsOf<MediaCheck>()({
+  check: z.enum(["none", "inline", "all"]).default("inline"),
   probe: z
     .custom<MediaProbe>(
       (value) => typeof (value as MediaProbe | null)?.probe === "function",
       "must have a method probe",
     )
     .default(headerProbe),
-  /** With `all`: also fetch from this machine and its network. Unsafe for addresses that others wrote. Default: false. */
   allowPrivateAddresses: z.boolean().default(false),
-  /** With `all`: maximum time for one request. 1 to 600,000, default 15,000. */
   timeoutMs: z.int().min(1).max(600_000).default(15_000),
 });
-export type MediaCheck = z.input<typeof MediaCheck>;
 
-type Settings = z.output<typeof MediaCheck>;
+type Settings = z.output<typeof mediaCheck>;
 
 /** Maximum bytes of one remote medium that are fetched to read its header. */
 const maxRemoteBytes = 32 * 1024 * 1024;
@@ -47,7 +53,7 @@ export async function checkMedia(
   model: ModelInfo,
   signal?: AbortSignal,
 ): Promise<void> {
-  const settings = resolve("media", MediaCheck, options);
+  const settings = resolve("media", mediaCheck, options);
   if (settings.check === "none") return;
   const found: Violation[] = [];
   const durations = { video: [] as number[], audio: [] as number[] };

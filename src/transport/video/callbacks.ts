@@ -3,33 +3,41 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { z } from "zod";
 import { asError } from "../../core/errors.js";
 import { parsedJson } from "../../core/json.js";
-import { resolve } from "../../core/options.js";
+import { optionsOf, resolve } from "../../core/options.js";
 import type { CallOptions } from "../../core/ports.js";
 import { type VideoTask, parseVideoTask } from "./task.js";
 
 type Query = (id: string, call?: CallOptions) => Promise<VideoTask>;
 
-export const VideoCallbackOptions = z.strictObject({
+export interface VideoCallbackOptions {
   /** The transport that queries tasks. The body of a callback proves nothing, so each one is only a reason to query. */
-  transport: z.custom<{ readonly videoTask: Query }>(
-    (value) => typeof (value as { videoTask?: unknown } | null)?.videoTask === "function",
-    "must be a transport",
-  ),
+  readonly transport: { readonly videoTask: Query };
   /** Hears of each change of each task once, in order, as the service itself reports it. */
-  onTask: z.custom<(task: VideoTask) => void | Promise<void>>(isFunction, "must be a function"),
+  readonly onTask: (task: VideoTask) => void | Promise<void>;
   /** Hears of queries that failed and of errors that `onTask` throws. Default: nobody; polling still finds the task. */
-  onError: z.custom<(error: Error, taskId: string) => void>(isFunction, "must be a function").optional(),
+  readonly onError?: (error: Error, taskId: string) => void;
   /**
    * The word that callers must send as `?token=`: callbacks have no signature, so put an unguessable word into
    * `callback_url`. 16 characters or more. Default: none.
    */
-  token: z.string().min(16).optional(),
+  readonly token?: string;
   /** Tasks that may be queried at a time; callbacks beyond are answered 503. 1 to 100,000, default 1,000. */
-  maxPending: z.int().min(1).max(100_000).default(1000),
+  readonly maxPending?: number;
   /** Tasks whose last status is remembered. 1 or more, default 10,000. */
+  readonly maxRemembered?: number;
+}
+
+const videoCallbackOptions = optionsOf<VideoCallbackOptions>()({
+  transport: z.custom<VideoCallbackOptions["transport"]>(
+    (value) => typeof (value as { videoTask?: unknown } | null)?.videoTask === "function",
+    "must be a transport",
+  ),
+  onTask: z.custom<(task: VideoTask) => void | Promise<void>>(isFunction, "must be a function"),
+  onError: z.custom<(error: Error, taskId: string) => void>(isFunction, "must be a function").optional(),
+  token: z.string().min(16).optional(),
+  maxPending: z.int().min(1).max(100_000).default(1000),
   maxRemembered: z.int().min(1).default(10_000),
 });
-export type VideoCallbackOptions = z.input<typeof VideoCallbackOptions>;
 
 /** Receives the service's callbacks, in any server. */
 export interface VideoCallbacks {
@@ -48,7 +56,7 @@ const maxBodyBytes = 1024 * 1024;
  * nothing.
  */
 export function videoCallbacks(options: VideoCallbackOptions): VideoCallbacks {
-  const settings = resolve("videoCallbacks", VideoCallbackOptions, options);
+  const settings = resolve("videoCallbacks", videoCallbackOptions, options);
   const inbox = new Inbox(settings);
   const receive = async (method: string, url: URL, body: () => Promise<string | undefined>): Promise<number> => {
     if (method !== "POST") return 405;
@@ -76,13 +84,13 @@ export function videoCallbacks(options: VideoCallbackOptions): VideoCallbacks {
 
 /** Queries tasks, each by one query at a time, and reports changes. */
 class Inbox {
-  readonly #settings: z.output<typeof VideoCallbackOptions>;
+  readonly #settings: z.output<typeof videoCallbackOptions>;
   /** Queries under way; `again` when another callback came meanwhile, so that the answer may be older than it. */
   readonly #pending = new Map<string, { again: boolean; done: Promise<void> }>();
   /** The last reported tasks by id, oldest first. */
   readonly #told = new Map<string, VideoTask>();
 
-  constructor(settings: z.output<typeof VideoCallbackOptions>) {
+  constructor(settings: z.output<typeof videoCallbackOptions>) {
     this.#settings = settings;
   }
 

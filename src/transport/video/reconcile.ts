@@ -1,20 +1,26 @@
 import { z } from "zod";
 import { taskRetentionDays } from "../../contract/video-tasks.js";
 import { OptionsError, type Submission } from "../../core/errors.js";
-import { resolve } from "../../core/options.js";
+import { optionsOf, resolve } from "../../core/options.js";
 import type { CallOptions } from "../../core/ports.js";
 import type { Caller } from "../calls/caller.js";
 import type { VideoTask } from "./task.js";
 import { listVideoTasks } from "./tasks.js";
 
-const Settings = z.strictObject({
-  /** How far the service's clock may be off, and how late it may create what it was sent. Default 120,000. */
-  toleranceMs: z.number().min(0).max(86_400_000).default(120_000),
+export interface ReconcileVideoOptions extends CallOptions {
+  /**
+   * How far the service's clock may be off, and how late it may create what it was sent, in milliseconds. 0 to
+   * 86,400,000, default 120,000.
+   */
+  readonly toleranceMs?: number;
   /** Ids of tasks that are known to belong to other requests, such as the rest of a batch. Default: none. */
-  knownIds: z.array(z.string()).default([]),
-});
+  readonly knownIds?: readonly string[];
+}
 
-export interface ReconcileVideoOptions extends CallOptions, z.input<typeof Settings> {}
+const reconcileOptions = optionsOf<Omit<ReconcileVideoOptions, keyof CallOptions>>()({
+  toleranceMs: z.number().min(0).max(86_400_000).default(120_000),
+  knownIds: z.array(z.string()).readonly().default([]),
+});
 
 /** The outcome of looking for a creation whose answer was lost. */
 export type ReconciledVideo =
@@ -41,7 +47,7 @@ export async function reconcileVideo(
   submission: Submission,
   { signal, deadlineMs, onFailedAttempt, ...given }: ReconcileVideoOptions,
 ): Promise<ReconciledVideo> {
-  const { toleranceMs, knownIds } = resolve("reconcileVideo", Settings, given);
+  const { toleranceMs, knownIds } = resolve("reconcileVideo", reconcileOptions, given);
   const startedAtMs = Date.now();
   const ageDays = (startedAtMs - submission.notBefore.getTime()) / 86_400_000;
   if (ageDays >= taskRetentionDays) {

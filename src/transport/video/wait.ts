@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { OptionsError, TransportError } from "../../core/errors.js";
-import { resolve } from "../../core/options.js";
+import { optionsOf, resolve } from "../../core/options.js";
 import type { CallOptions } from "../../core/ports.js";
 import type { Caller } from "../calls/caller.js";
 import { type Cancellation, type StopReason, Stopped, checkCallOptions } from "../failures/cancellation.js";
@@ -8,23 +8,31 @@ import type { VideoTask } from "./task.js";
 import { videoTask } from "./tasks.js";
 import { VideoError } from "./video-error.js";
 
-export const VideoPollOptions = z.strictObject({
-  /** Wait before the second query. 1 to 600,000, default 10,000. */
-  firstMs: z.number().min(1).max(600_000).default(10_000),
+export interface VideoPollOptions {
+  /** Wait before the second query, in milliseconds. 1 to 600,000, default 10,000. */
+  readonly firstMs?: number;
   /** Factor by which each wait grows. 1 to 10, default 1.5. */
-  factor: z.number().min(1).max(10).default(1.5),
-  /** Maximum wait, before it is varied. 1 to 3,600,000, default 30,000. */
-  maxMs: z.number().min(1).max(3_600_000).default(30_000),
+  readonly factor?: number;
+  /** Maximum wait in milliseconds, before it is varied. 1 to 3,600,000, default 30,000. */
+  readonly maxMs?: number;
   /** Share by which a wait is varied either way, so that many waiters do not ask at once. 0 to 1, default 0.2. */
-  jitter: z.number().min(0).max(1).default(0.2),
-  /** A task that is not found this soon after the wait began may not be visible yet. Default 10,000. */
-  notFoundGraceMs: z.number().min(0).default(10_000),
+  readonly jitter?: number;
+  /** A task that is not found this soon after the wait began may not be visible yet. In milliseconds, 0 or more, default 10,000. */
+  readonly notFoundGraceMs?: number;
   /** Queries that may fail in a row, each after the transport's own retries. 0 or more, default 5. */
+  readonly maxFailures?: number;
+}
+
+const videoPollOptions = optionsOf<VideoPollOptions>()({
+  firstMs: z.number().min(1).max(600_000).default(10_000),
+  factor: z.number().min(1).max(10).default(1.5),
+  maxMs: z.number().min(1).max(3_600_000).default(30_000),
+  jitter: z.number().min(0).max(1).default(0.2),
+  notFoundGraceMs: z.number().min(0).default(10_000),
   maxFailures: z.int().min(0).default(5),
 });
-export type VideoPollOptions = z.input<typeof VideoPollOptions>;
 
-type Cadence = z.output<typeof VideoPollOptions>;
+type Cadence = z.output<typeof videoPollOptions>;
 
 /** The progress of a wait, after each query. */
 export interface VideoProgress {
@@ -55,7 +63,7 @@ export interface WaitForVideoOptions extends CallOptions {
 export async function waitForVideo(caller: Caller, id: string, options: WaitForVideoOptions): Promise<VideoTask> {
   const { poll: cadenceOptions = {}, onProgress: _, ...callOptions } = options;
   const { signal, deadlineMs } = callOptions;
-  const cadence = resolve("waitForVideo", VideoPollOptions, cadenceOptions);
+  const cadence = resolve("waitForVideo", videoPollOptions, cadenceOptions);
   checkCallOptions("waitForVideo", callOptions);
   if (deadlineMs !== undefined && !(deadlineMs >= 0)) {
     throw new OptionsError("options", `waitForVideo: deadlineMs must be 0 or more (got ${String(deadlineMs)})`);

@@ -55,6 +55,8 @@ export class CliCommand extends Command {
       .option("--requests-per-second <rate>", "maximum requests to one host (default: 1)", decimalBetween(0.01, 100))
       .option("--allow-private", "also fetch from addresses of this machine and its network")
       .option("--refetch", "fetch all pages again, even those that did not change")
+      .option("--reread", "read all files again, even those that did not change")
+      .option("--retry-failed", "read files again that failed before, even those that did not change")
       .takesChunking()
       .takesStore();
   }

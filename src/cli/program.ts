@@ -1,15 +1,11 @@
-import { readFileSync } from "node:fs";
 import { CommanderError, Option } from "commander";
 import { CliCommand } from "./cli-command.js";
 import type { CommandIo } from "./command-context.js";
 import { describeFailure, exitCodeOf, exitCodes } from "./output/failure.js";
 import { safeStream } from "./output/terminal-text.js";
+import { version } from "../knowledge-base/ingest/run-memory.js";
 import { between, positive, searchModes } from "./settings/flag-values.js";
 import { addVideoCommands } from "./video-program.js";
-
-const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
-  version: string;
-};
 
 /** Runs one command line, the words after `citewell`, and returns its exit code. Never throws. */
 export async function run(given: CommandIo, words: readonly string[]): Promise<number> {

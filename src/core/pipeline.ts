@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { z } from "zod";
-import { asError, CitewellError, FailedDocumentsError, OptionsError } from "./errors.js";
+import { asError, CitewellError, FailedDocumentsError, type LoadError, OptionsError } from "./errors.js";
 import { optionsOf, resolve } from "./options.js";
 import type { Source } from "./stream.js";
 import { openTracing } from "./telemetry.js";
@@ -19,6 +19,8 @@ export type RunEvent =
       readonly chunks: number;
       readonly deletedChunks?: number;
       readonly error?: Error;
+      /** The document failed in an earlier run, and was not read again since its file has not changed. */
+      readonly isRecalled?: boolean;
     }
   /** A file that was passed over, with the reason. */
   | { readonly type: "skipped"; readonly uri: string; readonly reason: string }
@@ -49,6 +51,37 @@ export interface PaidVectors {
   stored(keys: readonly string[]): Promise<ReadonlyMap<string, Float32Array>>;
 }
 
+/** A file as a source finds it. */
+export interface FileState {
+  readonly uri: string;
+  readonly sizeBytes: number;
+  /**
+   * When it last changed, in nanoseconds since 1970, as the file system tells. Absent when that was so recent that it could
+   * change once more without another time.
+   */
+  readonly modifiedNs?: string;
+  /** Names the settings that it would be read with. */
+  readonly readBy: string;
+  /** SHA-256 of its bytes; absent until they are read. */
+  readonly digest?: string | undefined;
+}
+
+/** What became of a file when it was read: a document, or an error. */
+export type FileReading = { readonly warnings: readonly string[] } | { readonly error: LoadError };
+
+/** The same with the number of chunks that the document has. */
+export type RecalledFile =
+  | Extract<FileReading, { error: unknown }>
+  | { readonly warnings: readonly string[]; readonly chunks: number };
+
+/** Remembers files from run to run, so that a source need not read those that have not changed. */
+export interface FileMemory {
+  /** Those of the files, by uri, that are as they were when they were last read. */
+  recall(files: readonly FileState[]): Promise<ReadonlyMap<string, RecalledFile>>;
+  /** Takes note of what a file's bytes were read as. */
+  noteRead(file: FileState, reading: FileReading): void;
+}
+
 /** What every stage of one run shares. */
 export interface RunContext {
   readonly signal: AbortSignal;
@@ -62,6 +95,8 @@ export interface RunContext {
   readonly failures: Map<string, Error>;
   /** A document as it is stored, for sources that can ask whether it has changed. Absent: nothing is known. */
   readonly stored?: (uri: string) => Promise<Document | undefined>;
+  /** What is known of files from earlier runs. Absent: nothing is. */
+  readonly files?: FileMemory;
   /** Budget of all stages that embed. Absent: there is no limit. */
   readonly budget?: Budget;
   /** Keeps vectors that wait to be written. Absent: vectors are written with their documents. */

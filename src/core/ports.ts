@@ -195,8 +195,6 @@ export interface DocumentWrite {
   readonly document: Document;
   /** In order; every chunk's vector is in the store or in `vectors` of the same call. Empty for a blank document. */
   readonly chunks: readonly Chunk[];
-  /** Names the settings it was cut with, for a stage that compares them later. */
-  readonly cutBy?: string;
 }
 
 /** Named values that a store keeps beside the documents. */
@@ -211,6 +209,11 @@ export interface StoreWrite {
   readonly tokenMargin?: number;
   /** Kept for the runs to come. Names that are not given stay as they are; `null` takes a name out. */
   readonly settings?: StoreSettings;
+  /**
+   * What the runs to come may know about documents and files, by uri. A document that is written or deleted takes the note
+   * under its uri with it, unless the same write brings another.
+   */
+  readonly notes?: ReadonlyMap<string, string>;
 }
 
 export interface WrittenDocument {
@@ -227,8 +230,6 @@ export interface StoredDocumentInfo {
   /** Hash of everything written for the document: an equal fingerprint means that nothing has to be done. */
   readonly fingerprint: string;
   readonly chunks: number;
-  /** As it was written; see `DocumentWrite`. */
-  readonly cutBy?: string;
 }
 
 export interface StoreCounts {
@@ -343,6 +344,8 @@ export interface Store<Space extends string = string, Fields extends object = Me
   /** Those of `keys` that are stored, by `vectorKey(chunk)`. */
   readonly knownVectors: (keys: readonly string[]) => Promise<ReadonlyMap<string, Float32Array>>;
   readonly documentInfo: (uri: string) => Promise<StoredDocumentInfo | undefined>;
+  /** The notes under these uris, where there are any; see `StoreWrite`. Absent: the store keeps none, and every run reads and cuts everything. */
+  readonly notes?: (uris: readonly string[]) => Promise<ReadonlyMap<string, string>>;
   /** All documents, or those of one source, in order of uri. */
   readonly documents: (filter?: { readonly source?: string }) => Promise<readonly StoredDocumentInfo[]>;
   readonly counts: () => Promise<StoreCounts>;

@@ -1,6 +1,7 @@
 import { z } from "zod";
+import { StoreError } from "../core/errors.js";
 import { resolve } from "../core/options.js";
-import { type Budget, Pipeline, type Stage } from "../core/pipeline.js";
+import { type Budget, Pipeline, type RunEvent, type Stage } from "../core/pipeline.js";
 import type { Embedder, Store } from "../core/ports.js";
 import type { Source } from "../core/stream.js";
 import { inSpan } from "../core/telemetry.js";
@@ -12,8 +13,9 @@ import { fitMetadata, store as storeStage, storeBlank } from "../stages/indexing
 import { skipKnown, skipUnchanged } from "../stages/indexing/skip-known.js";
 import { EarlyVectors } from "./ingest/early-vectors.js";
 import type { IngestReport } from "./ingest/ledger.js";
+import { type RereadOptions, RunMemory } from "./ingest/run-memory.js";
 import { type IngestRunOptions, runIngest, type WatchedSource } from "./ingest/run.js";
-import { ChunkSettings, chosenChunkSettings, costlyCut, keptSettings, LearnedSettings } from "./ingest/settings.js";
+import { ChunkSettings, chosenChunkSettings, cutName, keptSettings, LearnedSettings } from "./ingest/settings.js";
 import { spending, SpendingOptions } from "./ingest/spending.js";
 
 interface SharedIngestOptions<Space extends string> extends IngestRunOptions, SpendingOptions {
@@ -22,16 +24,19 @@ interface SharedIngestOptions<Space extends string> extends IngestRunOptions, Sp
 }
 
 /** Documents through the usual stages. */
-export interface UsualIngestOptions<Space extends string = string> extends SharedIngestOptions<Space> {
+export interface UsualIngestOptions<Space extends string = string> extends SharedIngestOptions<Space>, RereadOptions {
   /** Makes the vectors; its space has to be the store's. */
   readonly embedder: Embedder<Space>;
   /** How documents are cut. Default: as when the store was last filled, else as `chunk` does. */
   readonly chunk?: Omit<ChunkOptions, "for">;
   /** Embedding requests in flight at once, 1 to 256. Default: 8. */
   readonly concurrency?: number;
-  /** Stages of your own for documents, before they are cut. A document that a stage drops ends the run with an error. */
+  /**
+   * Stages of your own for documents, before they are cut; every file is then read. A document that a stage drops ends the
+   * run with an error.
+   */
   readonly documents?: Stage<Document, Document>;
-  /** Stages of your own for chunks, before they are compared with the store and embedded. */
+  /** Stages of your own for chunks, before they are compared with the store and embedded; everything is then read and cut. */
   readonly chunks?: Stage<DocumentChunk, DocumentChunk>;
   /** Another place whose vectors of equal texts are taken over instead of paid for again. Default: the store alone. */
   readonly reuseFrom?: Pick<Store<Space>, "knownVectors">;
@@ -61,6 +66,8 @@ export const usualIngestOptions = z.strictObject({
   embedder: object<Embedder>("an embedder, as embedder(transport, { model }) returns it"),
   chunk: ChunkSettings.extend({ embedder: chunkOptions.shape.embedder }).strict().default({}),
   concurrency: z.int().min(1).max(256).default(8),
+  reread: z.boolean().default(false),
+  retryFailed: z.boolean().default(false),
   documents: object<Stage<Document, Document>>("a stage").optional(),
   chunks: object<Stage<DocumentChunk, DocumentChunk>>("a stage").optional(),
   reuseFrom: object<Pick<Store, "knownVectors">>("a store").optional(),
@@ -87,23 +94,27 @@ export async function ingest<Space extends string>(
     "pipeline" in options
       ? resolve("ingest", ownPipelineOptions, options as OwnPipelineOptions)
       : resolve("ingest", usualIngestOptions, options as unknown as UsualIngestOptions);
-  const { price, maxTokens, maxCost, signal, deadlineMs, report, onProgress } = shared;
+  const { price, maxTokens, maxCost, signal, deadlineMs, onProgress } = shared;
   const limit = spending("ingest", { price, maxTokens, maxCost });
   const lock = lockOnce(store);
   const paidVectors = new EarlyVectors(store, lock);
-  const { pipeline, learned } =
-    "pipeline" in shared
-      ? { pipeline: beginning(store).pipe(shared.pipeline), learned: undefined }
-      : usualPipeline({ store, ...shared });
+  const { pipeline, learned, memory, files } =
+    "pipeline" in shared ? { pipeline: beginning(store).pipe(shared.pipeline) } : usualPipeline({ store, ...shared });
   const keepLearned = async () => {
     const unsaved = learned?.unsaved() ?? {};
     if (Object.keys(unsaved).length > 0) await store.write(unsaved);
+    const { notes } = memory?.unsaved() ?? {};
+    if (notes) await store.write({ notes }).catch(unlessLocked);
+  };
+  const report = (event: RunEvent) => {
+    if (event.type === "document" && event.outcome === "unchanged") memory?.settle(event.uri);
+    shared.report?.(event);
   };
   const run = { signal, deadlineMs, report, onProgress };
   const budget = lockBeforeEmbedding(lock, limit.maxTokens);
   const work = async () => {
     try {
-      return await runIngest(source, pipeline, store, run, { budget, paidVectors });
+      return await runIngest(source, pipeline, store, run, { budget, paidVectors, ...(files && { files }) });
     } finally {
       await paidVectors.end();
     }
@@ -117,30 +128,51 @@ export async function ingest<Space extends string>(
   return { ...result, ...limit.costOf(result.tokens) };
 }
 
+/** Notes save the next run some time. One that found nothing to change does not fail because another process writes. */
+function unlessLocked(error: unknown): void {
+  if (!(error instanceof StoreError && error.code === "locked")) throw error;
+}
+
 /** What every document meets first: blank ones and those whose metadata the store refuses go no further. */
 function beginning(store: Pick<Store, "metadataSchema" | "documentInfo" | "write">): Pipeline<Document, Document> {
   return Pipeline.from<Document>().pipe(fitMetadata(store)).pipe(storeBlank(store));
 }
 
-type UsualPipelineOptions = z.output<typeof usualIngestOptions>;
+type ResolvedOptions = z.output<typeof usualIngestOptions>;
 
-function usualPipeline(options: Pick<UsualPipelineOptions, "store" | "embedder" | "concurrency"> & CuttingOptions) {
+function usualPipeline(options: Pick<ResolvedOptions, "store" | "concurrency"> & CuttingOptions) {
   const { store, embedder, concurrency } = options;
-  const settings = chosenChunkSettings(options.chunk, keptSettings(store), embedder.maxInputTokens);
-  const learned = new LearnedSettings(store, embedder, settings);
+  const { pipeline: cutting, learned, memory, files } = cuttingPipeline(options);
   const embedding = embedChunks<string, DocumentChunk>(embedder, {
     concurrency,
     firstBatchTexts: learned.batchTexts,
     onBatchTexts: learned.noteBatchTexts,
   });
-  const storing = storeStage(store, { cutBy: costlyCut(settings), settings: () => learned.unsavedWithChunks() });
-  return { pipeline: cutting(options, settings, learned).pipe(embedding).pipe(storing), learned };
+  const storing = storeStage(store, {
+    settings: () => learned.unsavedWithChunks(),
+    notes: (uris) => {
+      for (const uri of uris) memory.settle(uri);
+      return memory.unsaved();
+    },
+  });
+  return { pipeline: cutting.pipe(embedding).pipe(storing), learned, memory, files };
 }
 
-export interface CuttingOptions extends Pick<UsualPipelineOptions, "chunk" | "documents" | "chunks" | "reuseFrom"> {
+export interface CuttingOptions extends Pick<
+  ResolvedOptions,
+  "chunk" | "documents" | "chunks" | "reuseFrom" | "reread" | "retryFailed"
+> {
   readonly store: Pick<
     Store,
-    "space" | "metadataSchema" | "settings" | "tokenMargin" | "documentInfo" | "document" | "knownVectors" | "write"
+    | "space"
+    | "metadataSchema"
+    | "settings"
+    | "tokenMargin"
+    | "documentInfo"
+    | "document"
+    | "notes"
+    | "knownVectors"
+    | "write"
   >;
   readonly embedder: Embedder;
   /** Compares sentences for `semantic`. Default: the embedder. */
@@ -148,11 +180,11 @@ export interface CuttingOptions extends Pick<UsualPipelineOptions, "chunk" | "do
 }
 
 /** Documents to the chunks that need a vector: what ingesting and planning share. */
-export function cutting(
-  { store, embedder, chunk: options, documents, chunks, reuseFrom, comparing }: CuttingOptions,
-  settings: ChunkSettings,
-  learned: Pick<LearnedSettings, "tokenMargin">,
-): Pipeline<Document, DocumentChunk> {
+export function cuttingPipeline(options: CuttingOptions) {
+  const { store, embedder, documents, chunks, reuseFrom, reread, retryFailed } = options;
+  const { comparing = options.chunk.embedder ?? embedder } = options;
+  const settings = chosenChunkSettings(options.chunk, keptSettings(store), embedder.maxInputTokens);
+  const learned = new LearnedSettings(store, embedder, settings);
   const target: ChunkTarget = {
     maxInputTokens: embedder.maxInputTokens,
     tokens: embedder.tokens,
@@ -160,12 +192,21 @@ export function cutting(
       return learned.tokenMargin;
     },
   };
+  // Nobody knows what a stage of the caller's makes of chunks today. Only where cutting costs money is it taken as before.
+  const isUnsure = chunks !== undefined && settings.strategy !== "semantic";
+  const memory = new RunMemory(store, {
+    reread,
+    retryFailed,
+    cutName: () => (isUnsure ? undefined : cutName(settings, target, comparing)),
+  });
+  // A file's document has to be made anew for a stage or a schema that may take it differently today.
+  const files = documents || store.metadataSchema ? undefined : memory;
   const known = reuseFrom ? storedOr(store, reuseFrom) : store;
   const begun = documents ? beginning(store).pipe(documents) : beginning(store);
   const cut = begun
-    .pipe(skipUnchanged(store, costlyCut(settings)))
-    .pipe(chunk({ ...settings, for: target, embedder: comparing ?? options.embedder ?? embedder }));
-  return (chunks ? cut.pipe(chunks) : cut).pipe(skipKnown(known));
+    .pipe(skipUnchanged(store, (uri) => memory.wasCutAsNow(uri)))
+    .pipe(chunk({ ...settings, for: target, embedder: comparing }));
+  return { pipeline: (chunks ? cut.pipe(chunks) : cut).pipe(skipKnown(known)), learned, memory, files };
 }
 
 /** Vectors of the store, and of another place for texts that the store has none of. */

@@ -9,6 +9,7 @@ import type { AnswerOptions } from "../stages/answering/answer-options.js";
 import type { ChunkOptions } from "../stages/indexing/chunk.js";
 import type { IngestReport } from "./ingest/ledger.js";
 import type { IngestRunOptions } from "./ingest/run.js";
+import type { RereadOptions } from "./ingest/run-memory.js";
 import type { IngestPlan } from "./plan.js";
 import type { SearchMode } from "../stages/retrieval/search.js";
 import type { SpendingOptions } from "./ingest/spending.js";
@@ -67,9 +68,9 @@ export const KnowledgeBaseOptions = z.strictObject({
 export type KnowledgeBaseOptions = z.input<typeof KnowledgeBaseOptions>;
 
 /** How one ingest of a knowledge base runs, and what it may cost. */
-export interface IngestRunAndBudgetOptions extends IngestRunOptions, SpendingOptions {}
+export interface IngestRunAndBudgetOptions extends IngestRunOptions, SpendingOptions, RereadOptions {}
 
-export interface PlanOptions extends IngestRunOptions, Pick<SpendingOptions, "price"> {}
+export interface PlanOptions extends IngestRunOptions, Pick<SpendingOptions, "price">, RereadOptions {}
 
 export interface Fusion {
   /** Default: 10. */

@@ -4,11 +4,10 @@ import { inSpan } from "../core/telemetry.js";
 import type { Document, DocumentChunk } from "../core/types.js";
 import { embedChunks } from "../stages/indexing/embed-chunks.js";
 import { store as storeStage } from "../stages/indexing/store.js";
-import { cutting, type UsualIngestOptions, usualIngestOptions } from "./ingest.js";
+import { cuttingPipeline, type UsualIngestOptions, usualIngestOptions } from "./ingest.js";
 import { dryRunEmbedder, dryRunStore } from "./ingest/dry-run.js";
 import type { IngestReport } from "./ingest/ledger.js";
 import { runIngest, type WatchedSource } from "./ingest/run.js";
-import { chosenChunkSettings, keptSettings, LearnedSettings } from "./ingest/settings.js";
 import { spending } from "./ingest/spending.js";
 
 /** What an ingest of the same source would come to. */
@@ -30,6 +29,7 @@ export interface IngestPlan {
   /** Cost of the tokens, in the currency of `price`; only where a price was given. */
   readonly cost?: number;
   readonly failures: IngestReport["failures"];
+  readonly notRetried?: IngestReport["notRetried"];
   readonly skipped: IngestReport["skipped"];
   readonly warnings: IngestReport["warnings"];
 }
@@ -57,19 +57,17 @@ export async function planIngest<Space extends string>(
   );
   const { costOf } = spending("planIngest", { price });
   const dry = dryRunStore(store);
-  const settings = chosenChunkSettings(how.chunk, keptSettings(store), embedder.maxInputTokens);
-  const learned = new LearnedSettings(store, embedder, settings);
   const comparing = dryRunEmbedder(how.chunk.embedder ?? embedder);
   // A real run finds texts that it embedded earlier in the store. Nothing is stored here, so all texts are remembered.
   const embedding = embedChunks<string, DocumentChunk>(dryRunEmbedder(embedder), {
     rememberTexts: Number.MAX_SAFE_INTEGER,
   });
-  const flow = cutting({ ...how, store: dry, embedder, comparing }, settings, learned)
-    .pipe(embedding)
-    .pipe(storeStage(dry));
-  const work = () => runIngest(source, flow, dry, { signal, deadlineMs, report, onProgress });
+  const { pipeline, files } = cuttingPipeline({ ...how, store: dry, embedder, comparing });
+  const flow = pipeline.pipe(embedding).pipe(storeStage(dry));
+  const run = { signal, deadlineMs, report, onProgress };
+  const work = () => runIngest(source, flow, dry, run, files && { files });
   const result = await inSpan("plan", work, signal);
-  const { documents, chunks, tokens, requests, failures, skipped, warnings } = result;
+  const { documents, chunks, tokens, requests, failures, notRetried, skipped, warnings } = result;
   return {
     documents: documents.added + documents.updated + documents.unchanged,
     outcomes: documents,
@@ -79,6 +77,7 @@ export async function planIngest<Space extends string>(
     reused: chunks.reused,
     ...costOf(tokens),
     failures,
+    ...(notRetried !== undefined && { notRetried }),
     skipped,
     warnings,
   };

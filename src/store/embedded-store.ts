@@ -169,6 +169,10 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
     return this.#use(async () => this.#reader.documentInfo(uri));
   }
 
+  notes(uris: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return this.#use(async () => this.#reader.notes(uris));
+  }
+
   documents({ source }: { readonly source?: string } = {}): Promise<readonly StoredDocumentInfo[]> {
     return this.#use(async () => this.#reader.documents(source));
   }

@@ -47,19 +47,29 @@ export function conformance(kind: string, { open }: StoreFactory): void {
       expect(store.dimension).toBe(dimension);
     });
 
-    test("the revision of a document and how it was cut, until it is written without them", async () => {
+    test("the revision of a document, until it is written without one", async () => {
       const store = await opened();
       const revision = { etag: 'W/"7"', lastModified: "Sat, 21 Nov 2026 10:00:00 GMT" };
       const page = { ...chinese, document: { ...chinese.document, revision } };
-      const { vectors } = withVectors([page], dimension);
-      await store.write({ ...(vectors && { vectors }), documents: [{ ...page, cutBy: "by hand" }] });
       const { uri } = page.document;
+      await store.write(withVectors([page], dimension));
       expect(await store.document(uri)).toEqual(page.document);
-      expect(await store.documentInfo(uri)).toMatchObject({ cutBy: "by hand" });
-      expect(await store.documents()).toMatchObject([{ uri, cutBy: "by hand" }]);
       await store.write(withVectors([chinese], dimension));
       expect(await store.document(uri)).toEqual(chinese.document);
-      expect(await store.documentInfo(uri)).not.toHaveProperty("cutBy");
+    });
+
+    test("notes by uri, which go with their document when it is written or deleted", async () => {
+      const store = await opened();
+      const [one, two] = [english.document.uri, chinese.document.uri];
+      const notes = new Map([one, two, "no document"].map((uri) => [uri, `about ${uri}`]));
+      await store.write({ ...withVectors([english, chinese], dimension), notes });
+      const read = () => store.notes!([one, two, "no document", "nothing"]);
+      expect(await read()).toEqual(notes);
+      await store.write(withVectors([english], dimension));
+      await store.deleteDocuments([two]);
+      expect(await read()).toEqual(new Map([["no document", "about no document"]]));
+      await store.write({ notes: new Map([["no document", "new"]]) });
+      expect(await read()).toEqual(new Map([["no document", "new"]]));
     });
 
     test("settings by name, also when the store is opened again, until they are set to null", async () => {

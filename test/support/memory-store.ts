@@ -17,6 +17,7 @@ export interface MemoryStore<Space extends string = string> extends Store<Space>
 export function memoryStore<Space extends string>(space: Space): MemoryStore<Space> {
   const documents = new Map<string, DocumentWrite>();
   const vectors = new Map<string, Float32Array>();
+  const notes = new Map<string, string>();
   const writes: StoreWrite[] = [];
   const passing = (filter: Filter | undefined): DocumentWrite[] =>
     [...documents.values()].filter(({ document }) => !filter || filterMatches(filter, document));
@@ -77,21 +78,28 @@ export function memoryStore<Space extends string>(space: Space): MemoryStore<Spa
         if (!known.has(vectorKey(chunk))) throw new StoreError("vector", `No vector for chunk ${chunk.id}`);
       }
       for (const [key, vector] of write.vectors ?? []) vectors.set(key, vector);
-      return (write.documents ?? []).map((document): WrittenDocument => {
+      const written = (write.documents ?? []).map((document): WrittenDocument => {
         const before = documents.get(document.document.uri);
         documents.set(document.document.uri, document);
+        notes.delete(document.document.uri);
         const ids = new Set(document.chunks.map(({ id }) => id));
         const deletedChunks = before?.chunks.filter(({ id }) => !ids.has(id)).length ?? 0;
         const outcome = before ? "updated" : "added";
         return { uri: document.document.uri, outcome, chunks: document.chunks.length, deletedChunks };
       });
+      for (const [uri, note] of write.notes ?? []) notes.set(uri, note);
+      return written;
     },
     deleteDocuments: async (uris) => {
       const gone = uris.flatMap((uri) => documents.get(uri) ?? []);
-      for (const uri of uris) documents.delete(uri);
+      for (const uri of uris) {
+        documents.delete(uri);
+        notes.delete(uri);
+      }
       return { documents: gone.length, chunks: gone.reduce((sum, document) => sum + document.chunks.length, 0) };
     },
     knownVectors: async (keys) => new Map(keys.flatMap((key) => (vectors.has(key) ? [[key, vectors.get(key)!]] : []))),
+    notes: async (uris) => new Map(uris.flatMap((uri) => (notes.has(uri) ? [[uri, notes.get(uri)!]] : []))),
     documentInfo: async (uri) => info(documents.get(uri)),
     documents: async ({ source } = {}) =>
       [...documents.values()]
@@ -106,10 +114,10 @@ export function memoryStore<Space extends string>(space: Space): MemoryStore<Spa
 
 function info(write: DocumentWrite | undefined) {
   if (!write) return undefined;
-  const { document, chunks, cutBy } = write;
+  const { document, chunks } = write;
   const { uri, title, source } = document;
   const fingerprint = documentFingerprint(document, chunks);
-  return { uri, title, source, fingerprint, chunks: chunks.length, ...(cutBy !== undefined && { cutBy }) };
+  return { uri, title, source, fingerprint, chunks: chunks.length };
 }
 
 function hit(found: Found, documents: readonly DocumentWrite[]): Hit[] {

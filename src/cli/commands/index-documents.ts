@@ -24,12 +24,12 @@ const retryAfterMs = 10_000;
 
 /** Indexes once, or with `--watch` keeps the store current until Ctrl-C: each burst of changes is a run with its own budget. */
 export async function indexCommand(io: CommandIo, paths: readonly string[], flags: IndexFlags): Promise<number> {
-  const { maxTokens, maxCost, watch } = flags;
+  const { maxTokens, maxCost, watch, reread, retryFailed } = flags;
   const { signal } = io;
   if (watch) refuseWebAddresses(paths);
   const source = sourceOf(io, paths, flags);
   return withKnowledgeBase(io, flags, true, async (kb, { price }) => {
-    const options = { signal, price, maxTokens, maxCost };
+    const options = { signal, price, maxTokens, maxCost, reread, retryFailed };
     if (!watch) {
       const report = await indexWhole(io, kb, source, options, flags);
       return report.documents.failed > 0 || report.stopped ? exitCodes.failures : exitCodes.done;

@@ -9,13 +9,16 @@ import type { KnownFolders } from "../output/terminal-text.js";
 import { sourceOf, type SourceFlags } from "../settings/source-flags.js";
 
 export async function planCommand(io: CommandIo, paths: readonly string[], flags: SourceFlags): Promise<number> {
+  const { reread, retryFailed } = flags;
   const source = sourceOf(io, paths, flags);
   const line = progressLine<{ readonly documentsRead: number }>(
     io.stderr,
     ({ documentsRead }) => `${counted(documentsRead, "document")} read`,
   );
   const planning = withStoreOrNone(io, flags, (kb, { price }) =>
-    kb.plan(source, { signal: io.signal, onProgress: line.update, price }).finally(() => line.clear()),
+    kb
+      .plan(source, { signal: io.signal, onProgress: line.update, price, reread, retryFailed })
+      .finally(() => line.clear()),
   );
   const plan = await explainStop(io, "Stopped; nothing was sent or changed.\n", planning);
   print(io, flags, reportAsJson(plan), describePlan(plan, io));

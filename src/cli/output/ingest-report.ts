@@ -47,7 +47,7 @@ export function describeSpending(run: Pick<IngestReport, "requests" | "tokens" |
 
 /** Lines that name what was read in part, skipped and failed, each with its reason: twenty of each, three of one reason. */
 export function listLeftOut(
-  { skipped, failures, warnings }: Pick<IngestReport, "skipped" | "failures" | "warnings">,
+  { skipped, failures, warnings, notRetried }: Pick<IngestReport, "skipped" | "failures" | "warnings" | "notRetried">,
   folders: KnownFolders,
 ): string[] {
   return [
@@ -60,6 +60,11 @@ export function listLeftOut(
       "Failed",
       failures.map(({ uri, error }) => leftOut({ uri, reason: messageOf(error) })),
     ),
+    ...(notRetried
+      ? [
+          `  ${count(notRetried)} of them failed before and did not change, so they were not read again: add --retry-failed to try`,
+        ]
+      : []),
   ];
 
   function leftOut({ uri, reason }: { readonly uri: string; readonly reason: string }): ListedItem {

@@ -21,6 +21,8 @@ export interface SourceFlags extends StoreFlags {
   readonly requestsPerSecond?: number;
   readonly allowPrivate?: boolean;
   readonly refetch?: boolean;
+  readonly reread?: boolean;
+  readonly retryFailed?: boolean;
 }
 
 /** One source of all paths (relative to the current folder) and web addresses of a command line. */

@@ -10,6 +10,7 @@ type FilledStore = Pick<
   | "document"
   | "documentInfo"
   | "documents"
+  | "notes"
   | "knownVectors"
   | "write"
   | "deleteDocuments"
@@ -27,6 +28,7 @@ export function dryRunStore(store: FilledStore): FilledStore {
     document: (uri) => store.document(uri),
     documentInfo: (uri) => store.documentInfo(uri),
     documents: (filter) => store.documents(filter),
+    ...(store.notes && { notes: (uris) => store.notes!(uris) }),
     knownVectors: (keys) => store.knownVectors(keys),
     write: ({ documents = [] }) =>
       Promise.all(

@@ -35,6 +35,11 @@ export interface IngestReport {
     readonly unfinished: number;
   };
   readonly failures: readonly { readonly uri: string; readonly error: Error }[];
+  /**
+   * How many of the failures are from an earlier run: their files have not changed and were not read again. Only where
+   * there are some; `retryFailed` reads them.
+   */
+  readonly notRetried?: number;
   /** Files that no loader reads, and documents that a stage left out, with the reason. */
   readonly skipped: readonly { readonly uri: string; readonly reason: string }[];
   /** Warnings of one line each about what was read only in part: pages without text, a site cut short. */
@@ -77,6 +82,7 @@ export class IngestLedger {
   readonly #chunkRate = new RecentRate();
   readonly #documentRate = new RecentRate();
   #deletedChunks = 0;
+  #notRetried = 0;
 
   /** Hands on a source's documents, each noted as read. */
   async *reading(source: Source<Document>): AsyncGenerator<Document> {
@@ -162,13 +168,17 @@ export class IngestLedger {
       seconds: this.#seconds(),
       ...(stopped && { stopped: { reason: stopped.message, unfinished } }),
       failures: [...this.#failures].map(([uri, error]) => ({ uri, error })),
+      ...(this.#notRetried > 0 && { notRetried: this.#notRetried }),
       skipped: this.#skipped,
       warnings: this.#warnings,
     };
   }
 
-  #settle({ uri, outcome, chunks, deletedChunks = 0, error }: DocumentEvent): void {
+  #settle({ uri, outcome, chunks, deletedChunks = 0, error, isRecalled }: DocumentEvent): void {
     this.#deletedChunks += deletedChunks;
+    if (isRecalled) this.#notRetried++;
+    // A source that knows a file to be unchanged hands out no document of it.
+    if (outcome === "unchanged") this.#book.noteRead(uri);
     // Read twice in one run (two overlapping folders), a document counts once: as what its first reading came to.
     if ((outcome === "unchanged" || outcome === "updated") && this.#book.isSettled(uri)) return;
     this.#book.settle(uri, outcome, outcome === "deleted" || outcome === "failed" ? 0 : chunks);

@@ -1,13 +1,5 @@
 import { BudgetError, OptionsError, TransportError } from "../../core/errors.js";
-import {
-  type Budget,
-  createRunContext,
-  ownSignal,
-  type PaidVectors,
-  type RunContext,
-  type RunOptions,
-  type Stage,
-} from "../../core/pipeline.js";
+import { createRunContext, ownSignal, type RunContext, type RunOptions, type Stage } from "../../core/pipeline.js";
 import type { Store } from "../../core/ports.js";
 import { type Source, untilAborted } from "../../core/stream.js";
 import { openTracing } from "../../core/telemetry.js";
@@ -26,11 +18,6 @@ export interface IngestRunOptions extends RunOptions {
   readonly onProgress?: (progress: IngestProgress) => void;
 }
 
-interface Spending {
-  readonly budget?: Budget;
-  readonly paidVectors?: PaidVectors;
-}
-
 /**
  * Runs documents through `flow` with the books kept, then deletes from `store` what is gone from the source. A budget that
  * is used up ends the run early, with nothing deleted.
@@ -43,7 +30,7 @@ export async function runIngest(
   flow: Stage<Document, unknown>,
   store: Pick<Store, "documents" | "deleteDocuments"> & Partial<Pick<Store, "document">>,
   { onProgress, report, ...run }: IngestRunOptions,
-  spending: Spending = {},
+  shared: Pick<RunContext, "budget" | "paidVectors" | "files"> = {},
 ): Promise<IngestReport> {
   checkSource(source);
   const ledger = new IngestLedger();
@@ -61,7 +48,7 @@ export async function runIngest(
     }),
     ...(tracing && { tracing }),
     ...(store.document && { stored: (uri: string) => store.document!(uri) }),
-    ...spending,
+    ...shared,
   };
   const documents = "read" in source ? source.read(context) : source;
   try {

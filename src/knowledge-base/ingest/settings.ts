@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Embedder, Store, StoreWrite } from "../../core/ports.js";
-import { chunkOptions, type ChunkOptions } from "../../stages/indexing/chunk.js";
+import { chunkLimit, chunkOptions, type ChunkOptions, type ChunkTarget } from "../../stages/indexing/chunk.js";
+import { version } from "./run-memory.js";
 
 /** The settings of chunks that a store keeps, as far as somebody named them. */
 export const ChunkSettings = z.object({
@@ -37,9 +38,18 @@ export function chosenChunkSettings(
   return { ...before, ...Object.fromEntries(named) };
 }
 
-/** Names how documents were cut, where it costs something to cut them again. */
-export function costlyCut(settings: ChunkSettings): string | undefined {
-  return settings.strategy === "semantic" ? inOrder(settings) : undefined;
+/**
+ * Names how documents are cut now: what was cut under the same name need not be cut again.
+ *
+ * @param comparing compares sentences for `semantic`.
+ */
+export function cutName(settings: ChunkSettings, target: ChunkTarget, comparing: Pick<Embedder, "space">): string {
+  // Cutting by meaning costs money: another version, or a limit that was learned meanwhile, is no reason to do it again.
+  const by =
+    settings.strategy === "semantic"
+      ? comparing.space
+      : `${version} ${target.tokens.name} ${chunkLimit(settings.maxTokens, target)}`;
+  return `${by} ${inOrder(settings)}`;
 }
 
 function inOrder(settings: ChunkSettings): string {

@@ -9,7 +9,11 @@ import { readJson, readJsonLines } from "./rows/json.js";
 
 /** A format whose files are one document each, loaded in place or in a worker that can be stopped. */
 export type TextFormat =
-  | { readonly load: Loader }
+  | {
+      readonly load: Loader;
+      /** Whether it is the caller's: nobody knows whether it would read a file as it did before. */
+      readonly isOwn?: boolean;
+    }
   | {
       readonly worker: HeavyFormat;
       readonly load?: Loader;
@@ -64,7 +68,7 @@ export class Formats {
       for (const mediaType of mediaTypes.split(" ")) if (mediaType) this.#byMediaType.set(mediaType, format);
     }
     for (const [kind, load] of Object.entries(own)) {
-      (kind.startsWith(".") ? this.#byEnding : this.#byMediaType).set(kind.toLowerCase(), { load });
+      (kind.startsWith(".") ? this.#byEnding : this.#byMediaType).set(kind.toLowerCase(), { load, isOwn: true });
     }
   }
 

@@ -34,7 +34,8 @@ export type Loader = (
 /** The result of reading a file, or one row of it. */
 export type FileOutcome =
   | { readonly document: Document; readonly warnings: readonly string[] }
-  | { readonly error: LoadError };
+  /** `isRecalled`: the error is that of an earlier run, and the file has not changed. */
+  | { readonly error: LoadError; readonly isRecalled?: boolean };
 
 /** A file of rows before it is read. It is read in pieces, so that its size does not matter. */
 export interface RowFile {

@@ -19,11 +19,11 @@ export function readFile(path: string, options: ReadFileOptions = {}): DocumentS
   const seen = new RowsSeen();
 
   async function* read(context: ReadContext): AsyncGenerator<Document> {
-    const { signal, report } = context;
+    const { signal, report, files } = context;
     seen.start();
     await mustBe("file", file);
     report({ type: "progress", what: "files-found", count: 1 });
-    const reading = { ...loading, source: id, signal, report, seen };
+    const reading = { ...loading, source: id, signal, report, seen, files };
     const { failed } = yield* reportOutcomes(readFiles([file], formats, reading), context);
     seen.end(failed);
   }

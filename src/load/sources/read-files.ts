@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { createReadStream, existsSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { basename, extname } from "node:path";
@@ -6,11 +7,13 @@ import { z } from "zod";
 import { asError, LoadError, type LoadErrorCode } from "../../core/errors.js";
 import { optionsOf } from "../../core/options.js";
 import { mapConcurrent, type Source } from "../../core/stream.js";
+import type { FileState } from "../../core/pipeline.js";
 import type { Document } from "../../core/types.js";
-import { plainText, type Formats, type RowFormat, type TextFormat } from "../formats/formats.js";
+import type { Formats, RowFormat, TextFormat } from "../formats/formats.js";
 import type { FileOutcome, Loader } from "../formats/loader.js";
 import { type RowMapping, rowMapping } from "../formats/rows/row-mapping.js";
 import { LoadingWorker } from "../worker/load-bytes.js";
+import { changedFiles, reportUnchanged, type FoundFile } from "./changed-files.js";
 import { unreadableName } from "./real-path.js";
 import type { RowsSeen } from "./rows-seen.js";
 import type { ReadContext } from "./source.js";
@@ -55,25 +58,26 @@ type LoadSettings = z.output<typeof loadOptions>;
 const readAhead = 2;
 
 export interface ReadFilesOptions
-  extends Pick<LoadSettings, "maxFileBytes" | "timeoutMs" | "rows">, Pick<ReadContext, "signal" | "report"> {
+  extends Pick<LoadSettings, "maxFileBytes" | "timeoutMs" | "rows">, Pick<ReadContext, "signal" | "report" | "files"> {
   readonly source: string;
   readonly seen: RowsSeen;
 }
 
-/** The outcome of each file, in order; files of rows have one for each row. */
+/** The outcome of each file that has changed, in order; files of rows have one for each row. */
 export async function* readFiles(
   files: readonly string[],
   formats: Formats,
   options: ReadFilesOptions,
 ): AsyncGenerator<FileOutcome> {
   const worker = new LoadingWorker();
-  const load = async (file: string): Promise<Source<FileOutcome>> => {
-    // A file of an unknown kind may be text.
-    const format = formats.ofFile(file) ?? plainText;
-    return "rows" in format ? readRows(file, format, options) : [await readWhole(file, format, worker, options)];
+  const load = async (file: FoundFile): Promise<Source<FileOutcome>> => {
+    const { path, format, recalled } = file;
+    if (recalled) return [recalled];
+    return "rows" in format ? readRows(path, format, options) : readWhole({ ...file, format }, worker, options);
   };
   try {
-    const loading = mapConcurrent(files, load, { concurrency: readAhead, signal: options.signal });
+    const changed = changedFiles(files, formats, options);
+    const loading = mapConcurrent(changed, load, { concurrency: readAhead, signal: options.signal });
     for await (const outcomes of loading) {
       let found = 0;
       for await (const outcome of outcomes) {
@@ -87,31 +91,47 @@ export async function* readFiles(
   }
 }
 
-/** Reads one file as a document, titled as the file says, or by its name without the ending. */
+/**
+ * Reads one file as a document, titled as the file says, or by its name without the ending. One whose bytes have not changed
+ * is reported, and has no outcome.
+ */
 async function readWhole(
-  path: string,
-  format: TextFormat,
+  { path, format, state: found }: FoundFile & { readonly format: TextFormat },
   worker: LoadingWorker,
   options: ReadFilesOptions,
-): Promise<FileOutcome> {
-  const { source, maxFileBytes, signal } = options;
+): Promise<readonly FileOutcome[]> {
+  const { source, maxFileBytes, signal, files, report } = options;
   const uri = pathToFileURL(path).href;
+  let state: FileState | undefined;
   try {
-    const { size } = await stat(path);
+    const size = found?.sizeBytes ?? (await stat(path)).size;
     if (size > maxFileBytes) {
       const message = `${uri} has ${size} bytes, and files of more than ${maxFileBytes} bytes are passed over`;
       throw new LoadError("too-large", uri, message);
     }
     const bytes = await readFile(path, { signal });
-    const { warnings = [], ...loaded } = await worker.load(format, { path, uri, bytes }, options);
+    // A file may have grown since it was found.
+    state = found && { ...found, sizeBytes: bytes.length, digest: hash("sha256", bytes, "base64url") };
+    const recalled = state && (await files!.recall([state])).get(uri);
+    if (recalled && "error" in recalled) return [{ error: recalled.error, isRecalled: true }];
+    if (recalled) {
+      reportUnchanged(uri, recalled, report);
+      return [];
+    }
+    const { warnings: remarks = [], ...loaded } = await worker.load(format, { path, uri, bytes }, options);
     const name = basename(path, extname(path)).replace(/[\p{Cc}\s]+/gu, " ");
     const document = { uri, source, ...loaded, title: loaded.title ?? name.trim() };
-    return { document, warnings: warnings.map((warning) => `${uri}: ${warning}`) };
+    const warnings = remarks.map((remark) => `${uri}: ${remark}`);
+    if (state) files!.noteRead(state, { warnings });
+    return [{ document, warnings }];
   } catch (thrown) {
     signal.throwIfAborted();
     const error = asLoadError(uri, thrown);
+    if (state) files!.noteRead(state, { error });
     const isLost = path.includes("\u{fffd}") && !existsSync(path);
-    return { error: isLost ? new LoadError("unreadable", uri, `${uri}: ${unreadableName}`, { cause: error }) : error };
+    return [
+      { error: isLost ? new LoadError("unreadable", uri, `${uri}: ${unreadableName}`, { cause: error }) : error },
+    ];
   }
 }
 
@@ -160,13 +180,17 @@ export async function* reportOutcomes(
       report({ type: "skipped", uri: outcome.error.uri, reason: outcome.error.message });
     } else {
       failed++;
-      reportFailed(outcome.error, { failures, report });
+      reportFailed(outcome, { failures, report });
     }
   }
   return { skipped, failed };
 }
 
-export function reportFailed(error: LoadError, { failures, report }: Pick<ReadContext, "failures" | "report">): void {
+export function reportFailed(
+  { error, isRecalled = false }: Extract<FileOutcome, { error: unknown }>,
+  { failures, report }: Pick<ReadContext, "failures" | "report">,
+): void {
   failures.set(error.uri, error);
-  report({ type: "document", uri: error.uri, outcome: "failed", chunks: 0, error });
+  const failed = { type: "document", uri: error.uri, outcome: "failed", chunks: 0, error } as const;
+  report(isRecalled ? { ...failed, isRecalled } : failed);
 }

@@ -51,7 +51,7 @@ export function readFolder(paths: string | readonly string[], options: ReadFolde
   let closed: string[] = [];
 
   async function* read(context: ReadContext, only?: ReadonlySet<string>): AsyncGenerator<Document> {
-    const { signal, report } = context;
+    const { signal, report, files: memory } = context;
     const reportSkipped = (path: string, reason: string) =>
       report({ type: "skipped", uri: pathToFileURL(path).href, reason });
     seen.start();
@@ -63,7 +63,7 @@ export function readFolder(paths: string | readonly string[], options: ReadFolde
       const walked = await walk(folder, { ...globs, signal, onSkipped: reportSkipped });
       for (const [path, error] of walked.closed) {
         closed.push(pathToFileURL(join(path, "/")).href);
-        reportFailed(error, context);
+        reportFailed({ error }, context);
       }
       for (const file of walked.files) {
         const path = join(folder, file);
@@ -74,7 +74,7 @@ export function readFolder(paths: string | readonly string[], options: ReadFolde
     const files = [...found].filter((file) => reasons.get(file) === undefined);
     report({ type: "progress", what: "files-found", count: files.length });
     for (const [file, reason] of reasons) if (reason !== undefined) reportSkipped(file, reason);
-    const reading = { ...loading, source: id, signal, report, seen };
+    const reading = { ...loading, source: id, signal, report, seen, files: memory };
     const outcomes = readFiles(files, formats, reading);
     const { skipped, failed } = yield* reportOutcomes(outcomes, context, ["binary", "too-large"]);
     seen.end(failed + closed.length);

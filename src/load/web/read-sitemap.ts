@@ -106,7 +106,7 @@ async function listPages(id: string, visit: Visit, options: Options, context: Re
       complete = false;
       const cause = asError(thrown);
       const message = cause instanceof LoadError ? cause.message : `${url} cannot be read: ${cause.message}`;
-      reportFailed(new LoadError("unreadable", url, message, { cause }), context);
+      reportFailed({ error: new LoadError("unreadable", url, message, { cause }) }, context);
     }
   }
   if (elsewhere > 0) report({ type: "warning", message: `${id} lists ${elsewhere} pages of other sites: passed over` });

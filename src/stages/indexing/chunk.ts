@@ -71,6 +71,13 @@ export const chunkOptions = optionsOf<ChunkOptions>()({
 // at 512 no better overall. A quarter of the usual limit of 512 is left to vocabularies that need more tokens.
 const defaultMaxTokens = 384;
 
+/** Maximum tokens of the chunks that are made for `target` now: less than asked for where its token margin says so. */
+export function chunkLimit(maxTokens: number | undefined, target?: ChunkTarget): number {
+  const limit = target?.maxInputTokens ?? Infinity;
+  const wanted = maxTokens ?? Math.min(defaultMaxTokens, limit);
+  return Math.max(16, Math.min(wanted, withinMargin(limit, target?.tokenMargin ?? 1)));
+}
+
 /** How long other work may have to wait while chunks are made. */
 const maxTurnMs = 8;
 
@@ -112,7 +119,7 @@ export function chunk(options: ChunkOptions = {}): Stage<Document, DocumentChunk
   }
   // Computed for each document anew, since the token margin is learned while documents are embedded.
   const current = () => ({
-    maxTokens: Math.max(16, Math.min(maxTokens, withinMargin(limit, target?.tokenMargin ?? 1))),
+    maxTokens: chunkLimit(maxTokens, target),
     overlapTokens,
     parentTokens,
   });

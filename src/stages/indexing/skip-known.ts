@@ -32,22 +32,21 @@ export function skipKnown<Space extends string>(
 }
 
 /**
- * Drops documents that are stored unchanged and were cut in the same way, before they are cut again: for strategies whose
- * cutting costs money, because they embed every sentence.
+ * Drops documents that are stored unchanged and were cut as they would be now, before they are cut again.
  *
- * @param cutBy names the way of cutting, as in `DocumentWrite.cutBy`; undefined passes on all documents.
+ * @param wasCutAsNow whether the stored document of this uri was.
  */
 export function skipUnchanged(
   store: Pick<Store, "documentInfo" | "document">,
-  cutBy: string | undefined,
+  wasCutAsNow: (uri: string) => Promise<boolean>,
 ): Stage<Document, Document> {
   return stage("skip-unchanged", async function* (source, { report }) {
     for await (const document of source) {
       const { uri } = document;
-      const info = cutBy === undefined ? undefined : await store.documentInfo(uri);
-      const stored = info && info.cutBy === cutBy ? await store.document(uri) : undefined;
-      if (info && stored && stored.text === document.text && details(stored) === details(document)) {
-        report({ type: "document", uri, outcome: "unchanged", chunks: info.chunks });
+      const stored = (await wasCutAsNow(uri)) ? await store.document(uri) : undefined;
+      if (stored && stored.text === document.text && details(stored) === details(document)) {
+        const info = await store.documentInfo(uri);
+        report({ type: "document", uri, outcome: "unchanged", chunks: info!.chunks });
       } else yield document;
     }
   });

@@ -13,10 +13,10 @@ const maxChunks = 256;
 const writesInFlight = 2;
 
 export interface StoreStageOptions {
-  /** Names the way in which documents were cut, for `skipUnchanged`. Default: nothing. */
-  readonly cutBy?: string | undefined;
   /** Called for each write: settings to keep in the same transaction. Default: none. */
   readonly settings?: () => Pick<StoreWrite, "settings" | "tokenMargin">;
+  /** Called for each write of these documents: notes that hold once they are stored. Default: none. */
+  readonly notes?: (uris: readonly string[]) => Pick<StoreWrite, "notes">;
 }
 
 /**
@@ -26,25 +26,28 @@ export interface StoreStageOptions {
  */
 export function store<Space extends string>(
   kb: Pick<Store<Space>, "space" | "dimension" | "write">,
-  { cutBy, settings }: StoreStageOptions = {},
+  { settings, notes }: StoreStageOptions = {},
 ): Stage<Embedded<DocumentChunk, Space>, StoredDocument> {
   const { space, dimension } = kb;
   return stage(
     "store",
     async function* (source, context) {
       const write = async ({ vectors, documents = [] }: StoreWrite) => {
-        const named = cutBy === undefined ? documents : documents.map((each) => ({ ...each, cutBy }));
         const kept = { ...(vectors && { vectors }), ...settings?.() };
         const saved = () => vectors && context.paidVectors?.written(vectors.keys());
         try {
-          const written = await kb.write({ ...kept, documents: named });
+          const written = await kb.write({
+            ...kept,
+            documents,
+            ...notes?.(documents.map(({ document }) => document.uri)),
+          });
           saved();
           return written;
         } catch (error) {
           // What was paid for is kept, whatever made the write of the documents fail.
           await kb.write(kept).then(saved, () => {});
           if (error instanceof StoreError || context.signal.aborted) throw error;
-          return await writeOneByOne(kb, named, context);
+          return await writeOneByOne(kb, documents, context);
         }
       };
       const writes = mapConcurrent(gathered(source, context), write, { concurrency: writesInFlight });

@@ -14,7 +14,7 @@ export function checksumOf(values: readonly Column[], before = 0): number {
 const statements = (database: Database) => ({
   document: database
     .prepare<[number], Column[]>(
-      `SELECT uri, title, media_type, source, fingerprint, chunk_count, metadata, anchors, text, revision, cut_by
+      `SELECT uri, title, media_type, source, fingerprint, chunk_count, metadata, anchors, text, revision
        FROM documents LEFT JOIN document_records ON document_records.document = documents.id WHERE documents.id = ?`,
     )
     .raw(),

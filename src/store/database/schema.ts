@@ -161,6 +161,18 @@ const checksumTables = `
   END;
 `;
 
+// Whatever changes a document changes its fingerprint, and what was known about it does not hold any more.
+const noteTable = `
+  CREATE TABLE notes (uri TEXT PRIMARY KEY, note TEXT NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE TRIGGER note_of_changed AFTER UPDATE OF fingerprint ON documents BEGIN
+    DELETE FROM notes WHERE uri = OLD.uri;
+  END;
+  CREATE TRIGGER note_of_deleted AFTER DELETE ON documents BEGIN
+    DELETE FROM notes WHERE uri = OLD.uri;
+  END;
+  ALTER TABLE document_records DROP COLUMN cut_by;
+`;
+
 /** Each step upgrades a store by one version. Released steps are never edited, new ones are added. */
 const upgrades: readonly (string | ((database: Database) => void))[] = [
   firstTables,
@@ -172,6 +184,7 @@ const upgrades: readonly (string | ((database: Database) => void))[] = [
     database.exec(checksumTables);
     addChecksums(database);
   },
+  noteTable,
 ];
 
 /** Written into every store. A store of a later version is refused, one of an earlier version is upgraded in place. */

@@ -2,6 +2,7 @@ import type { Filter } from "../../core/filter.js";
 import type { StoreCounts, StoredDocumentInfo } from "../../core/ports.js";
 import type { Anchor, Chunk, Document, Metadata, Revision } from "../../core/types.js";
 import type { Database, Statement } from "../../sqlite/database.js";
+import { checksumOf } from "./checksums.js";
 import { decodeText, decodeVector, type StoredText } from "./columns.js";
 import { documentMatches, expressionOf } from "./filters.js";
 
@@ -11,7 +12,6 @@ interface InfoRow {
   readonly source: string | null;
   readonly fingerprint: string;
   readonly chunk_count: number;
-  readonly cut_by: string | null;
 }
 
 interface DocumentRow {
@@ -52,7 +52,7 @@ export interface StoredChunk {
 }
 
 const withRecords = "documents LEFT JOIN document_records ON document_records.document = documents.id";
-const infos = `SELECT uri, title, source, fingerprint, chunk_count, cut_by FROM ${withRecords}`;
+const infos = "SELECT uri, title, source, fingerprint, chunk_count FROM documents";
 
 const statements = (database: Database) => ({
   info: database.prepare<[string], InfoRow>(`${infos} WHERE uri = ?`),
@@ -65,6 +65,9 @@ const statements = (database: Database) => ({
     SELECT chunks.id, uri, title, start, "end", tokens, parent_start, parent_end, line, page, chunks.anchors, context, chunks.text
     FROM chunks JOIN documents ON documents.id = chunks.document WHERE chunks.id = ?`),
   chunkId: database.prepare<[number], string>("SELECT id FROM chunks WHERE label = ?").pluck(),
+  note: database.prepare<[string], { note: string; checksum: number }>(
+    "SELECT note, checksum FROM notes WHERE uri = ?",
+  ),
   vector: database.prepare<[string], { data: Buffer }>("SELECT data FROM vectors WHERE key = ?"),
   counts: database.prepare<[], StoreCounts>(`
     SELECT (SELECT count(*) FROM documents) AS documents,
@@ -153,6 +156,18 @@ export class StoreReader {
     return this.inSnapshot(() => Array.from(labels, (label) => this.#sql.chunkId.get(label)));
   }
 
+  notes(uris: readonly string[]): Map<string, string> {
+    return this.inSnapshot(() => {
+      const found = new Map<string, string>();
+      for (const uri of uris) {
+        const row = this.#sql.note.get(uri);
+        // An altered note could keep a changed document from being read. Without it, all is read.
+        if (row && checksumOf([uri, row.note]) === row.checksum) found.set(uri, row.note);
+      }
+      return found;
+    });
+  }
+
   vector(key: string): Float32Array | undefined {
     const row = this.#sql.vector.get(key);
     return row && decodeVector(row.data);
@@ -170,6 +185,5 @@ function infoOf(row: InfoRow): StoredDocumentInfo {
     ...(row.source !== null && { source: row.source }),
     fingerprint: row.fingerprint,
     chunks: row.chunk_count,
-    ...(row.cut_by !== null && { cutBy: row.cut_by }),
   };
 }

@@ -3,7 +3,7 @@ import type { StoreSettings, WrittenDocument } from "../../core/ports.js";
 import type { Chunk, Document } from "../../core/types.js";
 import type { Database } from "../../sqlite/database.js";
 import { documentFingerprint, vectorKey } from "../../text/chunking/chunk-identity.js";
-import { Checksums } from "../database/checksums.js";
+import { Checksums, checksumOf } from "../database/checksums.js";
 import { decodeText, encodeText, encodeVector, type StoredText } from "../database/columns.js";
 import { checkSpace, readMeta, readSettings, writeMeta } from "../database/schema.js";
 import { checkVector } from "../database/vectors.js";
@@ -14,7 +14,6 @@ import type { DocumentMessage, WriteMessage } from "./write-message.js";
 interface CheckedWrite {
   readonly document: Document;
   readonly chunks: readonly Chunk[];
-  readonly cutBy: string | undefined;
   readonly vectorKeys: readonly string[];
 }
 
@@ -56,9 +55,8 @@ const statements = (database: Database) => ({
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`),
   deleteChunk: database.prepare<[number]>("DELETE FROM chunks WHERE label = ?"),
   logRemoval: database.prepare<[number]>("INSERT INTO removals (label) VALUES (?)"),
-  writeRecord: database.prepare(
-    "INSERT OR REPLACE INTO document_records (document, revision, cut_by) VALUES (?, ?, ?)",
-  ),
+  writeRecord: database.prepare("INSERT OR REPLACE INTO document_records (document, revision) VALUES (?, ?)"),
+  writeNote: database.prepare("INSERT OR REPLACE INTO notes (uri, note, checksum) VALUES (?, ?, ?)"),
 });
 
 /** Writes to a store, on a connection of its own: readers on other connections see the state before until it commits. */
@@ -76,7 +74,15 @@ export class StoreWriter {
   }
 
   /** Writes everything or nothing. Everything is checked before anything is written. */
-  write({ vectorKeys, vectors, documents, tokenMargin = 1, settings, ...message }: WriteMessage): WrittenDocument[] {
+  write({
+    vectorKeys,
+    vectors,
+    documents,
+    tokenMargin = 1,
+    settings,
+    notes = new Map(),
+    ...message
+  }: WriteMessage): WrittenDocument[] {
     const { space, path } = this.#options;
     checkSpace(readMeta(this.#database, "space"), space, path);
     const vectorAt = (at: number, length: number) => vectors.subarray(at * length, (at + 1) * length);
@@ -98,7 +104,9 @@ export class StoreWriter {
         const { changes, lastInsertRowid } = this.#sql.insertVector.run(key, data);
         if (changes > 0) this.#checksums.saveVector(lastInsertRowid, key, data);
       }
-      return checked.map((write) => this.#replace(write));
+      const written = checked.map((write) => this.#replace(write));
+      for (const [uri, note] of notes) this.#sql.writeNote.run(uri, note, checksumOf([uri, note]));
+      return written;
     });
   }
 
@@ -117,7 +125,7 @@ export class StoreWriter {
   }
 
   /** Restores a document and its chunks, and finds the key of each chunk's vector. */
-  #decode({ details, text, chunks: sentChunks, cutBy }: DocumentMessage, sent: ReadonlySet<string>): CheckedWrite {
+  #decode({ details, text, chunks: sentChunks }: DocumentMessage, sent: ReadonlySet<string>): CheckedWrite {
     const document = { ...(JSON.parse(details) as Omit<Document, "text">), text };
     const chunks = sentChunks.map((chunk) => ({ ...chunk, text: text.slice(chunk.start, chunk.end) }));
     const ids = new Set<string>();
@@ -139,7 +147,7 @@ export class StoreWriter {
       }
       return key;
     });
-    return { document, chunks, cutBy, vectorKeys };
+    return { document, chunks, vectorKeys };
   }
 
   #saveSettings(settings: StoreSettings): void {
@@ -151,7 +159,7 @@ export class StoreWriter {
     );
   }
 
-  #replace({ document, chunks, vectorKeys, cutBy }: CheckedWrite): WrittenDocument {
+  #replace({ document, chunks, vectorKeys }: CheckedWrite): WrittenDocument {
     const existing = this.#sql.documentId.get(document.uri);
     const { id } = this.#sql.upsertDocument.get(
       document.uri,
@@ -165,7 +173,7 @@ export class StoreWriter {
       encodeText(document.text),
     )!;
     const { revision } = document;
-    this.#sql.writeRecord.run(id, revision === undefined ? null : JSON.stringify(revision), cutBy ?? null);
+    this.#sql.writeRecord.run(id, revision === undefined ? null : JSON.stringify(revision));
     const vectorIds = vectorKeys.map((key) => this.#sql.vectorId.get(key)!.id);
     const old = new Map((existing ? this.#sql.chunksOf.all(id) : []).map((chunk) => [chunk.id, chunk]));
     // A chunk with the same texts and vector keeps its row and label, so that derived indexes have nothing to do.

@@ -37,6 +37,7 @@ export interface WriteMessage {
   readonly documents: readonly DocumentMessage[];
   readonly tokenMargin: number | undefined;
   readonly settings: StoreSettings | undefined;
+  readonly notes: ReadonlyMap<string, string> | undefined;
 }
 
 export interface DocumentMessage {
@@ -44,7 +45,6 @@ export interface DocumentMessage {
   readonly details: string;
   readonly text: string;
   readonly chunks: readonly Omit<Chunk, "text">[];
-  readonly cutBy: string | undefined;
 }
 
 /**
@@ -56,7 +56,7 @@ export interface DocumentMessage {
 export async function encodeWrite(write: StoreWrite, dimension: number | undefined): Promise<WriteMessage> {
   const slice = new TimeSlice();
   const documents: DocumentMessage[] = [];
-  for (const { document, chunks, cutBy } of write.documents ?? []) {
+  for (const { document, chunks } of write.documents ?? []) {
     const withoutText: Omit<Chunk, "text">[] = [];
     for (const chunk of chunks) {
       checkChunk(chunk, document);
@@ -65,7 +65,7 @@ export async function encodeWrite(write: StoreWrite, dimension: number | undefin
       if (slice.over) await slice.next();
     }
     const { text, ...details } = document;
-    documents.push({ details: JSON.stringify(details), text, chunks: withoutText, cutBy });
+    documents.push({ details: JSON.stringify(details), text, chunks: withoutText });
   }
   const given = write.vectors ?? new Map<string, Float32Array>();
   const vectorKeys = [...given.keys()];
@@ -79,8 +79,8 @@ export async function encodeWrite(write: StoreWrite, dimension: number | undefin
     end += dimension;
     if (slice.over) await slice.next();
   }
-  const { tokenMargin, settings } = write;
-  return { vectorKeys, vectors, dimension, documents, tokenMargin, settings };
+  const { tokenMargin, settings, notes } = write;
+  return { vectorKeys, vectors, dimension, documents, tokenMargin, settings, notes };
 }
 
 function checkChunk(chunk: Chunk, { uri, text }: Document): void {

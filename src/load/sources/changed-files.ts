@@ -1,0 +1,78 @@
+import { stat } from "node:fs/promises";
+import { pathToFileURL } from "node:url";
+import type { FileState, RecalledFile } from "../../core/pipeline.js";
+import { plainText, type Format, type Formats } from "../formats/formats.js";
+import type { FileOutcome } from "../formats/loader.js";
+import type { ReadContext } from "./source.js";
+
+export interface FoundFile {
+  readonly path: string;
+  readonly format: Format;
+  /** Absent where nobody would remember the file. */
+  readonly state?: FileState;
+  /** What became of it before, if that was an error. */
+  readonly recalled?: FileOutcome;
+}
+
+interface RecallOptions extends Pick<ReadContext, "files" | "report"> {
+  readonly timeoutMs: number;
+}
+
+/** Files looked up at once. */
+const filesPerRecall = 128;
+
+/** Changes of a file that lie further apart leave different times: FAT counts in steps of two seconds. */
+const clockStepMs = 2000;
+
+/** Passes on the files that have changed, or could not be read before; reports the others as unchanged. */
+export async function* changedFiles(
+  paths: readonly string[],
+  formats: Formats,
+  options: RecallOptions,
+): AsyncGenerator<FoundFile> {
+  for (let at = 0; at < paths.length; at += filesPerRecall) {
+    const found = await Promise.all(
+      paths.slice(at, at + filesPerRecall).map(async (path): Promise<FoundFile> => {
+        // A file of an unknown kind may be text.
+        const format = formats.ofFile(path) ?? plainText;
+        // Files of rows are many documents, which are looked up one by one.
+        const isRemembered = options.files && !("rows" in format || ("isOwn" in format && format.isOwn));
+        const state = isRemembered ? await stateOf(path, options) : undefined;
+        return { path, format, ...(state && { state }) };
+      }),
+    );
+    const states = found.flatMap(({ state }) => state ?? []);
+    const recalled = await options.files?.recall(states);
+    for (const file of found) {
+      const known = file.state && recalled?.get(file.state.uri);
+      if (known && "error" in known) yield { ...file, recalled: { error: known.error, isRecalled: true } };
+      else if (known) reportUnchanged(file.state.uri, known, options.report);
+      else yield file;
+    }
+  }
+}
+
+/** Reports a file whose document is stored as it was read. */
+export function reportUnchanged(
+  uri: string,
+  { chunks, warnings }: Extract<RecalledFile, { chunks: number }>,
+  report: ReadContext["report"],
+): void {
+  for (const message of warnings) report({ type: "warning", message });
+  report({ type: "document", uri, outcome: "unchanged", chunks });
+}
+
+/** The state of a file; `undefined` where it cannot be told, which reading it will show. */
+async function stateOf(path: string, { timeoutMs }: RecallOptions): Promise<FileState | undefined> {
+  const latest = BigInt(Date.now() - clockStepMs) * 1_000_000n;
+  const stats = await stat(path, { bigint: true }).catch(() => undefined);
+  return (
+    stats && {
+      uri: pathToFileURL(path).href,
+      sizeBytes: Number(stats.size),
+      ...(stats.mtimeNs < latest && { modifiedNs: String(stats.mtimeNs) }),
+      // With more time, a file may be read that could not be.
+      readBy: `within ${timeoutMs} ms`,
+    }
+  );
+}

@@ -74,6 +74,7 @@ const oneImporter = [
   "p-limit",
   "@opentelemetry/api",
   "htmlparser2",
+  "@mozilla/readability",
   "stemmer",
   "chardet",
   "smol-toml",

@@ -32,8 +32,8 @@ export type Format = TextFormat | RowFormat;
 export const plainText: TextFormat = { load: loadPlainText };
 
 const inWorker = (worker: HeavyFormat): TextFormat => ({ worker, minWorkerBytes: 0 });
-// Half a megabyte takes some 50 ms: a larger page would block the event loop for too long.
-const html: TextFormat = { load: loadHtml, worker: "html", minWorkerBytes: 500_000 };
+// A tenth of a megabyte takes some 50 ms: a larger page would block the event loop for too long.
+const html: TextFormat = { load: loadHtml, worker: "html", minWorkerBytes: 100_000 };
 const microsoft = "application/vnd.openxmlformats-officedocument";
 const oasis = "application/vnd.oasis.opendocument";
 

@@ -1,6 +1,7 @@
 import { blocks } from "../../text/blocks/blocks.js";
 import { decodeText } from "./decode.js";
 import { frontMatter } from "./front-matter.js";
+import { pictureWords } from "./html/inline.js";
 import type { FileToLoad, LoadedText } from "./loader.js";
 
 /** Reads Markdown unchanged, so that its lines and offsets are the file's. */
@@ -54,7 +55,8 @@ function plainWords(heading: string): string {
 
 function withoutMarks(text: string): string {
   return text
-    .replace(/!?\[([^[\]]*)\](?:\([^()]*\)|\[[^[\]]*\])/g, "$1")
+    .replace(/!\[([^[\]]*)\](?:\([^()]*\)|\[[^[\]]*\])/g, (_, alternative: string) => ` ${pictureWords(alternative)} `)
+    .replace(/\[([^[\]]*)\](?:\([^()]*\)|\[[^[\]]*\])/g, "$1")
     .replace(/<\/?[a-z][a-z\d-]*(?:\s[^<>]*)?>|<[A-Z][\w.]*(?:\s[^<>]*)?\/>/g, "")
     .replace(/&([a-z]+|#39);/g, (entity, name: string) => entities.get(name) ?? entity)
     .replace(/(?<!\\)\*+/g, "")

@@ -60,6 +60,7 @@ const otherCount: Readonly<Record<string, string>> = {
   "docx/mammoth-endnotes.docx": "endnotes are not counted",
   "html/wiki_duck.html": "menus are counted",
   "html/autogen-blog.html": "menus are counted",
+  "html/utf-16.html": "menus are counted",
 };
 
 const folded = (text: string) => text.replace(/\s+/gu, " ");

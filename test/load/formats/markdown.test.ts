@@ -46,6 +46,7 @@ describe("loadMarkdown", () => {
       "# See [the docs][1] &amp; \\*x\\* in `<div a=b>`",
       "See the docs & *x* in <div a=b>",
     ],
+    ["a heading with pictures", "# ![Logo](a.png)Harbour![img/b.png](img/b.png)[guide](c)", "Logo Harbour guide"],
     ["nothing, when there is none", "just words\n\n#hashtag", undefined],
     ["nothing, when a rule follows an empty line", "words\n\n---\nmore", undefined],
   ])("its title comes from %s", async (_, text, title) => {

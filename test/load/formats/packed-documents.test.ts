@@ -98,6 +98,17 @@ describe("EPUB", () => {
     expect(text).toBe("First.\n\n# Two\n\nSecond.");
   });
 
+  test("asides, footers and the words of drawings are part of a chapter; its navigation is not", async () => {
+    const chapter = `<html><body><nav><a href="#a">Contents</a></nav><section><h1>One</h1><p>First.</p>
+      <aside><p>Mind <a href="#x">the gap.</a></p></aside></section><aside epub:type="footnote"><p>A note.</p></aside>
+      <svg viewBox="0 0 9 9"><style>text { fill: red }</style><text x="1">Harbour</text><text x="2">River <tspan>mouth</tspan></text></svg>
+      <footer>By A.</footer></body></html>`;
+    const { text } = await load(loadEpub, { ...parts, "OPS/one a.xhtml": chapter });
+    expect(text).toBe(
+      "# One\n\nFirst.\n\nMind the gap.\n\nA note.\n\nHarbour\n\nRiver mouth\n\nBy A.\n\n# Two\n\nSecond.",
+    );
+  });
+
   test("a locked book, and a file that is not a book, are errors that say so", async () => {
     const locked = `<encryption><CipherReference URI="OPS/two.xhtml"/></encryption>`;
     await expect(async () => load(loadEpub, { ...parts, "META-INF/encryption.xml": locked })).rejects.toThrow(

@@ -5,8 +5,9 @@ import { isText, named, textOf, type HtmlElement, type HtmlNode } from "./tree.j
 /** Lines that stand together; between two blocks there is an empty line. */
 export type Block = readonly Line[];
 
+/** Elements with lines of their own; `desc` and `text` stand in drawings. */
 const blockNames: ReadonlySet<string> = new Set(
-  "address article aside blockquote body center dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr html legend li main nav ol optgroup p pre search section summary table tbody td tfoot th thead tr ul".split(
+  "address article aside blockquote body center dd desc details div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr html legend li main nav ol optgroup p pre search section summary table tbody td text tfoot th thead tr ul".split(
     " ",
   ),
 );

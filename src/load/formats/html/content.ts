@@ -1,11 +1,15 @@
-import { find, isText, named, textOf, type HtmlElement, type HtmlNode } from "./tree.js";
+import { articleIn } from "./article.js";
+import { sizeOf, sizesIn, type Sizes } from "./size.js";
+import { find, isText, named, type HtmlElement, type HtmlNode } from "./tree.js";
 
-/** Elements that never hold content: code and styles of the page, controls, drawings. */
+/** Elements that never hold content: code and styles of the page, drawings, and lists to choose from. */
 const invisible: ReadonlySet<string> = new Set(
-  "script style noscript template svg canvas iframe object embed audio video map head title meta link base button select input textarea datalist dialog menu".split(
+  "script style noscript template svg canvas iframe object embed audio video map head title meta link base select datalist dialog menu".split(
     " ",
   ),
 );
+/** Their labels are no content, but their number tells a form from an article. */
+const controls: ReadonlySet<string> = new Set(["button", "input", "textarea"]);
 /** Elements and roles of navigation, wherever they stand. */
 const navigation: ReadonlySet<string> = new Set(["nav", "navigation", "banner", "search", "dialog"]);
 /** Elements around the content; inside it they are remarks, notes and sources, unless they are mostly links. */
@@ -18,29 +22,48 @@ const maxLinkShare = 0.5;
 
 /** A part with a larger share of the page's text is content, whatever its name. */
 const maxFurnitureShare = 0.5;
-/** A lone `<article>` with at least this share of the page's text is the content. */
-const minArticleShare = 0.25;
+/** The `<main>` parts, or a lone `<article>`, are the content if they have at least this share of the page's text. */
+const minMainShare = 0.2;
 
 /** The part of a page that people come for, without navigation, controls and hidden parts. */
 export function mainContent(page: HtmlElement): HtmlElement {
   const [body = page] = named(page, "body");
-  const mains = find(body, ({ name, attributes }) => name === "main" || attributes["role"] === "main");
-  const main = mains
-    .filter((element) => !isHidden(element))
-    .map((element) => readable(element, { ...onPage, inSection: true, inContent: true }))
-    .find((element) => textLength(element) > 0);
-  if (main) return main;
+  const content = contentByNames(withoutParts(body, isHidden));
+  return articleIn(content, page) ?? content;
+}
+
+/** A chapter of a book: all that is visible in it but navigation. The words of a drawing are content, too. */
+export function chapterContent(page: HtmlElement): HtmlElement {
+  const [body = page] = named(page, "body");
+  return withoutParts(body, (element) => (element.name !== "svg" && isHidden(element)) || isNavigation(element));
+}
+
+function withoutParts(element: HtmlElement, isLeftOut: (child: HtmlElement) => boolean): HtmlElement {
+  const children = element.children.flatMap((child): HtmlNode[] => {
+    if (isText(child)) return [child];
+    return isLeftOut(child) ? [] : [withoutParts(child, isLeftOut)];
+  });
+  return { ...element, children };
+}
+
+/** The content of a page without hidden parts, as the names of elements and classes tell it. */
+function contentByNames(body: HtmlElement): HtmlElement {
+  const onPage = { sizes: sizesIn(body), inSection: false, inContent: false, inHeader: false, minContent: 0 };
   const whole = readable(body, onPage);
-  const without = readable(body, { ...onPage, minContent: maxFurnitureShare * textLength(whole) });
+  const without = readable(body, { ...onPage, minContent: maxFurnitureShare * sizeOf(whole).text });
   // Where nothing else is left, the parts by such names are the content.
-  const all = textLength(without) > 0 ? without : whole;
+  const all = sizeOf(without).text > 0 ? without : whole;
+  const mains = find(body, ({ name, attributes }) => name === "main" || attributes["role"] === "main").map((element) =>
+    readable(element, { ...onPage, inSection: true, inContent: true }),
+  );
   const articles = named(all, "article");
-  const [article] = articles;
-  const isContent = article && articles.length === 1 && textLength(article) >= minArticleShare * textLength(all);
-  return isContent ? article : all;
+  const candidates = [{ ...body, children: mains }, ...(articles.length === 1 ? articles : [])];
+  const minText = Math.max(1, minMainShare * sizeOf(all).text);
+  return candidates.find((each) => sizeOf(each).text >= minText) ?? all;
 }
 
 interface Position {
+  readonly sizes: Sizes;
   /** Inside a part of the page that has a header of its own. */
   readonly inSection: boolean;
   readonly inContent: boolean;
@@ -49,17 +72,19 @@ interface Position {
   readonly minContent: number;
 }
 
-const onPage: Position = { inSection: false, inContent: false, inHeader: false, minContent: 0 };
-
 function readable(element: HtmlElement, position: Position): HtmlElement {
+  const { sizes, minContent } = position;
   const inContent = position.inContent || element.name === "main" || element.name === "article";
   const inSection = position.inSection || inContent || sections.has(element.name);
   const inHeader = position.inHeader || element.name === "header";
   const children = element.children.flatMap((child): HtmlNode[] => {
     if (isText(child)) return [child];
-    if (isHidden(child) || isNavigation(child) || isMenu(child, inHeader)) return [];
-    if (isSurrounding(child) && element.name !== "blockquote" && (!inContent || isMostlyLinks(child))) return [];
-    if (!inContent && isFurniture(child) && textLength(child) < position.minContent) return [];
+    if (isNavigation(child) || isMenu(child, inHeader, sizes)) return [];
+    if (controls.has(child.name)) return [{ ...child, children: [] }];
+    const { text, inLinks } = sizes.get(child)!;
+    const isMostlyLinks = inLinks >= maxLinkShare * text;
+    if (isSurrounding(child) && element.name !== "blockquote" && (!inContent || isMostlyLinks)) return [];
+    if (!inContent && isFurniture(child) && text < minContent) return [];
     // The header of a page is its menu; that of an article holds its title.
     if (child.name === "header" && !inSection) return named(child, "h1");
     return [readable(child, { ...position, inSection, inContent, inHeader })];
@@ -68,12 +93,12 @@ function readable(element: HtmlElement, position: Position): HtmlElement {
 }
 
 /** Whether a list is nothing but links, in a header or to places of the same page: those have headings of their own. */
-function isMenu(element: HtmlElement, inHeader: boolean): boolean {
+function isMenu(element: HtmlElement, inHeader: boolean, sizes: Sizes): boolean {
   if (element.name !== "ul" && element.name !== "ol") return false;
+  const { text, inLinks } = sizes.get(element)!;
+  if (inLinks < text) return false;
   const links = named(element, "a");
-  const leadsAway = links.some(({ attributes }) => !attributes["href"]?.startsWith("#"));
-  if (links.length < 2 || (leadsAway && !inHeader)) return false;
-  return totalLength(links) === textLength(element);
+  return links.length >= 2 && (inHeader || links.every(({ attributes }) => attributes["href"]?.startsWith("#")));
 }
 
 function isHidden({ name, attributes }: HtmlElement): boolean {
@@ -94,10 +119,6 @@ function isSurrounding({ name, attributes }: HtmlElement): boolean {
   return surroundings.has(name) || surroundings.has(attributes["role"] ?? "");
 }
 
-function isMostlyLinks(element: HtmlElement): boolean {
-  return totalLength(named(element, "a")) >= maxLinkShare * textLength(element);
-}
-
 /** Names that sites give to consent dialogs and to navigation. */
 const furniture =
   /(?:^|\s)(?:(?:[\w-]+[-_])?(?:cookies?|gdpr|ccpa)[-_]?(?:banner|consent|notice|bar|popup|modal|overlay|message|alert|law)(?:[-_][\w-]+)?|onetrust-[\w-]+|cybotcookiebot\w*|didomi-[\w-]+|cmplz-[\w-]+|cky-[\w-]+|usercentrics-root|nav|navbar|navigation|breadcrumbs?|sidebar|footer|(?:site|page|main|global)[-_](?:nav|navigation|footer|sidebar)|skip-?(?:link|nav|to-content))(?=\s|$)/i;
@@ -107,12 +128,4 @@ function isFurniture(element: HtmlElement): boolean {
   const { id = "", class: classes = "" } = element.attributes;
   if (element.name === "body" || (!furniture.test(id) && !furniture.test(classes))) return false;
   return named(element, "h1", "main", "article").length === 0;
-}
-
-function totalLength(elements: readonly HtmlElement[]): number {
-  return elements.reduce((sum, element) => sum + textLength(element), 0);
-}
-
-function textLength(element: HtmlElement): number {
-  return textOf(element).replace(/\s+/g, "").length;
 }

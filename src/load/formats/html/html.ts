@@ -2,7 +2,7 @@ import type { Anchor } from "../../../core/types.js";
 import { declaredInXml, decodeText, latin1Start, readableByteByByte } from "../decode.js";
 import type { FileToLoad, LoadedText } from "../loader.js";
 import { blocksOf, joined } from "./blocks.js";
-import { mainContent } from "./content.js";
+import { chapterContent, mainContent } from "./content.js";
 import type { Line } from "./inline.js";
 import { lineOf, named, parseHtml, type HtmlElement, type HtmlNode } from "./tree.js";
 
@@ -11,10 +11,19 @@ import { lineOf, named, parseHtml, type HtmlElement, type HtmlNode } from "./tre
  * out. Anchors lead from each line of the text to its line in the file.
  */
 export function loadHtml(file: FileToLoad): LoadedText {
+  return loadPart(file, mainContent);
+}
+
+/** Reads a chapter of a book in the same way, but all of it: nothing surrounds the content there. */
+export function loadChapter(file: FileToLoad): LoadedText {
+  return loadPart(file, chapterContent);
+}
+
+function loadPart(file: FileToLoad, contentOf: (page: HtmlElement) => HtmlElement): LoadedText {
   const bytes = withoutNuls(file.bytes);
   const { text: source, warning } = decodeText({ ...file, bytes }, file.charset ?? declaredCharset(bytes));
   const page = parseHtml(source);
-  const lines = joined(blocksOf(mainContent(page).children));
+  const lines = joined(blocksOf(contentOf(page).children));
   const anchors: Anchor[] = [];
   let start = 0;
   for (const { text, line } of lines) {

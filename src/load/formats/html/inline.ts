@@ -103,8 +103,8 @@ function* pieces(
     if (isText(node)) yield node;
     else if (node.name === "br") yield "break";
     else if (node.name === "img") {
-      const { alt = "" } = node.attributes;
-      if (alt !== "") yield { text: alt, line: node.line };
+      const words = pictureWords(node.attributes["alt"] ?? "");
+      if (words !== "") yield { text: ` ${words} `, line: node.line };
     } else if (node.name === "math") yield { text: mathText(node), line: node.line };
     else if (within.code && codeNames.has(node.name)) {
       const inside = inlineLine(node.children.map(asPlain));
@@ -119,6 +119,16 @@ function* pieces(
       if (ownLine) yield "line";
     }
   }
+}
+
+/** A path, an address or the name of a file, which programs put where nobody has described the picture. */
+const pictureFile =
+  /^(?:(?:file|data|https?):|[a-z]:[\\/]|[~.]{0,2}[\\/])|^\S+\.(?:avif|bmp|emf|gif|ico|jpe?g|png|svg|tiff?|webp|wmf)$/i;
+
+/** The description of a picture, or `""` when it is none. */
+export function pictureWords(alternative: string): string {
+  const words = alternative.trim();
+  return pictureFile.test(words) ? "" : words;
 }
 
 /** Whether an element is the superscript number of a note and links to it. */

@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import { LoadError } from "../../../core/errors.js";
-import { loadHtml } from "../html/html.js";
+import { loadChapter } from "../html/html.js";
 import { find, named, type HtmlElement } from "../html/tree.js";
 import type { Loader } from "../loader.js";
 import { propertiesIn, unpack, type Package } from "./package.js";
@@ -25,7 +25,7 @@ export const loadEpub: Loader = (file, _, onProgress) => {
   const chapters = [...new Set(chapterPaths(book, posix.dirname(path)))].flatMap((each) => {
     onProgress?.();
     const bytes = parts.bytes(each);
-    const text = bytes ? loadHtml({ path: each, uri: `${uri}#${each}`, bytes }).text : "";
+    const text = bytes ? loadChapter({ path: each, uri: `${uri}#${each}`, bytes }).text : "";
     return text === "" ? [] : [text];
   });
   const properties = propertiesIn(book, { author: ["dc:creator"] });

@@ -45,9 +45,14 @@ export interface EngineTool {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
+/** Whether tools are called: none, one at least, or the one of a name. */
+export type ToolChoice = "none" | "required" | { readonly name: string };
+
 export interface ChatPrompt {
   readonly messages: readonly EngineMessage[];
   readonly tools: readonly EngineTool[];
+  /** Default: the model decides. */
+  readonly toolChoice?: ToolChoice;
   /** Whether the reply must be one JSON object. */
   readonly json: boolean;
   /** Whether to say what it thought before it answers. */

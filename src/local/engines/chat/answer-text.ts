@@ -1,6 +1,5 @@
-import { sentences } from "../../../text/blocks/sentences.js";
 import type { CitationStyle } from "./reading.js";
-import { plainText } from "./plain-text.js";
+import { markupSpans, plainText, proseSentences } from "./plain-text.js";
 import type { Statement } from "./statements/statements.js";
 
 /** Statements as the sentences of an answer, each with its citation. */
@@ -16,7 +15,7 @@ function onOwnLine({ kind }: Statement): boolean {
 function cited({ kind, source, text, passage }: Statement, style: CitationStyle): string {
   if (kind === "code") return withMarker(inlineCode(text.replace(/\s*\\\n\s*/g, " ")), source, text, style);
   if (kind !== "prose" || style === "none") return withMarker(said(text), source, text, style);
-  const parts = sentences(text).map(({ start, end }) => text.slice(start, end));
+  const parts = proseSentences(text).map(({ start, end }) => text.slice(start, end));
   return parts
     .filter((part) => /[\p{L}\p{N}]/u.test(part))
     .map((part, index) => withMarker(said(part), source, onOneLine(index === 0 ? (passage ?? part) : part), style))
@@ -42,20 +41,34 @@ function withMarker(words: string, source: number, text: string, style: Citation
 /** Most characters of a quote: two long sentences. */
 const maxQuoteLength = 800;
 
+/** Where a stretch ends: at a line's end, and behind a quotation mark with a bracket, which would close the marker. */
+const stretchEnd = /\r?\n|(?<=["'“”„«»「」『』‘’`])\s*[\]】]/g;
+
 /**
- * The longest stretch of a statement that stands in a marker as it is: one line, without a bracket behind a quotation
- * mark, which would close the marker, and cut between words.
+ * The longest stretch of a statement that stands in a marker as it is: one line, cut between words, and never within a link
+ * or another marked-up part.
  */
 export function quotable(text: string): string {
-  const stretches = text
-    .split(/\r?\n|(?<=["'“”„«»「」『』‘’`])\s*[\]】]/)
-    .map((part) => part.replace(/^(?:\[\]|[\s>#+|-]|\*(?!\*))+|[\s|*\\]+$/g, ""))
-    .filter((part) => /[\p{L}\p{N}]/u.test(part));
-  const longest = stretches.reduce((best, part) => (lettersIn(part) > lettersIn(best) ? part : best), "");
-  if (longest.length <= maxQuoteLength) return longest;
-  const cut = longest.slice(0, maxQuoteLength);
-  const space = cut.lastIndexOf(" ");
-  return (space > maxQuoteLength / 2 ? cut.slice(0, space) : cut).replace(/[\ud800-\udbff]$/, "");
+  const spans = markupSpans(text);
+  const ends = [...text.matchAll(stretchEnd)].map(({ 0: mark, index }) => ({ index, next: index + mark.length }));
+  let longest = "";
+  let from = 0;
+  for (const { index, next } of [...ends, { index: text.length, next: text.length }]) {
+    const start = spans.find((span) => span.start < from && span.end > from)?.end ?? from;
+    const limit = Math.min(index, start + maxQuoteLength);
+    const cut = limit < index ? text.lastIndexOf(" ", limit) : limit;
+    const end = spans.find((span) => span.start < cut && span.end > cut)?.start ?? cut;
+    const part = trimmed(text.slice(start, end));
+    if (lettersIn(part) > lettersIn(longest)) longest = part;
+    from = next;
+  }
+  return longest;
+}
+
+/** Without the signs of lists, tables and quotes around it; the end of emphasis stays. */
+function trimmed(part: string): string {
+  const inner = part.replace(/^(?:\[\]|[\s>#+|-]|\*(?!\*))+|[\s|\\]+$/g, "");
+  return /[\p{L}\p{N}]/u.test(inner) ? inner : "";
 }
 
 /** But for those of addresses, which nobody reads. */

@@ -3,7 +3,10 @@ import type { ChatDraft, ChatEngine, ChatPrompt } from "../engines.js";
 import { answerText, quotable } from "./answer-text.js";
 import { earlierQuestions, isRewriteRequest, standaloneQuestion } from "./follow-up.js";
 import { isChinese, readMessages, type Reading } from "./reading.js";
+import { conversationalReply } from "./conversation.js";
+import { summarySubject } from "./summary.js";
 import { chooseStatements } from "./statements/statement-choice.js";
+import { chooseSummary } from "./statements/summary-choice.js";
 import { statements, type Statement } from "./statements/statements.js";
 import { answerSchema } from "./values/json-schema.js";
 import { structuredValue } from "./values/schema-value.js";
@@ -29,8 +32,8 @@ export function chatEngine(): ChatEngine {
     draft: async (prompt) => {
       const reading = readMessages(prompt.messages);
       const results = newestResults(prompt.messages);
-      if (results.length === 0 && prompt.tools.length > 0 && !isRewriteRequest(reading.instructions)) {
-        const call = chooseTool(reading.question, prompt.tools);
+      if (results.length === 0 && !isRewriteRequest(reading.instructions)) {
+        const call = chooseTool(reading.question, prompt.tools, prompt.toolChoice);
         if (call !== undefined) {
           const reasoning = prompt.thinks ? `The question asks for what ${call.name} tells, so I call it.` : "";
           return { reasoning, content: "", toolCalls: [call] };
@@ -55,9 +58,12 @@ function replyTo({ messages, json }: ChatPrompt, reading: Reading): Reply {
     const thought = "I name what the question points at, in the words of the turns before.";
     return { text, thought, is: "question" };
   }
+  const polite = conversationalReply(question);
+  if (polite !== undefined) return { text: polite, thought: "Nothing is asked of the sources.", is: "refusal" };
   if (sources.length === 0) return withoutSources(question);
   const all = sources.flatMap(statements);
-  const chosen = chooseStatements(question, all);
+  const subject = summarySubject(question);
+  const chosen = subject === undefined ? chooseStatements(question, all) : chooseSummary(subject, all);
   if (chosen.length === 0) {
     const thought = `None of the ${sources.length} sources holds the question's telling words together.`;
     return { text: abstentionFor(question), thought, is: "refusal" };

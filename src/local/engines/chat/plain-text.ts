@@ -1,3 +1,5 @@
+import { sentences } from "../../../text/blocks/sentences.js";
+
 const entities: ReadonlyMap<string, string> = new Map([
   ["&mdash;", "—"],
   ["&ndash;", "–"],
@@ -38,6 +40,30 @@ function withoutSigns(text: string): string {
     .replace(/!?\[([^\][]*)$/, "$1")
     .replace(/^([^\][]*)\](?:\([^()]*\)|\[[^\][]*\])/, "$1")
     .replace(/&[a-z]+;/g, (entity) => entities.get(entity) ?? entity);
+}
+
+/** Links, code, emphasis and tags: half of one is no text. */
+const markup =
+  /!?\[(?:[^\][]|\[[^\][]*\])*\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\][]*\])|(`+)[^`][\s\S]*?\1|(\*\*|__)(?=\S)[\s\S]*?\S\2|<\/?[a-z][^<>]{0,300}>/gi;
+
+/** Where the marked-up parts of a text stand. */
+export function markupSpans(text: string): readonly { readonly start: number; readonly end: number }[] {
+  return [...text.matchAll(markup)].map(({ 0: part, index }) => ({ start: index, end: index + part.length }));
+}
+
+/** The sentences of a text; none ends within a link or another marked-up part. */
+export function proseSentences(text: string): readonly { readonly start: number; readonly end: number }[] {
+  const spans = markupSpans(text);
+  const joined: { start: number; end: number }[] = [];
+  let passed = 0;
+  for (const { start, end } of sentences(text)) {
+    const last = joined.at(-1) ?? { start: 0, end: 0 };
+    while (passed < spans.length && spans[passed]!.end <= last.end) passed++;
+    const isCut = (spans[passed]?.start ?? last.end) < last.end;
+    if (isCut) last.end = end;
+    else joined.push({ start, end });
+  }
+  return joined;
 }
 
 /** Lines at which a chunk may have begun inside front matter. */

@@ -1,5 +1,6 @@
 import { parseQuestion, parseSources, type PromptSource } from "../../../text/prompt/prompt.js";
 import type { EngineMessage } from "../engines.js";
+import { summaryOfText } from "./summary.js";
 
 /** A passage that the messages hold. */
 export type ReadSource = Pick<PromptSource, "number" | "title" | "text">;
@@ -29,6 +30,10 @@ export function readMessages(messages: readonly EngineMessage[]): Reading {
     .map(({ text }) => text)
     .join("\n");
   const earlier = messages.slice(0, Math.max(0, asking)).filter(({ role }) => role !== "system");
+  const own = summaryOfText(last);
+  if (own !== undefined) {
+    return { question: own.request, sources: [{ number: 1, text: own.text }], style: "none", earlier, instructions };
+  }
   const found = sourcesIn([last, instructions, ...earlier.map(({ text }) => text).toReversed()]);
   return {
     question: parseQuestion(last)?.trim() ?? questionIn(last),

@@ -1,7 +1,8 @@
+import { isRecord, parsedJson } from "../../../core/json.js";
 import { parseSources } from "../../../text/prompt/prompt.js";
 import { parseToolResponses } from "../../../text/prompt/tool-messages.js";
 import { terms } from "../../../text/words/terms.js";
-import type { ChatDraft, EngineMessage, EngineTool } from "../engines.js";
+import type { ChatDraft, EngineMessage, EngineTool, ToolChoice } from "../engines.js";
 import { rarity } from "../rarity.js";
 import { isChinese, type ReadSource } from "./reading.js";
 import { fillArguments } from "./values/schema-value.js";
@@ -13,24 +14,47 @@ const verbs = new Set(
   ),
 );
 
+/** Verbs of tools that change something. */
+const writingVerbs =
+  "send|delete|remove|create|add|insert|update|edit|change|modify|set|write|post|publish|upload|save|store|book|order|buy|pay|" +
+  "cancel|close|move|rename|reset|transfer|submit|schedule|execute|deploy|restart|approve|reject|assign|invite|refund|drop";
+/** One of them where a description says what the tool does: at its beginning, or where a further deed begins. */
+const saysItWrites = new RegExp(
+  `(?:^|[.;:,]\\s*|\\b(?:and|or|to|can|will|then)\\s+)(?:${writingVerbs})(?:e?s)?\\b|发送|删除|移除|创建|新建|添加|更新|修改|写入|发布|提交|取消|预订|支付|转账|执行`,
+  "i",
+);
+const namesAWrite = new RegExp(`(?:^|[_-])(?:${writingVerbs})(?:[_-]|$)`, "i");
+
+/** A tool that changes something is not called because a question shares words with it. */
+function writes({ name, description }: EngineTool): boolean {
+  return saysItWrites.test(description.trim()) || namesAWrite.test(name.replace(/(?<=\p{Ll})(?=\p{Lu})/gu, "_"));
+}
+
 /** Share of a tool's own words that the question must hold. */
 const clearShare = 0.5;
 
 /**
  * The tool that the question clearly asks for: it names the tool, or the subject in the tool's name, or two telling words
- * of its description. `undefined` when none does, or when its arguments are not in the question.
+ * of its description. `undefined` when none does, when it changes something, or when its arguments are not in the
+ * question. A caller who requires a call gets the nearest one.
  */
-export function chooseTool(question: string, tools: readonly EngineTool[]): ChatDraft["toolCalls"][number] | undefined {
+export function chooseTool(
+  question: string,
+  tools: readonly EngineTool[],
+  choice?: ToolChoice,
+): ChatDraft["toolCalls"][number] | undefined {
   const asked = new Set(terms(question));
-  const ranked = tools
+  const forced = choice !== undefined && choice !== "none";
+  const offered = typeof choice === "object" ? tools.filter(({ name }) => name === choice.name) : tools;
+  const ranked = (choice === "none" ? [] : offered)
     .map((tool) => ({ tool, score: question.includes(tool.name) ? 2 : clarity(tool, asked) }))
-    .filter(({ score }) => score >= clearShare)
+    .filter(({ tool, score }) => forced || (score >= clearShare && !writes(tool)))
     .toSorted((a, b) => b.score - a.score);
   for (const { tool } of ranked) {
     const filled = fillArguments(tool.parameters, question);
     if (filled !== undefined) return { name: tool.name, arguments: filled };
   }
-  return undefined;
+  return forced && ranked[0] !== undefined ? { name: ranked[0].tool.name, arguments: {} } : undefined;
 }
 
 function clarity({ name, description }: EngineTool, asked: ReadonlySet<string>): number {
@@ -65,24 +89,16 @@ export function repeatResults(results: readonly ToolResult[], question: string):
       if ("error" in result) {
         return chinese ? `${name} 失败：${result.error}` : `${name} failed: ${result.error}`;
       }
-      const told = describeValue(jsonOr(result.content));
+      const told = describeValue(parsedJson(result.content) ?? result.content);
       return chinese ? `${name} 返回：${told}` : `${name} says: ${told}`;
     })
     .join("\n");
 }
 
-function jsonOr(content: string): unknown {
-  try {
-    return JSON.parse(content);
-  } catch {
-    return content;
-  }
-}
-
 /** `{"temperature":21,"unit":"C"}` as `temperature: 21, unit: C`; anything nested stays JSON. */
 function describeValue(value: unknown): string {
   if (typeof value === "string") return value;
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return JSON.stringify(value);
+  if (!isRecord(value)) return JSON.stringify(value);
   return Object.entries(value)
     .map(([key, part]) => `${key}: ${typeof part === "string" ? part : JSON.stringify(part)}`)
     .join(", ");

@@ -95,15 +95,11 @@ const commonVerbs = /设置|配置|安装|运行|创建|启用|禁用|部署|添
 /** Terms up to this rarity are grammar. */
 const grammarRarity = 0.15;
 
-/**
- * Terms of what a question is about: without the words that only make it a question. All its terms when nothing else is
- * left.
- */
+/** Terms of what a question is about: without the words that only make it a question. */
 function questionTerms(question: string): readonly string[] {
-  const found = terms(
-    question.replace(askingWords, " ").replace(grammarWords, " ").replace(commonVerbs, " $& "),
-  ).filter((term) => rarity(term) > grammarRarity && !/^[是的]$/.test(term));
-  return found.length > 0 ? found : terms(question);
+  return terms(question.replace(askingWords, " ").replace(grammarWords, " ").replace(commonVerbs, " $& ")).filter(
+    (term) => rarity(term) > grammarRarity && !/^[是的]$/.test(term),
+  );
 }
 
 function sourceTerms(read: readonly ReadStatement[]): ReadonlyMap<number, SourceTerms> {

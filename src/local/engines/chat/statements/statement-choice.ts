@@ -28,7 +28,9 @@ export function chooseStatements(question: string, all: readonly Statement[]): r
   const reading = readQuestion(question, all);
   const scored = scoreStatements(reading);
   const best = scored[0];
-  if (best === undefined) return [];
+  const tells = [...reading.weights.keys()].some((term) => rarity(term) >= tellingRarity);
+  // A question such as "What time is it?" has only words that stand in texts on any subject.
+  if (best === undefined || !(tells || best.defines > 0)) return [];
   const wantsCode = asksForCode(question);
   const companions = ({ statement }: ScoredStatement) => withCompanion(statement, all, scored, wantsCode);
   const direct = best.defines > 0 || best.statement.kind !== "prose" || companions(best).length > 1;

@@ -1,5 +1,4 @@
-import { sentences } from "../../../../text/blocks/sentences.js";
-import { plainText, withoutMachineLines } from "../plain-text.js";
+import { plainText, proseSentences, withoutMachineLines } from "../plain-text.js";
 import type { ReadSource } from "../reading.js";
 
 /** The smallest part of a source that answers by itself: a sentence, a short list item, a table row, a line of code. */
@@ -72,7 +71,8 @@ export function statements({ number, title = "", text }: ReadSource): readonly S
   return found;
 }
 
-function isSentence(statement: string): boolean {
+/** Whether a text ends as a sentence does, and is no item of a list. */
+export function isSentence(statement: string): boolean {
   return /[.。!！:：…][)"'”’）*_`]*$/.test(statement) && !item.test(statement) && !/^\S+:\s+\S+$/.test(statement);
 }
 
@@ -101,7 +101,7 @@ const item = /^[ \t]*[-*+•][ \t]+/;
 /** Sentences, those of a short list item together. */
 function itemsAndSentences(text: string): readonly Sentence[] {
   const joined: { start: number; end: number; readonly item: boolean }[] = [];
-  for (const { start, end } of sentences(text)) {
+  for (const { start, end } of proseSentences(text)) {
     const last = joined.at(-1);
     const sameItem =
       last?.item === true &&

@@ -4,16 +4,17 @@ import { describe, expect, test } from "vitest";
 import { isBoldName } from "../../../src/load/formats/pdf/bold-fonts.js";
 import { cjkCharacterMap } from "../../../src/load/formats/pdf/cjk-character-maps.js";
 import { bodySizeOf, boldHeadings, headingLevels } from "../../../src/load/formats/pdf/headings.js";
-import { oversizeReason } from "../../../src/load/formats/pdf/stream-sizes.js";
+import { boundedPdf } from "../../../src/load/formats/pdf/stream-sizes.js";
 import { loadPdf, provideTransfer } from "../../../src/load/formats/pdf/pdf.js";
-import { pageLines, type PageLine, type TextRun } from "../../../src/load/formats/pdf/page-lines.js";
+import { pageLines, type PageLine } from "../../../src/load/formats/pdf/page-lines.js";
+import type { TextRun } from "../../../src/load/formats/pdf/text-runs.js";
 import { breaksOf, joinLines, paragraphsOf, vocabularyOf } from "../../../src/load/formats/pdf/paragraphs.js";
 import { withoutRunningLines } from "../../../src/load/formats/pdf/running-lines.js";
 import { plainCharacters } from "../../../src/load/formats/pdf/plain-characters.js";
 import { readFolder } from "../../../src/load/sources/read-folder.js";
 import { collect } from "../../../src/core/stream.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
-import { tinyPdf } from "../../support/tiny-pdf.js";
+import { drawnPdf, pdfOf, tinyPdf, type DrawnPage } from "../../support/tiny-pdf.js";
 
 /** Lines as a page of ten-point type has them: each letter five points wide, twelve points from line to line; `**bold**`. */
 function page(text: string, { indent = 0 } = {}): PageLine[] {
@@ -258,7 +259,7 @@ describe("runs become lines", () => {
 describe("running heads and feet", () => {
   const at = (base: number, text: string, size = 10): PageLine => ({ ...page(text)[0]!, base, size, letterSize: size });
   const texts = (pages: readonly (readonly PageLine[])[]) =>
-    withoutRunningLines(pages, 10).map((lines) => lines.map(({ text }) => text));
+    withoutRunningLines(pages, 10).left.map((lines) => lines.map(({ text }) => text));
 
   test("are removed where they stand at the same place on most pages, except the first one with words", () => {
     const pages = ["One.", "Two.", "Three.", "Four."].map((words, index) => [
@@ -307,6 +308,16 @@ describe("running heads and feet", () => {
   test("are kept where there is nothing else to read", () => {
     const pages = [0, 1, 2].map((index) => [at(760, String(index))]);
     expect(texts(pages)).toEqual([["0"], ["1"], ["2"]]);
+  });
+
+  test("with words are kept on a page that holds nothing else, which is counted", () => {
+    const pages = ["One.", "Two.", "", "Four."].map((words, index) => [
+      at(30, "Annual Report"),
+      ...(words === "" ? [] : [at(100, words)]),
+      at(760, String(index + 1)),
+    ]);
+    expect(texts(pages)).toEqual([["Annual Report", "One."], ["Two."], ["Annual Report"], ["Four."]]);
+    expect(withoutRunningLines([...pages, []], 10).bare).toBe(2);
   });
 });
 
@@ -484,8 +495,159 @@ test("a character map leads from the codes of an encoding to the characters that
   expect(cjkCharacterMap("Identity-H")).toBeUndefined();
 });
 
+const { signal } = new AbortController();
+
+/** The text and warnings of a page on which everything is drawn as a test says. */
+const readDrawn = async (drawn: DrawnPage) => {
+  const { text, warnings } = await loadPdf({ path: "/x", uri: "file:///x", bytes: drawnPdf(drawn) }, signal);
+  return { text, warnings };
+};
+
+describe("what was written onto a finished page", () => {
+  const at = (left: number, bottom: number) => `/Rect [${left} ${bottom} ${left + 100} ${bottom + 12}]`;
+  const field = (kind: string, name: string, place: string, more = "") =>
+    `/Subtype /Widget /FT /${kind} /T (${name}) ${place} ${more}`;
+  const form = "/AcroForm << /Fields [] /DA (/F1 10 Tf) >>";
+  const states = (on: string) => `/AP << /N << /${on} 3 0 R /Off 3 0 R >> >>`;
+
+  test("filled fields are lines at their place, free text too, and signatures are named", async () => {
+    const annotations = [
+      field("Tx", "Name", at(150, 698), "/V (Alice)"),
+      field("Tx", "f1", at(150, 658), "/TU (Postal address) /V (Main Street 1\\nTown)"),
+      field("Tx", "Empty", at(150, 640)),
+      field("Tx", "Secret", at(150, 640), "/V (never) /Ff 8192"),
+      field("Btn", "Agreed", at(50, 620), `/V /Yes /AS /Yes ${states("Yes")}`),
+      field("Btn", "Spam", at(50, 600), `/V /Off /AS /Off ${states("Yes")}`),
+      field("Ch", "Country", at(150, 580), "/Ff 131072 /Opt [[(de) (Germany)] [(fr) (France)]] /V (de)"),
+      field("Sig", "Applicant", at(50, 560)),
+      `/Subtype /FreeText ${at(150, 678)} /Contents (Call her back.) /DA (/F1 10 Tf)`,
+      `/Subtype /Text ${at(10, 678)} /Contents (A remark, as a comment is)`,
+    ];
+    const texts: DrawnPage["texts"] = [
+      [50, 720, "Application form"],
+      [50, 700, "Your name"],
+      [50, 660, "Your address"],
+      [50, 540, "Thank you."],
+    ];
+    expect(await readDrawn({ texts, annotations, catalog: form })).toEqual({
+      text:
+        "Application form\n\nYour name\n\nName: Alice\nCall her back.\n\nYour address\n\n" +
+        "Postal address: Main Street 1 Town\nAgreed: ☒\nCountry: Germany\n\nThank you.",
+      warnings: ["1 signature fields are not read (Applicant): a PDF reader shows who signed"],
+    });
+  });
+
+  test("a form without any other text is read; one that nobody has filled says so, and not that it is a scan", async () => {
+    const filled = [field("Tx", "Name", at(150, 698), "/V (Alice)")];
+    expect((await readDrawn({ annotations: filled, catalog: form })).text).toBe("Name: Alice");
+    const empty = [field("Tx", "Name", at(150, 698)), field("Tx", "City", at(150, 658))];
+    await expect(readDrawn({ annotations: empty, catalog: form })).rejects.toMatchObject({
+      code: "empty",
+      message: "file:///x holds no text on its page: its form has 2 fields, and nobody has filled them",
+    });
+  });
+});
+
+describe("the order and the spaces of what is drawn", () => {
+  const textOf = async (...texts: readonly (readonly [x: number, y: number, text: string])[]) =>
+    (await readDrawn({ texts })).text;
+  const bothColumns = (left: readonly string[], right: readonly string[]) =>
+    left.flatMap((line, row) => [[60, 700 - 12 * row, line] as const, [320, 700 - 12 * row, right[row]!] as const]);
+
+  test("cells that are drawn from right to left, or in any order, are separate and stand by their place", async () => {
+    expect(
+      await textOf(
+        [300, 700, "Price"],
+        [200, 700, "Weight"],
+        [100, 700, "Size"],
+        [100, 688, "M8"],
+        [300, 688, "12"],
+        [200, 688, "40 g"],
+        [125, 676, "world"],
+        [100, 676, "Hello"],
+      ),
+    ).toBe("Size Weight Price\nM8 40 g 12\nHello world");
+  });
+
+  test("columns that are drawn row by row are read one after the other", async () => {
+    const left = [
+      "The left column goes on for",
+      "some lines and it has full",
+      "sentences in it, which end",
+      "somewhere further down. It",
+      "is followed by more of the",
+      "same kind of words here.",
+    ];
+    const right = [
+      "While the right column says",
+      "something else, in lines of",
+      "its own that are as long as",
+      "those of the left one and do",
+      "not belong to them at all,",
+      "whatever one might think.",
+    ];
+    const text = await textOf(
+      [60, 730, "A title over both of the columns, wider than the one on the left"],
+      ...bothColumns(left, right),
+    );
+    expect(text.split("\n").filter(Boolean).slice(1)).toEqual([...left, ...right]);
+  });
+
+  test("the rows of a table stay together, also of one with many words", async () => {
+    const names = ["Self-locking nut", "Wing nut for covers", "Castle nut", "Hexagon nut, galvanised", "Cap nut"];
+    const uses = [
+      "Wheels and brakes",
+      "Covers that are opened often",
+      "Axles, with a cotter pin",
+      "Frames and supports",
+      "Handles and other visible ends",
+    ];
+    expect((await textOf(...bothColumns(names, uses))).split("\n")).toEqual(
+      names.map((name, row) => `${name} ${uses[row]!}`),
+    );
+  });
+
+  test("text that is printed several times to look bold appears once, however it is cut into pieces", async () => {
+    // Widths of Helvetica, in thousandths of its size.
+    const widths: Readonly<Record<string, number>> = { B: 667, o: 556, n: 556, d: 556 };
+    let x = 100;
+    const letters = Array.from("Bond", (letter) => {
+      const twice = [x, x + 0.3].map((place) => [place, 700, letter] as const);
+      x += widths[letter]! / 100;
+      return twice;
+    });
+    expect(await textOf(...letters.flat())).toBe("Bond");
+    const lines = Array.from({ length: 30 }, (_, row) => [100, 700 - 14 * row, `Line ${row}`] as const);
+    const shadow = lines.map(([left, y, line]) => [left + 2.5, y - 1, line] as const);
+    expect(await textOf(...lines, ...shadow)).toBe(await textOf(...lines));
+    expect(await textOf([100, 700, "Hello"], [100, 700, "Hello world"], [100.3, 700, "Hello world"])).toBe(
+      "Hello world",
+    );
+    expect(await textOf([100, 700, "no"], [111, 700, "no"], [125, 700, "no"])).toBe("nono no");
+  });
+});
+
+test("a PDF whose encryption needs a password, or a certificate, says which", async () => {
+  const encrypted = (more: string) =>
+    pdfOf(
+      ["<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Count 0 /Kids [] >>", `<< ${more} >>`],
+      "/Encrypt 3 0 R /ID [<00> <00>]",
+    );
+  const load = async (bytes: Uint8Array) => loadPdf({ path: "/x", uri: "file:///x", bytes }, signal);
+  const hex = "00".repeat(32);
+  await expect(load(encrypted(`/Filter /Standard /V 1 /R 2 /O <${hex}> /U <${hex}> /P -4`))).rejects.toThrow(
+    "file:///x is encrypted and opens only with a password, as the empty one was refused: save a copy that has none",
+  );
+  await expect(load(encrypted("/Filter /Adobe.PubSec /V 4"))).rejects.toThrow(
+    "file:///x is encrypted in a way that is not known here (unknown encryption method): save a copy that is not encrypted",
+  );
+});
+
 describe("a PDF with streams that unpack to any size", () => {
-  const { signal } = new AbortController();
+  const oversizeReason = (bytes: Uint8Array) => {
+    const bounded = boundedPdf(bytes);
+    return "reason" in bounded ? bounded.reason : undefined;
+  };
   const withStream = (data: Uint8Array, dictionary: string) =>
     Buffer.concat([
       Buffer.from(`%PDF-1.4\n1 0 obj\n<< /Length ${data.length} ${dictionary} >>\nstream\r\n`),
@@ -515,5 +677,27 @@ describe("a PDF with streams that unpack to any size", () => {
     expect(oversizeReason(withStream(Buffer.from("x\x9cnothing"), "/Filter /FlateDecode"))).toBeUndefined();
     const both = [withStream(Buffer.from("q"), "/Subtype /Image"), withStream(longText, "/Filter /FlateDecode")];
     expect(oversizeReason(Buffer.concat(both))).toContain(reason);
+  });
+
+  test("loses a picture that unpacks too far, also where a page names it as its text", async () => {
+    const packed = deflateSync(
+      Buffer.concat([Buffer.from("BT /F1 10 Tf ("), Buffer.alloc(51_000_000, "a"), Buffer.from(") Tj ET")]),
+    );
+    const words = "BT /F1 10 Tf 50 700 Td (Words.) Tj ET";
+    const pageOf = (contents: number) =>
+      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents ${contents} 0 R /Resources << /Font << /F1 7 0 R >> >> >>`;
+    const bytes = pdfOf([
+      "<< /Type /Catalog /Pages 2 0 R >>",
+      "<< /Type /Pages /Count 2 /Kids [3 0 R 4 0 R] >>",
+      pageOf(5),
+      pageOf(6),
+      `<< /Type /XObject /Subtype /Image /Filter /FlateDecode /Length ${packed.length} >>\nstream\n${packed.toString("latin1")}\nendstream`,
+      `<< /Length ${words.length} >>\nstream\n${words}\nendstream`,
+      "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]);
+    const before = Buffer.from(bytes);
+    const { text, anchors } = await loadPdf({ path: "/x", uri: "file:///x", bytes }, signal);
+    expect([text, anchors]).toEqual(["Words.", [{ start: 0, page: 2 }]]);
+    expect(before.equals(bytes)).toBe(true);
   });
 });

@@ -137,6 +137,8 @@ test("a PDF's title is its own unless a program made it up, and pages without te
     },
     { title: "b", text: "One." },
   ]);
-  expect(warnings).toEqual([expect.stringMatching(/a\.pdf: 1 of its 3 pages hold no text: blank, or scanned/)]);
+  expect(warnings).toEqual([
+    expect.stringMatching(/a\.pdf: 1 of its 3 pages hold no text of their own: blank, or scanned/),
+  ]);
   expect(documents[0]!.uri).toMatch(new RegExp(`^file://.*${join("a.pdf")}$`));
 });

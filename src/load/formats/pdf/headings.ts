@@ -16,7 +16,8 @@ const leader = /(?:\. ?){4,}\s*\w*$|…\s*\w+$/u;
 
 /** The size that most letters have, in points; 0 without any. */
 export function bodySizeOf(lines: readonly PageLine[]): number {
-  return commonest(lines.map(({ text, letterSize }) => [Math.round(letterSize * 2) / 2, text.length])) ?? 0;
+  const printed = lines.filter(({ isWritten }) => !isWritten);
+  return commonest(printed.map(({ text, letterSize }) => [Math.round(letterSize * 2) / 2, text.length])) ?? 0;
 }
 
 /**
@@ -58,7 +59,7 @@ function isLarge({ lines }: Paragraph, bodySize: number): boolean {
     /\p{L}.*\p{L}/su.test(text) &&
     !/[,;，；、]$/u.test(text) &&
     !leader.test(text) &&
-    lines.every(({ letterSize }) => letterSize >= minLargeSize * bodySize)
+    lines.every(({ letterSize, isWritten }) => letterSize >= minLargeSize * bodySize && !isWritten)
   );
 }
 
@@ -104,7 +105,8 @@ export function boldHeadings(
   if (bold.size === 0) return found;
   const lines = pages.flat();
   const firstOfPage = new Set(pages.flatMap(([first]) => first ?? []));
-  const isBold = (line: PageLine | undefined) => line !== undefined && line.fonts.every((font) => bold.has(font));
+  const isBold = (line: PageLine | undefined) =>
+    line !== undefined && !line.isWritten && line.fonts.every((font) => bold.has(font));
   for (let start = 0; start < lines.length; start++) {
     if (!isBold(lines[start])) continue;
     let end = start + 1;

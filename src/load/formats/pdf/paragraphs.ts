@@ -47,7 +47,8 @@ export function breaksOf(lines: readonly PageLine[]): Break[] {
     const [before, line, after] = [lines[index - 1]!, lines[index]!, lines[index + 1]];
     const previous = breaks[index - 2] ?? "paragraph";
     const separate = isSeparate(before, line);
-    if (separate && !continuesElsewhere(before, line)) breaks.push("paragraph");
+    if (before.isWritten || line.isWritten) breaks.push(before.isWritten && line.isWritten ? "line" : "paragraph");
+    else if (separate && !continuesElsewhere(before, line)) breaks.push("paragraph");
     else if (!separate && isCutWord(before, line)) breaks.push("flow");
     else if (!isFull(before, line, right[index - 1]!) || item.test(line.text))
       breaks.push(separate ? "paragraph" : "line");
@@ -115,7 +116,7 @@ function countWhile(sorted: Float64Array, holds: (value: number) => boolean): nu
 
 /** Whether a line of prose had no room left for the first word of the next line. */
 function isFull(line: PageLine, next: PageLine, edge: number): boolean {
-  if (!isProse(line) || (isRow(line) && isRow(next))) return false;
+  if (!isProse(line) || (isRow(line) && isRow(next)) || (line.parts > 1 && next.parts > 1)) return false;
   const word = ideograph.test(next.text[0]!) ? next.text.slice(0, 1) : /^\S+/u.exec(next.text)![0];
   const width = ((next.end - next.start) * columnsOf(word)) / columnsOf(next.text);
   return line.end + 0.2 * line.size + width > edge - 0.3 * line.size;

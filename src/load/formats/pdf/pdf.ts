@@ -2,40 +2,54 @@ import { LoadError, asError } from "../../../core/errors.js";
 import type { Anchor, Metadata } from "../../../core/types.js";
 import { wrongKindReason } from "../binary.js";
 import type { FileToLoad, Loader } from "../loader.js";
+import { annotationTypes, withWritten, writtenIn, type Written } from "./annotations.js";
 import { boldFonts } from "./bold-fonts.js";
 import { cjkCharacterMap } from "./cjk-character-maps.js";
 import { bodySizeOf, boldHeadings, headingLevels } from "./headings.js";
-import { pageLines, type PageLine, type TextRun } from "./page-lines.js";
+import { pageLines, type PageLine } from "./page-lines.js";
 import { joinLines, paragraphsOf, vocabularyOf, type Paragraph } from "./paragraphs.js";
 import { plainCharacters } from "./plain-characters.js";
 import { withoutRunningLines } from "./running-lines.js";
-import { oversizeReason } from "./stream-sizes.js";
+import { boundedPdf } from "./stream-sizes.js";
+import type { TextRun } from "./text-runs.js";
 
 /**
  * Reads the text of a PDF. Lines that only ran out of room are joined to paragraphs, words cut by a hyphen are mended where
- * the document's own words say so, and running heads and feet are left out. Each page with text has an anchor, and so has
- * each heading, recognised by the size of its letters, or by their weight where it stands alone above a text.
+ * the document's own words say so, and running heads and feet are left out. Filled fields of forms are lines of
+ * `Name: value`. Each page with text has an anchor, and so has each heading, recognised by the size of its letters, or by
+ * their weight where it stands alone above a text.
  *
  * @throws LoadError (`unreadable`) when it is damaged or opens only with a password, (`too-large`) when it unpacks
- *   too far, (`empty`) when it holds no text, as a scan does.
+ *   too far, (`empty`) when it holds no text, as a scan or an empty form does.
  */
-export const loadPdf: Loader = async (file, signal, onProgress) => {
-  const { pages, bold, title, metadata } = await readPages(file, signal, onProgress);
-  const { text, anchors, blank } = pagesAsText(pages, bold);
+export const loadPdf: Loader = async (file, signal, onProgress = () => {}) => {
+  const { pages, bold, title, metadata, written } = await readPages(file, signal, onProgress);
+  const { text, anchors, bare } = pagesAsText(pages, bold, onProgress);
   if (anchors.length === 0) {
     const where = pages.length === 1 ? "its page" : `any of its ${pages.length} pages`;
-    const wayOut = "where that is a scan, give it a text layer with an OCR program such as ocrmypdf";
+    const wayOut =
+      written.emptyFields > 0
+        ? `its form has ${written.emptyFields} fields, and nobody has filled them`
+        : "where that is a scan, give it a text layer with an OCR program such as ocrmypdf";
     throw new LoadError("empty", file.uri, `${file.uri} holds no text on ${where}: ${wayOut}`);
   }
+  const warnings = [
+    ...(bare > 0
+      ? [`${bare} of its ${pages.length} pages hold no text of their own: blank, or scanned and in need of OCR`]
+      : []),
+    ...(written.signatures.length > 0
+      ? [
+          `${written.signatures.length} signature fields are not read (${written.signatures.join(", ")}): a PDF reader shows who signed`,
+        ]
+      : []),
+  ];
   return {
     text,
     anchors,
     mediaType: "text/plain",
     ...(title !== undefined && { title }),
     metadata: { ...metadata, pages: pages.length },
-    ...(blank > 0 && {
-      warnings: [`${blank} of its ${pages.length} pages hold no text: blank, or scanned and in need of OCR`],
-    }),
+    ...(warnings.length > 0 && { warnings }),
   };
 };
 
@@ -43,17 +57,22 @@ export const loadPdf: Loader = async (file, signal, onProgress) => {
 function pagesAsText(
   read: readonly (readonly PageLine[])[],
   bold: ReadonlySet<string>,
-): { text: string; anchors: Anchor[]; blank: number } {
+  onProgress: () => void,
+): { text: string; anchors: Anchor[]; bare: number } {
   const bodySize = bodySizeOf(read.flat());
-  const written = withoutRunningLines(read, bodySize);
-  const inBold = boldHeadings(written, bodySize, bold);
-  const pages = written.map((lines) => paragraphsOf(lines, inBold));
+  const { left, bare } = withoutRunningLines(read, bodySize);
+  const inBold = boldHeadings(left, bodySize, bold);
+  const pages = left.map((lines) => {
+    onProgress();
+    return paragraphsOf(lines, inBold);
+  });
   const textsOf = ({ lines }: Paragraph) => lines.map(({ text }) => text);
   const known = vocabularyOf(pages.flat().flatMap(textsOf));
   const levels = headingLevels(pages.flat(), bodySize, inBold);
   const anchors: Anchor[] = [];
   let text = "";
   for (const [index, paragraphs] of pages.entries()) {
+    onProgress();
     for (const [at, paragraph] of paragraphs.entries()) {
       if (text !== "") text += "\n\n";
       const heading = levels.get(paragraph);
@@ -62,29 +81,26 @@ function pagesAsText(
       text += joinLines(textsOf(paragraph), paragraph.breaks, known);
     }
   }
-  return { text, anchors, blank: pages.filter((paragraphs) => paragraphs.length === 0).length };
+  return { text, anchors, bare };
 }
 
 interface ReadPages {
   readonly pages: readonly (readonly PageLine[])[];
   /** Ids of the bold fonts, if the text itself is not bold. */
   readonly bold: ReadonlySet<string>;
+  readonly written: Written;
   readonly title: string | undefined;
   readonly metadata: Metadata;
 }
 
-async function readPages(
-  { bytes, uri }: FileToLoad,
-  signal: AbortSignal,
-  onProgress: () => void = () => {},
-): Promise<ReadPages> {
-  const oversize = oversizeReason(bytes);
-  if (oversize !== undefined) throw new LoadError("too-large", uri, `${uri} ${oversize}`);
+async function readPages({ bytes, uri }: FileToLoad, signal: AbortSignal, onProgress: () => void): Promise<ReadPages> {
+  const bounded = boundedPdf(bytes);
+  if ("reason" in bounded) throw new LoadError("too-large", uri, `${uri} ${bounded.reason}`);
   provideTransfer();
   const { getDocumentProxy } = await import("unpdf");
   try {
     // The reader transfers the bytes, which leaves their owner an empty array, and it refuses a Buffer.
-    const pdf = await getDocumentProxy(Uint8Array.from(bytes), {
+    const pdf = await getDocumentProxy(bounded.bytes, {
       verbosity: 0,
       useWorkerFetch: false,
       cMapPacked: false,
@@ -113,21 +129,35 @@ async function readPages(
         return pdf.getPage(number);
       };
       const bold = await boldFonts({ getPage }, pages);
+      // Asked for by its kinds, the reader takes a hundredth of the time that it takes for all annotations of a page.
+      const written = writtenIn(await pdf.getAnnotationsByType(annotationTypes, new Set()));
       const { info } = await pdf.getMetadata();
-      return { pages, bold, ...described(info as Readonly<Record<string, unknown>>) };
+      return {
+        pages: pages.map((lines, page) => withWritten(lines, written.lines.get(page) ?? [])),
+        bold,
+        written,
+        ...described(info as Readonly<Record<string, unknown>>),
+      };
     } finally {
       await pdf.destroy();
     }
   } catch (thrown) {
     signal.throwIfAborted();
     const cause = asError(thrown);
-    const reason =
-      cause.name === "PasswordException"
-        ? "is encrypted and opens only with a password: save a copy that has none"
-        : (wrongKindReason(bytes, "PDF") ??
-          `is a damaged PDF (${cause.message}): open it in a PDF reader and save it again`);
-    throw new LoadError("unreadable", uri, `${uri} ${reason}`, { cause });
+    throw new LoadError("unreadable", uri, `${uri} ${reasonOf(cause, bytes)}`, { cause });
   }
+}
+
+function reasonOf({ name, message }: Error, bytes: Uint8Array): string {
+  if (name === "PasswordException") {
+    return "is encrypted and opens only with a password, as the empty one was refused: save a copy that has none";
+  }
+  // As with certificates instead of passwords.
+  if (/unknown encryption method|unsupported encryption algorithm|unknown crypto method/i.test(message)) {
+    return `is encrypted in a way that is not known here (${message}): save a copy that is not encrypted`;
+  }
+  const wayOut = "open it in a PDF reader and save it again";
+  return wrongKindReason(bytes, "PDF") ?? `is a damaged PDF (${message}): ${wayOut}`;
 }
 
 /**

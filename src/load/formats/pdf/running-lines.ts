@@ -13,12 +13,16 @@ const placeHeight = 2;
 
 /**
  * Removes running heads and feet: lines at the top or bottom, at the same place on most pages, that are the same on each
- * except for numbers that count the pages. One with words stays on the first page that has it: nothing else may say the
- * same.
+ * except for numbers that count the pages. One with words stays on the first page that has it, and on pages that hold
+ * nothing else: nothing else may say the same.
  *
  * @param bodySize size of the text's letters, in points
+ * @returns with the number of pages that hold nothing but running lines
  */
-export function withoutRunningLines(pages: readonly (readonly PageLine[])[], bodySize: number): PageLine[][] {
+export function withoutRunningLines(
+  pages: readonly (readonly PageLine[])[],
+  bodySize: number,
+): { readonly left: PageLine[][]; readonly bare: number } {
   const written = pages.filter((lines) => lines.length > 0).length;
   const enough = Math.max(minPages, minShare * written);
   const atEdges = pages.map((lines) => edges(lines).filter(({ letterSize }) => letterSize <= maxSize * bodySize));
@@ -42,9 +46,13 @@ export function withoutRunningLines(pages: readonly (readonly PageLine[])[], bod
     return !isFirst;
   };
   const running = atEdges.map((lines) => new Set(lines.filter(isRepetition)));
-  const left = pages.map((lines, page) => lines.filter((line) => !running[page]!.has(line)));
-  // Where nothing else is left, the repeated lines are the text.
-  return left.some((lines) => lines.length > 0) ? left : pages.map((lines) => [...lines]);
+  const others = pages.map((lines, page) => lines.filter((line) => !running[page]!.has(line)));
+  // Where nothing else is left at all, also bare numbers are the text.
+  const isAll = others.every((lines) => lines.length === 0);
+  const left = pages.map((lines, page) => {
+    return others[page]!.length > 0 ? others[page]! : lines.filter((line) => isAll || hasWords(line));
+  });
+  return { left, bare: others.filter((lines) => lines.length === 0).length };
 }
 
 /** The outermost lines of a page, by position: page numbers may come anywhere in the order of the file. */

@@ -6,20 +6,32 @@ import { inflateSync, constants } from "node:zlib";
  */
 const maxStreamBytes = 50_000_000;
 
-/** Why the streams of a PDF are not read, or `undefined`. Pictures, which the reader never unpacks, may have any size. */
-export function oversizeReason(bytes: Uint8Array): string | undefined {
-  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+/** A PDF that the reader can take, or why it cannot. */
+export type BoundedPdf = { readonly bytes: Uint8Array } | { readonly reason: string };
+
+/**
+ * A copy of a PDF without pictures that unpack too far: no text is in a picture, but a page may name one as its text. A file
+ * with any other such stream has a reason instead.
+ */
+export function boundedPdf(bytes: Uint8Array): BoundedPdf {
+  const file = Buffer.from(Uint8Array.from(bytes).buffer);
   let before = 0;
   for (let at = file.indexOf(keyword); at >= 0; at = file.indexOf(keyword, at + 1)) {
     // The dictionary of a stream stands before it, behind the end of the stream before.
     const dictionary = file.toString("latin1", Math.max(before, at - maxDictionaryBytes), at);
     before = at + keyword.length;
-    if (dictionary.endsWith("end") || picture.test(dictionary.slice(dictionary.lastIndexOf("obj") + 1))) continue;
-    if (unpacksTooFar(file.subarray(startOfData(file, before)))) {
-      return `has a stream that unpacks to more than ${maxStreamBytes / 1e6} MB: split it, or print it to a new PDF`;
+    if (dictionary.endsWith("end")) continue;
+    const start = startOfData(file, before);
+    if (!unpacksTooFar(file.subarray(start))) continue;
+    if (!picture.test(dictionary.slice(dictionary.lastIndexOf("obj") + 1))) {
+      return {
+        reason: `has a stream that unpacks to more than ${maxStreamBytes / 1e6} MB: split it, or print it to a new PDF`,
+      };
     }
+    // Without its header the reader finds nothing in the stream.
+    file.fill(0, start, start + 2);
   }
-  return undefined;
+  return { bytes: new Uint8Array(file.buffer) };
 }
 
 const keyword = "stream";

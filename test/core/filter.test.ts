@@ -20,6 +20,8 @@ const wrong: readonly (readonly [string, unknown])[] = [
   ["bounds of two kinds", { metadata: { year: { gte: 2024, lt: "2025-01-01" } } }],
   ["a bound that is no date", { metadata: { day: { gte: "soon" } } }],
   ["a day that the month does not have", { metadata: { day: { gte: "2025-02-30" } } }],
+  ["an hour that the day does not have", { metadata: { day: { gte: "2025-02-28T24:00:00Z" } } }],
+  ["a distance from UTC that no clock has", { metadata: { day: { gte: "2025-02-28T10:00:00+15:00" } } }],
   ["a value that is no number", { metadata: { year: NaN } }],
   ["a number for a uri", { uri: 3 }],
   ["a value among those of a set that turned out undefined", { metadata: { group: { in: ["a", undefined] } } }],

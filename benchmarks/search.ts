@@ -50,7 +50,7 @@ const { values, positionals } = parseArgs({
   },
 });
 const [chunkCount, dimension] = [Number(positionals[0] ?? 10_000), Number(positionals[1] ?? 1024)];
-const parts = ["flat", "hnsw", "recall", "together", "peers"] as const;
+const parts = ["flat", "hnsw", "recall", "verify", "together", "peers"] as const;
 type Part = (typeof parts)[number];
 const wanted = ((values.parts?.split(",") ?? parts) as readonly Part[]).filter(
   (part) => part !== "peers" || !values["no-peers"],
@@ -325,11 +325,28 @@ interface PartArgument {
   readonly ours?: number;
 }
 
+/** Checks every byte of the store and its saved indexes. A sample of one question: measuring the recall is another matter. */
+async function measureVerify(path: string): Promise<void> {
+  const store = await openStore(path, embedder, { index: "hnsw", onWarning: say });
+  await store.dense.retrieve({ text: "", vector: queries[0]!.vector }, { count: 1 });
+  const bytes = readdirSync(path).reduce((sum, file) => sum + statSync(join(path, file)).size, 0);
+  const [began, before] = [performance.now(), process.cpuUsage()];
+  const { ok } = await store.verify({ sample: 1 });
+  const { user, system } = process.cpuUsage(before);
+  const [took, worked] = [(performance.now() - began) / 1000, (user + system) / 1e6];
+  const rate = (seconds: number) => (bytes / 1e6 / seconds).toFixed(0);
+  say(
+    `ok: ${ok}; ${megabytes(bytes)} in ${took.toFixed(2)} s, ${rate(took)} MB/s; CPU ${worked.toFixed(2)} s, ${rate(worked)} MB/s`,
+  );
+  await store.close();
+}
+
 async function runPart(part: string): Promise<void> {
   const [{ path, exact, ours }] = (await once(process, "message")) as [PartArgument];
   if (part === "build") process.send!((await build(path)) ?? {});
   else if (part === "flat" || part === "hnsw") process.send!(await measure(part, path));
   else if (part === "recall") process.send!(await measureRecall(path));
+  else if (part === "verify") process.send!((await measureVerify(path)) ?? {});
   else if (part === "together") return searchWhileWriting(path);
   else process.send!((await measurePeer(part, exact, ours)) ?? {});
   process.disconnect();
@@ -376,6 +393,10 @@ async function run(): Promise<void> {
     if (wanted.includes("recall")) {
       console.log("\nrecall");
       ours = await apart<number>("recall", { path });
+    }
+    if (wanted.includes("verify")) {
+      console.log("\nverify");
+      await apart("verify", { path });
     }
     if (wanted.includes("together")) {
       console.log("\nhnsw, searching while the first chunks are written");

@@ -351,7 +351,7 @@ export interface Store<Space extends string = string, Fields extends object = Me
   readonly counts: () => Promise<StoreCounts>;
   /**
    * Reads the whole store and checks that it is what was written: a single altered byte is found, and named with the
-   * document or vector that it belongs to. Takes seconds per gigabyte.
+   * document or vector that it belongs to. Takes about ten seconds per gigabyte.
    */
   readonly verify: (options?: VerifyOptions) => Promise<Verification>;
   /**

@@ -60,12 +60,14 @@ export async function checkDatabase(database: Database, path: string): Promise<D
   if (orphans.length > 0) found("orphans", `${orphans.length} chunks have no document or no vector`);
 
   const checksums = new Checksums(database);
-  if (readMeta(database, "checksum") !== checksums.ofMeta()) {
+  const settingsIntact = readMeta(database, "checksum") === checksums.ofMeta();
+  if (!settingsIntact) {
     found("settings", "The settings are not those that were written: a repair takes them out, but for the model");
   }
   checkLog(database, damaged, found);
   await checkDocuments(database, checksums, damaged, found);
-  await checkVectors(database, damaged, found);
+  const dimension = settingsIntact ? Number(readMeta(database, "dimension") ?? 0) : storedDimension(database);
+  await checkVectors(database, dimension ?? 0, damaged, found);
   checkFields(database, found);
   return { problems, damaged };
 }
@@ -173,8 +175,7 @@ async function checkDocuments(
   }
 }
 
-async function checkVectors(database: Database, damaged: DamagedRows, found: Find): Promise<void> {
-  const dimension = storedDimension(database) ?? 0;
+async function checkVectors(database: Database, dimension: number, damaged: DamagedRows, found: Find): Promise<void> {
   const vectors = database.prepare<
     [number, number],
     { id: number; key: string; data: Buffer; checksum: number | null }
@@ -204,7 +205,7 @@ async function checkVectors(database: Database, damaged: DamagedRows, found: Fin
   }
 }
 
-/** Length of most of the vectors: what the settings say of it may have been altered. */
+/** Length of most of the vectors, for when the settings that say it were altered. */
 export function storedDimension(database: Database): number | undefined {
   return database
     .prepare<[], { dimension: number }>(

@@ -334,7 +334,7 @@ async function measureVerify(path: string): Promise<void> {
   const { ok } = await store.verify({ sample: 1 });
   const { user, system } = process.cpuUsage(before);
   const [took, worked] = [(performance.now() - began) / 1000, (user + system) / 1e6];
-  const rate = (seconds: number) => (bytes / 1e6 / seconds).toFixed(0);
+  const rate = (during: number) => (bytes / 1e6 / during).toFixed(0);
   say(
     `ok: ${ok}; ${megabytes(bytes)} in ${took.toFixed(2)} s, ${rate(took)} MB/s; CPU ${worked.toFixed(2)} s, ${rate(worked)} MB/s`,
   );

@@ -3,6 +3,7 @@ import type { z } from "zod";
 import { asError, OptionsError, StoreError } from "../core/errors.js";
 import type { Filter } from "../core/filter.js";
 import { checkMetadata } from "../core/metadata.js";
+import { resolve } from "../core/options.js";
 import type {
   CloseOptions,
   RetrievalQuery,
@@ -20,6 +21,7 @@ import type {
 import { unlessAborted } from "../core/stream.js";
 import type { Metadata } from "../core/types.js";
 import { asStoreError, type Database } from "../sqlite/database.js";
+import { closeOptions, documentsFilter, storeWrite } from "./call-options.js";
 import { isUnused, readMeta, readSettings } from "./database/schema.js";
 import { removeIfUnused, type StoreFolder } from "./database/store-folder.js";
 import { StoreReader } from "./database/store-reader.js";
@@ -142,7 +144,8 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
     return this.#scoped(this.#reading.checked(filter));
   }
 
-  async write(write: StoreWrite): Promise<readonly WrittenDocument[]> {
+  async write(given: StoreWrite): Promise<readonly WrittenDocument[]> {
+    const write = resolve("write", storeWrite, given) as StoreWrite;
     const { metadata } = this.#parts.settings;
     for (const { document } of write.documents ?? []) checkMetadata(metadata, document);
     return this.#change((writer) => writer.write(write, this.dimension ?? this.#parts.dimension));
@@ -173,8 +176,8 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
     return this.#use(async () => this.#reader.notes(uris));
   }
 
-  documents({ source }: { readonly source?: string } = {}): Promise<readonly StoredDocumentInfo[]> {
-    return this.#use(async () => this.#reader.documents(source));
+  documents(filter: { readonly source?: string } = {}): Promise<readonly StoredDocumentInfo[]> {
+    return this.#use(async () => this.#reader.documents(resolve("documents", documentsFilter, filter).source));
   }
 
   counts(): Promise<StoreCounts> {
@@ -187,7 +190,8 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
     return this.#use(() => this.#writes.run(() => verifyStore({ folder, id, dense: this.#dense, withLock }, options)));
   }
 
-  close({ signal }: CloseOptions = {}): Promise<void> {
+  async close(options: CloseOptions = {}): Promise<void> {
+    const { signal } = resolve("close", closeOptions, options);
     this.#closed ??= this.#close(signal);
     return this.#closed;
   }

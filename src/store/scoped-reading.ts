@@ -1,8 +1,10 @@
 import type { z } from "zod";
-import { OptionsError, StoreError } from "../core/errors.js";
+import { StoreError } from "../core/errors.js";
 import { bothFilters, checkFilter, type Filter } from "../core/filter.js";
+import { resolve } from "../core/options.js";
 import type { Found, RetrievalQuery, RetrieveCall, Retriever, Searchable } from "../core/ports.js";
 import type { Placement } from "../core/types.js";
+import { readCall, retrieveCall } from "./call-options.js";
 import { checkFields } from "./database/filters.js";
 import type { StoreReader } from "./database/store-reader.js";
 import type { Ranking } from "./derived/top-k.js";
@@ -36,12 +38,12 @@ export class ScopedReading {
       lexical: this.#retriever("lexical", scope, search.lexical),
       document: (uri, call = {}) =>
         use(async () => {
-          const filter = this.#effectiveFilter(scope, call.filter);
+          const filter = this.#effectiveFilter(scope, resolve("document", readCall, call).filter);
           return reader.inSnapshot(() => (filter && !reader.matcher(filter)(uri) ? undefined : reader.document(uri)));
         }),
       hits: (found, call = {}) =>
         use(async () => {
-          const filter = this.#effectiveFilter(scope, call.filter);
+          const filter = this.#effectiveFilter(scope, resolve("hits", readCall, call).filter);
           const matches = filter ? reader.matcher(filter) : () => true;
           return reader.inSnapshot(() =>
             found.flatMap(({ chunkId, score, placements }) => {
@@ -79,12 +81,10 @@ export class ScopedReading {
   #retriever(name: string, scope: Filter | undefined, search: Search): Retriever {
     return {
       name,
-      retrieve: (query: RetrievalQuery, { count, signal, filter }: RetrieveCall) =>
+      retrieve: (query: RetrievalQuery, call: RetrieveCall) =>
         this.#options.use(async () => {
+          const { count, signal, filter } = resolve(name, retrieveCall, call);
           signal?.throwIfAborted();
-          if (!Number.isInteger(count) || count < 1) {
-            throw new OptionsError("options", `${name}: count: expected a whole number of at least 1 (got ${count})`);
-          }
           const ranking = await search(query, count, this.#effectiveFilter(scope, filter));
           signal?.throwIfAborted();
           return this.#found(name, ranking);

@@ -358,6 +358,25 @@ export function conformance(kind: string, { open }: StoreFactory): void {
       }
     });
 
+    test("an option that a method does not know, with the nearest that it knows", async () => {
+      const store = await opened();
+      await store.write(withVectors([english], dimension));
+      const vector = madeVector("question", dimension);
+      const unknown = (option: string) => ({ [option]: "docs" }) as object;
+      const calls: readonly (() => Promise<unknown>)[] = [
+        () => store.dense.retrieve({ text: "", vector }, { count: 1, ...unknown("filters") }),
+        () => store.lexical.retrieve({ text: "cat" }, { count: 1, ...unknown("filters") }),
+        () => store.document(english.document.uri, unknown("filters")),
+        () => store.hits([], unknown("filters")),
+        () => store.documents(unknown("sources")),
+        () => store.write(unknown("document")),
+        () => store.verify(unknown("repaired")),
+        () => store.close(unknown("signals")),
+      ];
+      for (const call of calls) await expect(call()).rejects.toThrow(/there is no option ".*"; did you mean/);
+      expect(await store.counts()).toMatchObject({ documents: 1 });
+    });
+
     test("a call that was aborted, with the caller's own reason", async () => {
       const store = await opened();
       const reason = new Error("enough");

@@ -1,19 +1,12 @@
-import { z } from "zod";
 import { OptionsError } from "../../core/errors.js";
-import { optionsOf, resolve } from "../../core/options.js";
+import { resolve } from "../../core/options.js";
 import type { Verification, VerifyOptions } from "../../core/ports.js";
 import type { StoreFolder } from "../database/store-folder.js";
 import type { Dense } from "../dense/dense.js";
+import { verifyOptions } from "../call-options.js";
 import { savedLexicalProblem } from "../lexical/lexical-index.js";
 import { checkOnThread } from "./check-thread.js";
 import { repair } from "./repair.js";
-
-const verifyOptions = optionsOf<VerifyOptions>()({
-  sample: z.int().min(1).max(10_000).default(50),
-  repair: z.boolean().default(false),
-  dropUnusedVectors: z.boolean().optional(),
-  signal: z.instanceof(AbortSignal).optional(),
-});
 
 export interface VerifiedStore {
   readonly folder: StoreFolder;
@@ -27,8 +20,7 @@ export interface VerifiedStore {
 /** Checks the database and the saved indexes, repairs them if asked to, and measures the recall of dense search. */
 export async function verifyStore(store: VerifiedStore, options: VerifyOptions): Promise<Verification> {
   const { folder, id, dense, withLock } = store;
-  const resolved = resolve("verify", verifyOptions, options);
-  const { sample, repair: mayRepair, dropUnusedVectors, signal } = resolved;
+  const { sample, repair: mayRepair, dropUnusedVectors, signal } = resolve("verify", verifyOptions, options);
   if (dropUnusedVectors && !mayRepair) {
     throw new OptionsError("options", "verify: dropUnusedVectors changes the store, so it needs repair: true");
   }
@@ -43,7 +35,7 @@ export async function verifyStore(store: VerifiedStore, options: VerifyOptions):
     signal?.throwIfAborted();
     if (!before.all.every((problem) => problem.repairable)) return { before, after: before, repaired: false };
     if (before.all.length === 0 && !dropUnusedVectors) return { before, after: before, repaired: true };
-    const dropped = repair(folder, before.damaged, before.indexes, dropUnusedVectors ?? false);
+    const dropped = repair(folder, before.damaged, before.indexes, dropUnusedVectors);
     const droppedVectors = dropUnusedVectors ? { droppedVectors: dropped } : {};
     return { before, after: await check(), repaired: true, ...droppedVectors };
   };

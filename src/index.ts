@@ -107,7 +107,7 @@ export type {
   Turn,
   Usage,
 } from "./core/types.js";
-export type { Conversation } from "./knowledge-base/conversation.js";
+export type { Conversation, ConversationOptions } from "./knowledge-base/conversation.js";
 export { ingest } from "./knowledge-base/ingest.js";
 export type { IngestOptions, OwnPipelineOptions, UsualIngestOptions } from "./knowledge-base/ingest.js";
 export type { IngestProgress, IngestReport } from "./knowledge-base/ingest/ledger.js";
@@ -115,17 +115,19 @@ export { migrateKnowledgeBase } from "./knowledge-base/migrate.js";
 export type { MigrateOptions, MigrationReport } from "./knowledge-base/migrate.js";
 export { openKnowledgeBase } from "./knowledge-base/open.js";
 export type {
-  Ask,
-  AskOptions,
-  Fusion,
   IngestRunAndBudgetOptions,
   KnowledgeBase,
   KnowledgeBaseOptions,
   PlanOptions,
-  RewriteOptions,
   ScopedKnowledgeBase,
-  SearchPassagesOptions,
 } from "./knowledge-base/options.js";
+export type {
+  Ask,
+  AskOptions,
+  Fusion,
+  RewriteOptions,
+  SearchPassagesOptions,
+} from "./knowledge-base/question-options.js";
 export { planIngest } from "./knowledge-base/plan.js";
 export type { IngestPlan, PlanIngestOptions } from "./knowledge-base/plan.js";
 export { readFile } from "./load/sources/read-file.js";
@@ -168,7 +170,7 @@ export { search } from "./stages/retrieval/search.js";
 export type { SearchOptions } from "./stages/retrieval/search.js";
 export { widen } from "./stages/retrieval/widen.js";
 export type { WidenOptions } from "./stages/retrieval/widen.js";
-export type { StoredExchange } from "./store/conversations.js";
+export type { ConversationInfo, StoredAnswer, StoredExchange } from "./store/conversations.js";
 export { migrateBack } from "./store/migration.js";
 export { openStore } from "./store/open-store.js";
 export type { StoreOptions } from "./store/store-options.js";

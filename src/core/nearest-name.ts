@@ -1,6 +1,13 @@
-/** What other libraries call the number of results. */
 const counts = ["limit", "topN", "count"];
-const otherNames: Readonly<Record<string, readonly string[]>> = { topk: counts, k: counts, n: counts, size: counts };
+/** What other libraries call it. */
+const otherNames: Readonly<Record<string, readonly string[]>> = {
+  topk: counts,
+  k: counts,
+  n: counts,
+  size: counts,
+  content: ["text"],
+  query: ["question"],
+};
 
 /**
  * The known name that was probably meant: the same but for case and underscores, one that contains the other

@@ -1,4 +1,6 @@
+import { z } from "zod";
 import { bothFilters, type Filter } from "../core/filter.js";
+import { optionsOf, resolve } from "../core/options.js";
 import { Pipeline } from "../core/pipeline.js";
 import type { ChatModel, Embedder, Reranker, Searchable, Store } from "../core/ports.js";
 import { collect } from "../core/stream.js";
@@ -14,7 +16,18 @@ import { diversify } from "../stages/retrieval/diversify.js";
 import { rerank } from "../stages/retrieval/rerank.js";
 import { search, type SearchMode } from "../stages/retrieval/search.js";
 import { widen } from "../stages/retrieval/widen.js";
-import type { Ask, AskOptions, Fusion, RewriteOptions, ScopedKnowledgeBase } from "./options.js";
+import type { Conversations } from "../store/conversations.js";
+import { conversation } from "./conversation.js";
+import type { ScopedKnowledgeBase } from "./options.js";
+import {
+  type Ask,
+  type AskOptions,
+  askOptions,
+  checkQuestion,
+  type Fusion,
+  type RewriteOptions,
+  searchPassagesOptions,
+} from "./question-options.js";
 
 /** The models and vectors that questions need. */
 export interface QuestionModels {
@@ -35,7 +48,12 @@ export interface QuestionModels {
 const maxCandidates = 1000;
 
 /** Searches and answers within a store, or within the part of it that a scope lets through. */
-export function searchAndAsk(within: Searchable, models: QuestionModels, scope?: Filter): ScopedKnowledgeBase {
+export function searchAndAsk(
+  within: Searchable,
+  models: QuestionModels,
+  conversations: () => Conversations,
+  scope?: Filter,
+): ScopedKnowledgeBase {
   const retrieval = (mode: SearchMode, count: number, fusion: Fusion = {}): Pipeline<Question, Retrieved> =>
     mode === "lexical"
       ? Pipeline.from<Question>().pipe(search(within, { mode, count }))
@@ -48,9 +66,17 @@ export function searchAndAsk(within: Searchable, models: QuestionModels, scope?:
     return guess ? worded.pipe(hyde(models.chatModel())) : worded;
   };
 
-  async function* answering(question: string | Question, options: AskOptions = {}): AsyncGenerator<AnswerEvent> {
-    const { count = 40, topN = 6, widenTokens, condense: condenses = true, multiQuery: wordings } = options;
-    const { hyde: guess, answer: answerOptions = {}, filter: alsoGiven, signal, deadlineMs, report } = options;
+  function answering(question: string | Question, options: AskOptions = {}): AsyncGenerator<AnswerEvent> {
+    const asked = checkQuestion("ask", question);
+    const {
+      count,
+      topN,
+      widenTokens,
+      condense: condenses,
+      multiQuery: wordings,
+      ...how
+    } = resolve("ask", askOptions, options);
+    const { hyde: guess, answer: answerOptions, filter: alsoGiven, signal, deadlineMs, report } = how;
     const chat = models.chatModel();
     const alone = condenses ? Pipeline.from<Question>().pipe(condense(chat)) : Pipeline.from<Question>();
     const worded = rewriting(alone, { multiQuery: wordings, hyde: guess });
@@ -60,10 +86,9 @@ export function searchAndAsk(within: Searchable, models: QuestionModels, scope?:
     const around = widenTokens === undefined ? { documents: within } : {};
     const asking = widened.pipe(answer(chat, { ...around, ...answerOptions }));
     const run = { signal, deadlineMs, report };
-    const asked = typeof question === "string" ? { question } : question;
     // The scope is named again for tools of the answer, which search by themselves.
     const filter = bothFilters(scope, bothFilters(asked.filter, alsoGiven));
-    yield* streamInSpan("ask", () => asking.stream([{ ...asked, ...(filter !== undefined && { filter }) }], run), {
+    return streamInSpan("ask", () => asking.stream([{ ...asked, ...(filter !== undefined && { filter }) }], run), {
       signal,
       failureOf: (event) => (event.type === "error" ? event.error : undefined),
     });
@@ -71,8 +96,17 @@ export function searchAndAsk(within: Searchable, models: QuestionModels, scope?:
 
   return {
     async search(question, options = {}) {
-      const { mode = "hybrid", limit = 10, fusion, rerank: candidates, syntax = true, diversity } = options;
-      const { widenTokens, multiQuery: wordings, hyde: guess, filter, signal, deadlineMs, report } = options;
+      checkQuestion("search", { question });
+      const {
+        mode,
+        limit,
+        fusion,
+        rerank: candidates,
+        syntax,
+        diversity,
+        ...how
+      } = resolve("search", searchPassagesOptions, options);
+      const { widenTokens, multiQuery: wordings, hyde: guess, filter, signal, deadlineMs, report } = how;
       // Diversity chooses among more than are wanted, so that what repeats makes room.
       const ranked = diversity === undefined ? limit : Math.min(maxCandidates, 4 * limit);
       const found = retrieval(mode, candidates ?? ranked, fusion);
@@ -91,6 +125,23 @@ export function searchAndAsk(within: Searchable, models: QuestionModels, scope?:
       return { ...retrieved!, trace: askableTrace(retrieved!.trace) };
     },
     ask: answering as Ask,
-    scoped: (filter) => searchAndAsk(within.scoped(filter), models, bothFilters(scope, filter)),
+    scoped: (filter) => searchAndAsk(within.scoped(filter), models, conversations, bothFilters(scope, filter)),
+    conversation: (which) => conversation(which, conversations().of(scopeName(scope)), answering),
+    conversations: (filter = {}) =>
+      conversations()
+        .of(scopeName(scope))
+        .list(resolve("conversations", conversationsFilter, filter)),
   };
+}
+
+const conversationsFilter = optionsOf<{ readonly owner?: string }>()({ owner: z.string().optional() });
+
+/** One name for all filters that say the same in another order of their fields. */
+function scopeName(scope: Filter | undefined): string {
+  if (scope === undefined) return "";
+  return JSON.stringify(scope, (_, value: unknown) =>
+    typeof value === "object" && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+      : value,
+  );
 }

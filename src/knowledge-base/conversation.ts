@@ -1,17 +1,39 @@
+import { z } from "zod";
 import { asError, OptionsError } from "../core/errors.js";
-import type { Conversations, StoredExchange } from "../store/conversations.js";
-import type { AnswerEvent, Question, Turn } from "../core/types.js";
+import { optionsOf, resolve } from "../core/options.js";
+import type { AnswerEvent, Citation, Question, Turn } from "../core/types.js";
+import {
+  type ConversationInfo,
+  refuseOther,
+  type ScopedConversations,
+  type StoredAnswer,
+  type StoredExchange,
+} from "../store/conversations.js";
 
 /** Answers a question with its history. */
 export type AskInTurn<Options> = (question: Question, options?: Options) => AsyncIterable<AnswerEvent>;
 
+/** Which conversation. */
+export interface ConversationOptions {
+  /** Any text that is not blank. Another scope may have a conversation of the same id, which is another one. */
+  readonly id: string;
+  /** Whose it is, to be listed by. A conversation of another owner is refused. Default: it is kept as it is. */
+  readonly owner?: string;
+}
+
 /**
- * A conversation that is kept in the store. A question is kept before it is answered, and its answer when it is whole:
- * whatever happens in between leaves a question without an answer, which the model is not told of later.
+ * A conversation that is kept in the store. A question is kept before it is answered, its answer when it is whole, or as
+ * far as it came when it is stopped. A failure or the end of the process leaves a question without an answer, which the
+ * model is not told of later.
  */
 export interface Conversation<Options> {
   readonly id: string;
-  /** Asks with all earlier turns as history; ends with exactly one `finish` or `error`. */
+  /** Title, owner, times and number of questions; `undefined` until something is asked. */
+  readonly info: () => ConversationInfo | undefined;
+  /**
+   * Asks with all earlier turns as history; ends with exactly one `finish` or `error`. Leaving the loop or aborting the
+   * signal keeps the text so far, marked as stopped.
+   */
   readonly ask: (question: string, options?: Options) => AsyncIterable<AnswerEvent>;
   /**
    * Answers the last question anew. The old answer stays until the new one is whole, so that a stop or a failure in
@@ -20,10 +42,16 @@ export interface Conversation<Options> {
    * @throws OptionsError when nothing was asked yet.
    */
   readonly regenerate: (options?: Options) => AsyncIterable<AnswerEvent>;
-  /** Questions in order, each with its answer if it has one. */
+  /** Questions in order, each with its answer if it has one: text and citations as they were shown. */
   readonly exchanges: () => readonly StoredExchange[];
   /** The answered questions with their answers, oldest first, as a model is shown them. */
   readonly turns: () => readonly Turn[];
+  /**
+   * Gives it a name in place of its first question.
+   *
+   * @throws OptionsError when the name is blank or nothing was asked yet.
+   */
+  readonly rename: (title: string) => void;
   /**
    * A new conversation that begins with the first `exchanges` of this one; default: all.
    *
@@ -34,44 +62,79 @@ export interface Conversation<Options> {
   readonly delete: () => void;
 }
 
-/** @throws OptionsError when the id is blank. */
-export function conversation<Options>(id: string, kept: Conversations, ask: AskInTurn<Options>): Conversation<Options> {
-  if (id.trim() === "") throw new OptionsError("options", "conversation: id is blank");
+const conversationOptions = optionsOf<ConversationOptions>()({
+  id: z.string().regex(/\S/, "must not be blank"),
+  owner: z.string().regex(/\S/, "must not be blank").optional(),
+});
+
+/** @throws OptionsError when the id is blank, or the conversation has another owner. */
+export function conversation<Options>(
+  which: ConversationOptions,
+  kept: ScopedConversations,
+  ask: AskInTurn<Options>,
+): Conversation<Options> {
+  const { id, owner } = resolve("conversation", conversationOptions, which);
+  const found = kept.info(id);
+  if (found) refuseOther(id, owner, found.owner);
 
   async function* answered(
-    { question, position = kept.ask(id, question) }: { readonly question: string; readonly position?: number },
+    { question, position = kept.ask(id, question, owner) }: { readonly question: string; readonly position?: number },
     history: readonly Turn[],
     options?: Options,
   ): AsyncGenerator<AnswerEvent> {
-    for await (const event of ask({ question, history }, options)) {
-      // The answer is stored before its end is reported, so that whoever has seen the end finds it again.
-      if (event.type === "finish" && event.answer.turn.role === "assistant") {
-        try {
-          kept.answer(id, position, event.answer.turn);
-        } catch (thrown) {
-          // An answer that cannot be kept, as when the knowledge base was closed meanwhile, ends the events like any failure.
-          yield { type: "error", error: asError(thrown), account: event.answer.account };
-          return;
+    const shown = new ShownAnswer();
+    let last: "finish" | "error" | undefined;
+    try {
+      for await (const event of ask({ question, history }, options)) {
+        shown.take(event);
+        if (event.type === "finish" || event.type === "error") last = event.type;
+        // The answer is stored before its end is reported, so that whoever has seen the end finds it again.
+        if (event.type === "finish" && event.answer.turn.role === "assistant") {
+          const { text, citations, turn } = event.answer;
+          try {
+            kept.answer(id, position, { text, citations, turn, stopped: false });
+          } catch (thrown) {
+            // An answer that cannot be kept, as when the knowledge base was closed meanwhile, ends the events like any failure.
+            yield { type: "error", error: asError(thrown), account: event.answer.account };
+            return;
+          }
         }
+        if (event.type === "error" && isAborted(options)) keepStopped();
+        yield event;
       }
-      yield event;
+    } finally {
+      if (last === undefined) keepStopped();
+    }
+
+    function keepStopped(): void {
+      const stopped = shown.stopped();
+      try {
+        if (stopped) kept.answer(id, position, stopped);
+      } catch {
+        // Whoever stops the answer by closing the knowledge base has no place left to keep it in.
+      }
     }
   }
 
   return {
     id,
+    info: () => kept.info(id),
     ask: (question, options) => answered({ question }, turnsOf(kept.exchanges(id)), options),
     regenerate: (options) => {
       const exchanges = kept.exchanges(id);
       const last = exchanges.at(-1);
-      if (!last) throw new OptionsError("options", `conversation ${id}: nothing was asked yet`);
+      if (!last) throw nothingAsked(id);
       return answered(last, turnsOf(exchanges.slice(0, -1)), options);
     },
     exchanges: () => kept.exchanges(id),
     turns: () => turnsOf(kept.exchanges(id)),
+    rename: (title) => {
+      if (title.trim() === "") throw new OptionsError("options", "title is blank", { call: "rename", option: "title" });
+      if (!kept.rename(id, title)) throw nothingAsked(id);
+    },
     branch: (newId, count = Infinity) => {
       const positions = kept.exchanges(id).slice(0, count);
-      const branched = conversation(newId, kept, ask);
+      const branched = conversation({ id: newId, ...(owner !== undefined && { owner }) }, kept, ask);
       kept.branch(id, newId, positions.at(-1)?.position ?? 0);
       return branched;
     },
@@ -81,8 +144,38 @@ export function conversation<Options>(id: string, kept: Conversations, ask: AskI
   };
 }
 
+/** The answer as the reader has seen it so far. */
+class ShownAnswer {
+  #text = "";
+  #plain = "";
+  readonly #citations: Citation[] = [];
+
+  take(event: AnswerEvent): void {
+    if (event.type === "citation") this.#citations.push(event.citation);
+    if (event.type !== "text-delta") return;
+    this.#text += event.text;
+    // A number comes as a part of its own, right before its citation.
+    if (!/^\[\d+\]$/.test(event.text)) this.#plain += event.text;
+  }
+
+  /** It, to be kept as stopped; `undefined` when nothing was shown. */
+  stopped(): StoredAnswer | undefined {
+    if (this.#plain.trim() === "") return undefined;
+    const turn = { role: "assistant", text: this.#plain.trim() } as const;
+    return { text: this.#text, citations: this.#citations, turn, stopped: true };
+  }
+}
+
+function isAborted(options: unknown): boolean {
+  return (options as { readonly signal?: AbortSignal } | undefined)?.signal?.aborted === true;
+}
+
+function nothingAsked(id: string): OptionsError {
+  return new OptionsError("options", `conversation ${id}: nothing was asked yet`);
+}
+
 function turnsOf(exchanges: readonly StoredExchange[]): readonly Turn[] {
   return exchanges.flatMap(({ question, answer }): Turn[] =>
-    answer === undefined ? [] : [{ role: "user", text: question }, answer],
+    answer === undefined ? [] : [{ role: "user", text: question }, answer.turn],
   );
 }

@@ -4,7 +4,6 @@ import { type Conversations, openConversations } from "../store/conversations.js
 import { openStore } from "../store/open-store.js";
 import { searchAndAsk } from "./ask.js";
 import { connectModels } from "./connect-models.js";
-import { conversation } from "./conversation.js";
 import { ingest } from "./ingest.js";
 import { type KnowledgeBase, KnowledgeBaseOptions } from "./options.js";
 import { planIngest } from "./plan.js";
@@ -29,19 +28,17 @@ export async function openKnowledgeBase(options: KnowledgeBaseOptions = {}): Pro
       settings.store ??
       (await openStore(path, embedder, { create, requireScope, onWarning, ...(metadata && { metadata }) }));
     const weights = settings.weights ?? (models.lexicalEmbedding ? lexicalEmbeddingWeights : undefined);
-    const questions = searchAndAsk(store, { ...models, vectors: store, weights });
     let conversations: Conversations | undefined;
+    const questions = searchAndAsk(store, { ...models, vectors: store, weights }, () => {
+      if (settings.store) throw withoutFolder();
+      return (conversations ??= openConversations(path));
+    });
     return {
       store,
       ingest: (source, how = {}) => ingest(source, { chunk, concurrency, ...how, store, embedder }),
       plan: (source, how = {}) => planIngest(source, { chunk, ...how, store, embedder }),
       verify: (checks) => store.verify(checks),
       ...questions,
-      conversation({ id }) {
-        if (settings.store) throw withoutFolder();
-        conversations ??= openConversations(path);
-        return conversation(id, conversations, questions.ask);
-      },
       async close(closing) {
         try {
           conversations?.close();

@@ -1,21 +1,20 @@
 import { z } from "zod";
-import type { Conversation } from "./conversation.js";
+import type { Conversation, ConversationOptions } from "./conversation.js";
 import type { Filter } from "../core/filter.js";
 import type { DocumentSource } from "../load/sources/source.js";
 import type { ChatModelOptions } from "../models/chat-model.js";
-import type { RunOptions } from "../core/pipeline.js";
 import type { ChatModel, CloseOptions, Embedder, Reranker, Store } from "../core/ports.js";
-import type { AnswerOptions } from "../stages/answering/answer-options.js";
 import type { ChunkOptions } from "../stages/indexing/chunk.js";
 import type { IngestReport } from "./ingest/ledger.js";
 import type { IngestRunOptions } from "./ingest/run.js";
 import type { RereadOptions } from "./ingest/run-memory.js";
 import type { IngestPlan } from "./plan.js";
-import type { SearchMode } from "../stages/retrieval/search.js";
+import type { Ask, AskOptions, SearchPassagesOptions } from "./question-options.js";
+import type { ConversationInfo } from "../store/conversations.js";
 import type { SpendingOptions } from "./ingest/spending.js";
 import type { Source } from "../core/stream.js";
 import type { Transport } from "../transport/transport.js";
-import type { AnswerEvent, Document, Question, Retrieved, Trace } from "../core/types.js";
+import type { Document, Retrieved, Trace } from "../core/types.js";
 
 const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
 
@@ -72,67 +71,6 @@ export interface IngestRunAndBudgetOptions extends IngestRunOptions, SpendingOpt
 
 export interface PlanOptions extends IngestRunOptions, Pick<SpendingOptions, "price">, RereadOptions {}
 
-export interface Fusion {
-  /** Default: 10. */
-  readonly k?: number;
-  /** Default: those of the knowledge base. */
-  readonly weights?: { readonly dense: number; readonly lexical: number };
-}
-
-export interface SearchPassagesOptions extends RunOptions, RewriteOptions {
-  /** Default: `hybrid`. */
-  readonly mode?: SearchMode;
-  /** Most hits. Default: 10. */
-  readonly limit?: number;
-  /** How a hybrid search fuses its ranks, in place of what the knowledge base was opened with; see `search`. */
-  readonly fusion?: Fusion;
-  /** Whether `"exact phrase"`, `-word` and `-"phrase"` in the question are signs; see `parseSyntax`. Default: true. */
-  readonly syntax?: boolean;
-  /** Restricts the passages to documents that it admits. Default: all documents. */
-  readonly filter?: Filter;
-  /** Passages that search hands to the reranker, 1 to 1000; of them `limit` stay. Default: none, no reranking. */
-  readonly rerank?: number;
-  /** 0 to 1: below 1, hits that repeat what stands above them move down; see `diversify`. Default: 1, as they were ranked. */
-  readonly diversity?: number;
-  /** Most tokens that a hit is widened to, around what was found; see `widen`. Default: none is widened. */
-  readonly widenTokens?: number;
-}
-
-export interface AskOptions extends RunOptions, RewriteOptions {
-  /** Whether a follow-up is put as a question of its own before it is searched for; see `condense`. Default: true. */
-  readonly condense?: boolean;
-  /** Restricts the passages to documents that it admits; a filter of the question has to hold too. Default: all. */
-  readonly filter?: Filter;
-  /** Passages that search hands to the reranker. Default: 40. */
-  readonly count?: number;
-  /** Passages to answer from. Default: 6. */
-  readonly topN?: number;
-  /**
-   * Most tokens that each passage is widened to before it is answered from; see `widen`. Default: passages are widened
-   * while there is room, as far as `answer.widenTotalTokens` allows.
-   */
-  readonly widenTokens?: number;
-  /** How the answer is made; see `answer`. */
-  readonly answer?: AnswerOptions;
-}
-
-/** Rewordings of a question, for which a chat model is asked before the search. */
-export interface RewriteOptions {
-  /** Other wordings that are searched for beside the question, 1 to 8; see `multiQuery`. Default: none. */
-  readonly multiQuery?: number;
-  /** Whether passages like a made-up answer are searched for too; see `hyde`. Default: false. */
-  readonly hyde?: boolean;
-}
-
-/** Asks a question; with `answer: { schema }` the answer's `value` is what that schema returns. */
-export interface Ask {
-  <Schema extends z.ZodType>(
-    question: string | Question,
-    options: AskOptions & { readonly answer: { readonly schema: Schema } },
-  ): AsyncIterable<AnswerEvent<z.output<Schema>>>;
-  (question: string | Question, options?: AskOptions): AsyncIterable<AnswerEvent>;
-}
-
 /** Documents that can be searched and asked: the ready-made assembly of the public stages. */
 export interface KnowledgeBase {
   readonly store: Store;
@@ -158,11 +96,16 @@ export interface KnowledgeBase {
   readonly scoped: (filter: Filter) => ScopedKnowledgeBase;
   /** Checks that the store is as it was written, and measures the recall of search; see `Store.verify`. */
   readonly verify: Store["verify"];
-  /** A conversation that is kept beside the documents: a new one, or the one of that id. */
-  readonly conversation: (options: { readonly id: string }) => Conversation<AskOptions>;
+  /**
+   * A conversation that is kept beside the documents: a new one, or the one of that id. It belongs to the scope that began
+   * it: the same id within another scope is another conversation.
+   */
+  readonly conversation: (options: ConversationOptions) => Conversation<AskOptions>;
+  /** The conversations of this scope, or of one owner within it, those with the last question first. */
+  readonly conversations: (filter?: { readonly owner?: string }) => readonly ConversationInfo[];
   /** See `Store.close`. */
   readonly close: (options?: CloseOptions) => Promise<void>;
 }
 
 /** The side of a knowledge base that works within a scope. */
-export type ScopedKnowledgeBase = Pick<KnowledgeBase, "search" | "ask" | "scoped">;
+export type ScopedKnowledgeBase = Pick<KnowledgeBase, "search" | "ask" | "scoped" | "conversation" | "conversations">;

@@ -34,9 +34,9 @@ async function asked() {
 
 function exchangesOf(folder: string, conversation: string) {
   const kept = openConversations(join(folder, ".citewell"));
-  const exchanges = kept.exchanges(conversation);
+  const exchanges = kept.of("").exchanges(conversation);
   kept.close();
-  return exchanges.map(({ question, answer }) => [question, answer?.text]);
+  return exchanges.map(({ question, answer }) => [question, answer?.text, answer?.stopped]);
 }
 
 describe("a signal during an answer", () => {
@@ -67,12 +67,12 @@ describe("a signal during an answer", () => {
     });
   });
 
-  test("ends chat, says how to go on, and keeps the question", async () => {
+  test("ends chat, says how to go on, and keeps the question with what was answered", async () => {
     const words = ["chat", "--conversation", "keys"];
     const { exitCode, stderr, end, folder } = await interrupted(words, "How long does a key last?\nAnd then?\n");
     expect([exitCode, end]).toEqual([130, "closed"]);
     expect(stderr).toBe("\nStopped.\n\nTo go on: citewell chat --conversation keys\n");
-    expect(exchangesOf(folder, "keys")).toEqual([["How long does a key last?", undefined]]);
+    expect(exchangesOf(folder, "keys")).toEqual([["How long does a key last?", "Keys last ", true]]);
   });
 });
 
@@ -115,5 +115,5 @@ test("in a terminal Ctrl-C stops the answer, then clears the typed text, and end
   expect(await running).toBe(0);
   expect(output.stderr).toMatch(/To go on: citewell chat --conversation keys\n$/u);
   expect(modes).toEqual([true, false]);
-  expect(exchangesOf(folder, "keys")).toEqual([["How long does a key last?", undefined]]);
+  expect(exchangesOf(folder, "keys")).toEqual([["How long does a key last?", "Keys last ", true]]);
 });

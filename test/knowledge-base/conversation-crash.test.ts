@@ -88,7 +88,7 @@ test("a conversation killed 16 times at random moments keeps every finished turn
   function kept(): readonly StoredExchange[] {
     const conversations = openConversations(path);
     try {
-      return conversations.exchanges("talk");
+      return conversations.of("").exchanges("talk");
     } finally {
       conversations.close();
     }
@@ -110,8 +110,9 @@ test("a conversation killed 16 times at random moments keeps every finished turn
     expect(now.map(({ position, question: words }) => [position, words])).toEqual(
       now.map((_, turn) => [turn + 1, question(turn)]),
     );
-    for (const [turn, { answer }] of now.entries()) if (answer) expect(answer).toEqual(expected(turn));
-    for (const { turn, text } of told) expect(now[turn]?.answer?.text).toBe(text);
+    for (const [turn, { answer }] of now.entries())
+      if (answer) expect(answer).toMatchObject({ turn: expected(turn), stopped: false });
+    for (const { turn, text } of told) expect(now[turn]?.answer?.turn.text).toBe(text);
     // Among the questions of this process, only the last can lack its answer.
     expect(now.slice(before.length, -1).filter(({ answer }) => !answer)).toEqual([]);
     before = now;
@@ -127,7 +128,7 @@ test("a conversation killed 16 times at random moments keeps every finished turn
   expect(
     kept()
       .slice(before.length)
-      .map(({ answer }) => answer),
+      .map(({ answer }) => answer?.turn),
   ).toEqual(told.map(({ turn }) => expected(turn)));
   const text = asked
     .at(-1)!

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { conversation } from "../../src/knowledge-base/conversation.js";
-import { openConversations, type Conversations } from "../../src/store/conversations.js";
-import type { AnswerEvent, Question } from "../../src/core/types.js";
+import { openConversations, type Conversations, type ScopedConversations } from "../../src/store/conversations.js";
+import type { AnswerEvent, Citation, Question } from "../../src/core/types.js";
 import { citewell } from "../support/citewell.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -15,8 +15,11 @@ function echo() {
       yield { type: "error", error: new Error("down") };
       return;
     }
-    const turn = { role: "assistant", text: `You asked ${question.question} (${asked.length})` } as const;
-    yield { type: "finish", answer: { turn } } as AnswerEvent;
+    const text = `You asked ${question.question} (${asked.length})`;
+    yield {
+      type: "finish",
+      answer: { text, citations: [], turn: { role: "assistant", text } },
+    } as unknown as AnswerEvent;
   };
   return { asked, ask };
 }
@@ -25,11 +28,11 @@ async function drain(events: AsyncIterable<AnswerEvent>): Promise<void> {
   for await (const _ of events);
 }
 
-async function opened(use: (kept: Conversations, folder: string) => Promise<void>): Promise<void> {
+async function opened(use: (kept: ScopedConversations, folder: string) => Promise<void>): Promise<void> {
   const folder = await temporaryFolder();
   const kept = openConversations(folder);
   try {
-    await use(kept, folder);
+    await use(kept.of(""), folder);
   } finally {
     kept.close();
   }
@@ -37,8 +40,8 @@ async function opened(use: (kept: Conversations, folder: string) => Promise<void
 
 describe("a conversation", () => {
   test("that is closed during an answer ends it once, with an error that says so, as does whatever comes later", async () => {
-    const kept = openConversations(await temporaryFolder());
-    const talk = conversation("a", kept, echo().ask);
+    const kept: Conversations = openConversations(await temporaryFolder());
+    const talk = conversation({ id: "a" }, kept.of(""), echo().ask);
     const events: AnswerEvent[] = [];
     for await (const event of talk.ask("one")) {
       events.push(event);
@@ -54,10 +57,10 @@ describe("a conversation", () => {
   test("is asked with its earlier turns, and survives reopening the file", async () => {
     await opened(async (kept, folder) => {
       const { ask, asked } = echo();
-      const talk = conversation("a", kept, ask);
+      const talk = conversation({ id: "a" }, kept, ask);
       await drain(talk.ask("one"));
       const again = openConversations(folder);
-      const same = conversation("a", again, ask);
+      const same = conversation({ id: "a" }, again.of(""), ask);
       await drain(same.ask("two"));
       again.close();
       expect(asked[1]).toEqual({
@@ -68,29 +71,118 @@ describe("a conversation", () => {
         ],
       });
       expect(talk.turns()).toHaveLength(4);
-      expect(kept.list()).toEqual([{ id: "a", exchanges: 2, title: "one" }]);
+      expect(kept.list()).toMatchObject([{ id: "a", exchanges: 2, title: "one" }]);
     });
   });
 
-  test("keeps a question whose answer failed or was abandoned, and hides it from the model", async () => {
+  test("keeps a question whose answer failed, and hides it from the model", async () => {
     await opened(async (kept) => {
       const { ask, asked } = echo();
-      const talk = conversation("a", kept, ask);
+      const talk = conversation({ id: "a" }, kept, ask);
       await drain(talk.ask("fail"));
-      for await (const _ of talk.ask("left")) break;
       await drain(talk.ask("well"));
       expect(asked.at(-1)?.history).toEqual([]);
       expect(talk.exchanges().map(({ question, answer }) => [question, answer?.text])).toEqual([
         ["fail", undefined],
-        ["left", undefined],
-        ["well", "You asked well (3)"],
+        ["well", "You asked well (2)"],
       ]);
     });
   });
 
+  test("keeps what a stopped answer had said, with its citations, marked as stopped, and tells the model of it", async () => {
+    await opened(async (kept) => {
+      const citation = { number: 1, quote: "for 90 days" } as Citation;
+      const asked: Question[] = [];
+      const stopping = new AbortController();
+      const ask = async function* (question: Question): AsyncGenerator<AnswerEvent> {
+        asked.push(question);
+        yield { type: "text-delta", text: "It lasts " };
+        yield { type: "text-delta", text: "[1]" };
+        yield { type: "citation", citation };
+        yield { type: "text-delta", text: " for long" };
+        yield { type: "error", error: new DOMException("stopped", "AbortError") };
+      };
+      const talk = conversation<{ readonly signal?: AbortSignal }>({ id: "a" }, kept, ask);
+      const stopped = {
+        text: "It lasts [1] for long",
+        citations: [citation],
+        turn: { role: "assistant", text: "It lasts  for long" },
+        stopped: true,
+      };
+      // By leaving the loop, and by the caller's signal.
+      let parts = 0;
+      for await (const _ of talk.ask("left")) if (++parts === 4) break;
+      stopping.abort();
+      await drain(talk.ask("aborted", { signal: stopping.signal }));
+      expect(talk.exchanges().map(({ answer }) => answer)).toEqual([stopped, stopped]);
+      // The same events without a stop are a failure, of which nothing stays.
+      await drain(talk.ask("failed"));
+      expect(talk.exchanges()[2]).not.toHaveProperty("answer");
+      expect(asked[2]!.history?.map(({ text }) => text)).toEqual([
+        "left",
+        "It lasts  for long",
+        "aborted",
+        "It lasts  for long",
+      ]);
+    });
+  });
+
+  test("is listed with title, owner and times, gets a name, and belongs to its owner", async () => {
+    await opened(async (kept) => {
+      const { ask } = echo();
+      const before = Date.now();
+      const talk = conversation({ id: "a", owner: "ada" }, kept, ask);
+      expect(talk.info()).toBeUndefined();
+      expect(() => talk.rename("Keys")).toThrow(/nothing was asked yet/);
+      await drain(talk.ask("one"));
+      await drain(conversation({ id: "b", owner: "bob" }, kept, ask).ask("other"));
+      await drain(conversation({ id: "c" }, kept, ask).ask("nobody's"));
+      talk.rename("Keys");
+      expect(() => talk.rename(" ")).toThrow(/title is blank/);
+      expect(talk.info()).toMatchObject({ id: "a", title: "Keys", owner: "ada", exchanges: 1 });
+      const { createdAtMs, updatedAtMs } = talk.info()!;
+      expect(createdAtMs).toBeGreaterThanOrEqual(before);
+      expect(updatedAtMs).toBeGreaterThanOrEqual(createdAtMs);
+      expect(updatedAtMs).toBeLessThanOrEqual(Date.now());
+      expect(kept.list({ owner: "bob" }).map(({ id }) => id)).toEqual(["b"]);
+      expect(kept.list().map(({ id, title }) => [id, title])).toEqual(
+        expect.arrayContaining([
+          ["a", "Keys"],
+          ["b", "other"],
+          ["c", "nobody's"],
+        ]),
+      );
+      for (const id of ["a", "c"]) {
+        expect(() => conversation({ id, owner: "bob" }, kept, ask)).toThrow(/another owner/);
+        expect(() => kept.ask(id, "mine?", "bob")).toThrow(/another owner/);
+      }
+      expect(talk.exchanges()).toHaveLength(1);
+      expect(talk.branch("d").info()).toMatchObject({ title: "one", owner: "ada" });
+    });
+  });
+
+  test("of one scope is neither seen nor continued from another, whatever its id", async () => {
+    const folder = await temporaryFolder();
+    const all = openConversations(folder);
+    const { ask, asked } = echo();
+    const [ours, theirs] = [all.of("ours"), all.of("theirs")];
+    const talk = conversation({ id: "a" }, ours, ask);
+    await drain(talk.ask("secret"));
+    const other = conversation({ id: "a" }, theirs, ask);
+    expect(other.exchanges()).toEqual([]);
+    expect(() => other.regenerate()).toThrow(/nothing was asked yet/);
+    await drain(other.ask("what did they ask?"));
+    expect(asked.at(-1)?.history).toEqual([]);
+    expect(theirs.list()).toMatchObject([{ id: "a", title: "what did they ask?" }]);
+    other.delete();
+    expect(talk.exchanges()).toHaveLength(1);
+    expect(all.of("").list()).toEqual([]);
+    all.close();
+  });
+
   test("stores an answer before it reports its end, and nothing of it earlier", async () => {
     await opened(async (kept) => {
-      const talk = conversation("a", kept, echo().ask);
+      const talk = conversation({ id: "a" }, kept, echo().ask);
       const seen: unknown[] = [];
       for await (const { type } of talk.ask("one")) seen.push([type, talk.turns().length]);
       expect(seen).toEqual([
@@ -103,7 +195,7 @@ describe("a conversation", () => {
   test("answers its last question again, without the old answer", async () => {
     await opened(async (kept) => {
       const { ask, asked } = echo();
-      const talk = conversation("a", kept, ask);
+      const talk = conversation({ id: "a" }, kept, ask);
       expect(() => talk.regenerate()).toThrow(/nothing was asked yet/);
       await drain(talk.ask("one"));
       await drain(talk.ask("two"));
@@ -116,7 +208,7 @@ describe("a conversation", () => {
   test("keeps the old answer if the new one is abandoned", async () => {
     await opened(async (kept) => {
       const { ask } = echo();
-      const talk = conversation("a", kept, ask);
+      const talk = conversation({ id: "a" }, kept, ask);
       await drain(talk.ask("one"));
       for await (const _ of talk.regenerate()) break;
       expect(talk.turns().map(({ text }) => text)).toEqual(["one", "You asked one (1)"]);
@@ -126,7 +218,7 @@ describe("a conversation", () => {
   test("branches into an independent conversation under an unused name", async () => {
     await opened(async (kept) => {
       const { ask } = echo();
-      const talk = conversation("a", kept, ask);
+      const talk = conversation({ id: "a" }, kept, ask);
       for (const question of ["one", "two", "three"]) await drain(talk.ask(question));
       const branched = talk.branch("b", 2);
       await drain(branched.ask("other"));
@@ -143,7 +235,7 @@ describe("a conversation", () => {
   test("of 200 turns keeps every one, in order", async () => {
     await opened(async (kept) => {
       const { ask, asked } = echo();
-      const talk = conversation("a", kept, ask);
+      const talk = conversation({ id: "a" }, kept, ask);
       for (let turn = 0; turn < 100; turn++) await drain(talk.ask(`${turn}`));
       expect(talk.turns()).toHaveLength(200);
       expect(talk.exchanges().map(({ question }) => Number(question))).toEqual(
@@ -156,7 +248,7 @@ describe("a conversation", () => {
   test("written by two connections at once loses nothing", async () => {
     await opened(async (kept, folder) => {
       const other = openConversations(folder);
-      for (let turn = 0; turn < 20; turn++) (turn % 2 ? kept : other).ask("a", `${turn}`);
+      for (let turn = 0; turn < 20; turn++) (turn % 2 ? kept : other.of("")).ask("a", `${turn}`);
       other.close();
       expect(kept.exchanges("a").map(({ position }) => position)).toEqual(Array.from({ length: 20 }, (_, i) => i + 1));
     });
@@ -170,7 +262,42 @@ test("a file from a newer release is refused, naming both versions", async () =>
   const database = openDatabase(`${folder}/conversations.sqlite`);
   database.pragma("user_version = 7");
   database.close();
-  expect(() => openConversations(folder)).toThrow(/has version 7, this release writes 1/);
+  expect(() => openConversations(folder)).toThrow(/has version 7, this release writes 2/);
+});
+
+test("conversations of the first version are kept, as those of no scope", async () => {
+  const folder = await temporaryFolder();
+  const { openDatabase } = await import("../../src/sqlite/database.js");
+  const database = openDatabase(`${folder}/conversations.sqlite`);
+  database.exec(`
+    CREATE TABLE exchanges (conversation TEXT NOT NULL, position INTEGER NOT NULL, asked_at INTEGER NOT NULL,
+      question TEXT NOT NULL, answer TEXT, PRIMARY KEY (conversation, position)) WITHOUT ROWID`);
+  const insert = database.prepare("INSERT INTO exchanges VALUES (?, ?, ?, ?, ?)");
+  const turn = {
+    role: "assistant",
+    text: "“Ninety” days",
+    tools: [{ id: "c", name: "n", arguments: "{}", result: { content: "" } }],
+  };
+  insert.run("a", 1, 1000, "How long?", JSON.stringify(turn));
+  insert.run("a", 2, 2000, "And then?", null);
+  insert.run("b", 1, 3000, "Other", null);
+  database.pragma("user_version = 1");
+  database.close();
+  const kept = openConversations(folder);
+  expect(kept.of("").list()).toEqual([
+    { id: "b", title: "Other", exchanges: 1, createdAtMs: 3000, updatedAtMs: 3000 },
+    { id: "a", title: "How long?", exchanges: 2, createdAtMs: 1000, updatedAtMs: 2000 },
+  ]);
+  expect(kept.of("").exchanges("a")).toEqual([
+    {
+      position: 1,
+      question: "How long?",
+      askedAtMs: 1000,
+      answer: { text: turn.text, citations: [], turn, stopped: false },
+    },
+    { position: 2, question: "And then?", askedAtMs: 2000 },
+  ]);
+  kept.close();
 });
 
 test("citewell chat answers piped lines as one conversation, which a later run continues", async () => {
@@ -191,9 +318,11 @@ test("citewell chat answers piped lines as one conversation, which a later run c
   const second = await citewell(words.slice(0, 3), { cwd, input: "Who rotates the API key?\n/sources\n/quit\n" });
   expect(second.stdout.match(/Sources/g)).toHaveLength(2);
   const kept = openConversations(`${cwd}/.citewell`);
-  expect(kept.exchanges("keys").map(({ question }) => question)).toEqual([
-    "How long does the API key last?",
-    "Who rotates the API key?",
-  ]);
+  expect(
+    kept
+      .of("")
+      .exchanges("keys")
+      .map(({ question }) => question),
+  ).toEqual(["How long does the API key last?", "Who rotates the API key?"]);
   kept.close();
 });

@@ -144,3 +144,31 @@ test("diversifying asks the store for the vectors of its hits, and for no others
   expect(out!.hits.map(({ uri }) => uri).toSorted()).toEqual(["mine:1", "mine:2", "mine:3"]);
   expect(asked.toSorted()).toEqual(hits.map(({ chunk }) => vectorKey(chunk)).toSorted());
 });
+
+test("a conversation belongs to the scope that began it, whatever its id, and lists only within it", async () => {
+  const { kb, upstream } = await openWith({ requireScope: true });
+  await kb.ingest(pages);
+  const mine = kb.scoped({ metadata: { tenant: "mine" }, mediaType: { exists: false } });
+  const theirs = kb.scoped({ metadata: { tenant: "theirs" } });
+  await collect(mine.conversation({ id: "talk" }).ask("when do keys expire?"));
+  await collect(theirs.conversation({ id: "talk" }).ask("and what did they ask?"));
+  const sent = JSON.stringify(upstream.requests.at(-1)!.body);
+  expect(sent).toContain("and what did they ask?");
+  expect(sent).not.toContain("when do keys expire?");
+  // The same scope, its fields in another order, goes on where it was.
+  const again = kb.scoped({ mediaType: { exists: false }, metadata: { tenant: "mine" } });
+  expect(again.conversation({ id: "talk" }).exchanges()).toMatchObject([
+    {
+      question: "when do keys expire?",
+      answer: {
+        text: "Keys of mine expire [1].",
+        citations: [{ number: 1, uri: expect.stringMatching(/^mine:/) as string }],
+      },
+    },
+  ]);
+  expect(again.conversations()).toMatchObject([{ id: "talk", title: "when do keys expire?" }]);
+  expect(theirs.conversations()).toMatchObject([{ id: "talk", title: "and what did they ask?" }]);
+  expect(kb.conversations()).toEqual([]);
+  // A scope within the scope is another one.
+  expect(mine.scoped({ uri: "mine:1" }).conversations()).toEqual([]);
+});

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { createInterface } from "node:readline";
 import type { Conversation } from "../../knowledge-base/conversation.js";
-import type { AskOptions } from "../../knowledge-base/options.js";
+import type { AskOptions } from "../../knowledge-base/question-options.js";
 import type { Answer, AnswerEvent } from "../../core/types.js";
 import { describeSources, showAnswer } from "./ask.js";
 import { withKnowledgeBase, type StoreFlags, type CommandIo } from "../command-context.js";

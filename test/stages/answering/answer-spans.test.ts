@@ -10,7 +10,7 @@ import {
 } from "@opentelemetry/sdk-trace-base";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { openKnowledgeBase } from "../../../src/knowledge-base/open.js";
-import type { AskOptions } from "../../../src/knowledge-base/options.js";
+import type { AskOptions } from "../../../src/knowledge-base/question-options.js";
 import { collectAnswer } from "../../../src/stages/answering/answer.js";
 import { searchTool } from "../../../src/stages/answering/search-tool.js";
 import { Pipeline, mapStage } from "../../../src/core/pipeline.js";

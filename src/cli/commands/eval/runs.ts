@@ -4,7 +4,7 @@ import { asError, LoadError, OptionsError } from "../../../core/errors.js";
 import type { Comparison } from "../../../evaluate/compare.js";
 import { metricNames, type Evaluation, type MetricName } from "../../../evaluate/evaluate.js";
 import { byName } from "../../../evaluate/statistics.js";
-import type { Fusion } from "../../../knowledge-base/options.js";
+import type { Fusion } from "../../../knowledge-base/question-options.js";
 import type { SearchMode } from "../../../stages/retrieval/search.js";
 import { writeText, type EvalFlags } from "./collection.js";
 

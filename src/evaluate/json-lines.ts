@@ -53,7 +53,8 @@ export async function* numberedLines(path: string, signal?: AbortSignal): AsyncG
   let rest = "";
   const line = (text: string): NumberedLine => ({ number, text: text.endsWith("\r") ? text.slice(0, -1) : text });
   for await (const block of textOf(path, signal)) {
-    const parts = (rest + block).split("\n");
+    const parts = block.split("\n");
+    parts[0] = rest + parts[0]!;
     rest = parts.pop()!;
     for (const text of parts) {
       number++;

@@ -96,9 +96,8 @@ export async function judgeAnswer(
 
 /** Reads the object of a reply, which some models put into a code fence. */
 function readVerdict(reply: string): z.output<typeof Verdict> | undefined {
-  const body = /^\s*```(?:json)?\s*([\s\S]*?)\s*```\s*$/.exec(reply)?.[1] ?? reply;
   try {
-    return Verdict.safeParse(JSON.parse(body)).data;
+    return Verdict.safeParse(JSON.parse(reply.slice(reply.indexOf("{"), reply.lastIndexOf("}") + 1))).data;
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { LoadError, OptionsError } from "../../src/core/errors.js";
 import { openCollection, spread } from "../../src/evaluate/collection.js";
 import { numberedLines } from "../../src/evaluate/json-lines.js";
@@ -139,6 +139,18 @@ describe("numberedLines", () => {
     const folder = await temporaryFolder({ "lines.txt": content });
     return collect(numberedLines(join(folder, "lines.txt")));
   };
+
+  test("a long line is searched for its end once, however many blocks of the file it takes", async () => {
+    const split = vi.spyOn(String.prototype, "split");
+    try {
+      const [line] = await readLines(`${"x".repeat(4_000_000)}\n`);
+      expect(line?.text).toHaveLength(4_000_000);
+      const searched = split.mock.contexts.reduce<number>((sum, text) => sum + String(text).length, 0);
+      expect(searched).toBeLessThan(4_100_000);
+    } finally {
+      split.mockRestore();
+    }
+  });
 
   test("only LF and CRLF end a line: U+2028 within a JSON string stays", async () => {
     expect(await readLines("a\u2028b\r\n\n\u0085c")).toEqual([

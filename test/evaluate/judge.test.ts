@@ -71,6 +71,15 @@ describe("a model that judges answers", () => {
     expect(verdicts).toEqual([{ problem: expect.any(String), usage: { inputTokens: 100, outputTokens: 10 } }]);
   });
 
+  test("may reply with a long run of white space, which is read in steps that grow with its length", async () => {
+    const spaces = " ".repeat(100_000);
+    const { verdicts } = await judged(
+      said(`\`\`\`json${spaces}x`),
+      said(`${spaces}{"faithfulness": 1, "relevance": 2}`),
+    );
+    expect(verdicts).toMatchObject([{ problem: expect.any(String) }, { faithfulness: 0, relevance: 0.25 }]);
+  });
+
   test("counts unreadable judgements and leaves them out of the means", () => {
     const usage = { inputTokens: 1, outputTokens: 1 };
     const judgements = [

@@ -13,7 +13,7 @@ function onOwnLine({ kind }: Statement): boolean {
 
 /** Each sentence with its own marker, so that none claims what only its neighbour's words show. */
 function cited({ kind, source, text, passage }: Statement, style: CitationStyle): string {
-  if (kind === "code") return withMarker(inlineCode(text.replace(/\s*\\\n\s*/g, " ")), source, text, style);
+  if (kind === "code") return withMarker(inlineCode(text.replace(/(?<!\s)\s*\\\n\s*/g, " ")), source, text, style);
   if (kind !== "prose" || style === "none") return withMarker(said(text), source, text, style);
   const parts = proseSentences(text).map(({ start, end }) => text.slice(start, end));
   return parts
@@ -24,7 +24,7 @@ function cited({ kind, source, text, passage }: Statement, style: CitationStyle)
 
 /** Checkers of quotes normalise white space; a line end within a sentence would cut it short. */
 function onOneLine(prose: string): string {
-  return prose.replace(/\s*\n[\s>]*/g, " ");
+  return prose.replace(/(?<!\s)\s*\n[\s>]*/g, " ");
 }
 
 function said(text: string): string {
@@ -67,13 +67,13 @@ export function quotable(text: string): string {
 
 /** Without the signs of lists, tables and quotes around it; the end of emphasis stays. */
 function trimmed(part: string): string {
-  const inner = part.replace(/^(?:\[\]|[\s>#+|-]|\*(?!\*))+|[\s|\\]+$/g, "");
+  const inner = part.replace(/^(?:\[\]|[\s>#+|-]|\*(?!\*))+|(?<![\s|\\])[\s|\\]+$/g, "");
   return /[\p{L}\p{N}]/u.test(inner) ? inner : "";
 }
 
 /** But for those of addresses, which nobody reads. */
 function lettersIn(part: string): number {
-  return part.replace(/\w+:\/\/[^\s)]+/g, "").length;
+  return part.replace(/(?<!\w)\w+:\/\/[^\s)]+/g, "").length;
 }
 
 /** Numbers in brackets would be read as citations of ours, unless code holds them. */

@@ -21,7 +21,7 @@ export function plainText(text: string): string {
     .split(/(`[^`]*`)/)
     .map((part, index) => (index % 2 === 1 ? part : withoutSigns(part)))
     .join("")
-    .replace(/(\*\*|__)(?=\S)([\s\S]*?\S)\1/g, "$2")
+    .replace(/(\*\*|__)(?=\S)([\s\S]{0,1000}?\S)\1/g, "$2")
     .replace(/(^|[^\w*])\*(?=[^\s*])([^*\n]*[^\s*])\*(?![\w*])/g, "$1$2")
     .replace(/\s+/g, " ")
     .replace(/^(?:[AQ]|[问答])[:：][ \t]*/, "")
@@ -31,10 +31,10 @@ export function plainText(text: string): string {
 
 function withoutSigns(text: string): string {
   return text
-    .replace(/\{\{[<%][\s\S]*?[%>]\}\}/g, "")
+    .replace(/\{\{[<%][\s\S]{0,1000}?[%>]\}\}/g, "")
     .replace(/<br\s*\/?>/gi, " ")
     .replace(/<\/?[a-z][^<>]{0,300}>/gi, "")
-    .replace(/\s*\{#[^}\s]+\}/g, "")
+    .replace(/(?<!\s)\s*\{#[^}\s]{1,100}\}/g, "")
     .replace(/\[\^[^\]]{1,30}\]/g, "")
     .replace(/!?\[((?:[^\][]|\[[^\][]*\])*)\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\][]*\])/g, "$1")
     .replace(/!?\[([^\][]*)$/, "$1")
@@ -42,9 +42,9 @@ function withoutSigns(text: string): string {
     .replace(/&[a-z]+;/g, (entity) => entities.get(entity) ?? entity);
 }
 
-/** Links, code, emphasis and tags: half of one is no text. */
+/** Links, code, emphasis and tags: half of one is no text. Bounded, so that many open ones take linear time. */
 const markup =
-  /!?\[(?:[^\][]|\[[^\][]*\])*\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\][]*\])|(`+)[^`][\s\S]*?\1|(\*\*|__)(?=\S)[\s\S]*?\S\2|<\/?[a-z][^<>]{0,300}>/gi;
+  /!?\[(?:[^\][]|\[[^\][]*\])*\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\][]*\])|(?<!`)(`+)[^`][\s\S]{0,1000}?\1|(\*\*|__)(?=\S)[\s\S]{0,1000}?\S\2|<\/?[a-z][^<>]{0,300}>/gi;
 
 /** Where the marked-up parts of a text stand. */
 export function markupSpans(text: string): readonly { readonly start: number; readonly end: number }[] {
@@ -92,9 +92,9 @@ function isForMachines(line: string): boolean {
   if (/^[ \t>]*\[![A-Z]+\][ \t]*$/.test(line)) return true;
   if (!/[<{!]/.test(line)) return false;
   const rest = line
-    .replace(/\{\{[<%][\s\S]*?[%>]\}\}/g, "")
+    .replace(/\{\{[<%][\s\S]{0,1000}?[%>]\}\}/g, "")
     .replace(/<\/?[a-z][^<>]*>/gi, "")
-    .replace(/!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])/g, "");
+    .replace(/!\[[^\]]{0,500}\](?:\([^)]{0,1000}\)|\[[^\]]{0,500}\])/g, "");
   return rest !== line && !/[\p{L}\p{N}]/u.test(rest);
 }
 

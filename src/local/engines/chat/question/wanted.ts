@@ -82,7 +82,7 @@ export function wantedKinds(question: string): readonly WantedKind[] {
 /** Words of a question that are written like code: between backticks, with an underscore, or with a capital inside. */
 export function identifiersIn(question: string): readonly string[] {
   const quoted = [...question.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name);
-  const shaped = question.match(/[A-Za-z$][\w$]*(?:_[\w$]+|[a-z\d][A-Z][\w$]*)(?:\.[\w$]+)*/g) ?? [];
+  const shaped = question.match(/(?<![\w$])[A-Za-z$_][\w$]*(?:_[\w$]+|[a-z\d][A-Z][\w$]*)(?:\.[\w$]+)*/g) ?? [];
   return [...new Set([...quoted, ...shaped])];
 }
 

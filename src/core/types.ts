@@ -299,8 +299,12 @@ export interface AnswerAccount {
   readonly milliseconds: Readonly<Record<string, number>>;
 }
 
-/** How well a citation's words were found in its source; `missing` is an unsupported citation. */
-export type Support = "exact" | "normalised" | "fuzzy" | "missing";
+/**
+ * How a citation's words were found in its source. `exact`: character by character. `normalised`: every word, number and
+ * symbol in this order; case, white space, punctuation, typography and markup may differ, and an ellipsis may stand for
+ * some words that deny nothing. `near`: most of the words stand close together there, but not these. `missing`: not there.
+ */
+export type Support = "exact" | "normalised" | "near" | "missing";
 
 /** A pointer from the answer into a source, after it was checked against the stored text. */
 export interface Citation {
@@ -309,7 +313,10 @@ export interface Citation {
   readonly chunkId: string;
   readonly uri: string;
   readonly title?: string;
-  /** Offsets of `quote` into the document's text, in UTF-16 code units; the chunk's own span when unsupported. */
+  /**
+   * Offsets of `quote` into the document's text, in UTF-16 code units; of the nearest sentences when `near`, of the chunk
+   * when `missing`.
+   */
   readonly start: number;
   readonly end: number;
   /** The document's own words at `start..end`; what the model claimed to quote when unsupported. */
@@ -317,7 +324,7 @@ export interface Citation {
   /** 1-based line of the original file at `start`; page likewise, where the document has pages. */
   readonly line?: number;
   readonly page?: number;
-  /** True when the document holds those words there. */
+  /** True when `support` is `exact` or `normalised`: the document holds those words there. */
   readonly supported: boolean;
   readonly support: Support;
 }

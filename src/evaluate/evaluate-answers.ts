@@ -35,6 +35,8 @@ export interface AnswerEvaluation {
   readonly citations: {
     readonly total: number;
     readonly supported: number;
+    /** Unsupported citations of which the source has most words. */
+    readonly near: number;
     /** Supported citations whose quote is the text at their span; fewer than `supported` means that the check is broken. */
     readonly literal: number;
   };
@@ -62,7 +64,7 @@ export async function evaluateAnswers(
 ): Promise<AnswerEvaluation> {
   const scores = new Map<string, AnswerScores>();
   const durationsMs: number[] = [];
-  const citations = { total: 0, supported: 0, literal: 0 };
+  const citations = { total: 0, supported: 0, near: 0, literal: 0 };
   const usage = { inputTokens: 0, outputTokens: 0 };
   for (const query of queries) {
     signal?.throwIfAborted();
@@ -71,8 +73,9 @@ export async function evaluateAnswers(
     durationsMs.push(performance.now() - startedAt);
     usage.inputTokens += answer.usage.inputTokens;
     usage.outputTokens += answer.usage.outputTokens;
-    for (const { supported, uri, start, end, quote } of answer.citations) {
+    for (const { supported, support, uri, start, end, quote } of answer.citations) {
       citations.total++;
+      if (support === "near") citations.near++;
       if (!supported) continue;
       citations.supported++;
       if ((await textOf(uri))?.slice(start, end) === quote) citations.literal++;
@@ -96,7 +99,7 @@ export function scoreAnswer(
   { text, answered, citations }: Answer,
   documentId: (uri: string) => string,
 ): AnswerScores {
-  const said = text.replace(/\s*\[\d{1,3}\]/g, "");
+  const said = text.replace(/(?<!\s)\s*\[\d{1,3}\]/g, "");
   const relevant = [...judgements].filter(([, gain]) => gain > 0).map(([id]) => id);
   const supported = citations.filter((citation) => citation.supported);
   const cited = new Set(supported.map(({ uri }) => documentId(uri)));

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { answerWords, exactMatch, holdsAnswer, tokenF1 } from "../../src/evaluate/metrics.js";
 import { sample } from "../../src/evaluate/collection.js";
-import { scoreAnswer, type AnswerScores } from "../../src/evaluate/evaluate-answers.js";
+import { evaluateAnswers, scoreAnswer, type AnswerScores } from "../../src/evaluate/evaluate-answers.js";
 import type { Answer, Citation } from "../../src/core/types.js";
 import { citewell, citewellJson } from "../support/citewell.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -14,7 +14,12 @@ interface AnswersJson {
   readonly collection: string;
   readonly questions: number;
   readonly metrics: AnswerScores;
-  readonly citations: { readonly total: number; readonly supported: number; readonly literal: number };
+  readonly citations: {
+    readonly near: number;
+    readonly total: number;
+    readonly supported: number;
+    readonly literal: number;
+  };
   readonly unanswerable: { readonly questions: number; readonly abstained: number; readonly removedDocuments: number };
 }
 
@@ -76,6 +81,31 @@ test("an unsupported citation lowers precision, and a citation of another docume
   });
   expect(of(citation("a", "born in 1745", false))).toMatchObject({ topCitation: 0, citationRecall: 0 });
   expect(of()).toMatchObject({ topCitation: 0, citationPrecision: 0 });
+});
+
+test("citations are counted by their support, and supported ones whose quote is not the document's are found out", async () => {
+  const document = "Keys expire after 90 days.";
+  const citation = (support: Citation["support"], quote: string): Citation => {
+    const supported = support === "exact" || support === "normalised";
+    return { number: 1, chunkId: "c", uri: "a", start: 0, end: 4, quote, supported, support };
+  };
+  const citations = [
+    citation("exact", "Keys"),
+    citation("normalised", "keys"),
+    citation("near", "Keys"),
+    citation("missing", "Keys"),
+  ];
+  const usage = { inputTokens: 3, outputTokens: 2 };
+  // As a reply of nothing but white space it is read in steps that grow with its length.
+  const answer = { text: `90 days${" ".repeat(200_000)}`, answered: true, citations, usage } as unknown as Answer;
+  const query = { id: "q", text: "When?", answers: ["90 days"], judgements: new Map([["a", 1]]) };
+  const run = await evaluateAnswers([query], {
+    ask: async () => answer,
+    textOf: async () => document,
+    documentId: (uri) => uri,
+  });
+  expect(run).toMatchObject({ citations: { total: 4, supported: 2, near: 1, literal: 1 }, usage, questions: 1 });
+  expect(run.metrics).toMatchObject({ exactMatch: 1, citationPrecision: 0.5 });
 });
 
 /** A collection of two documents, of which one question each is asked. */

@@ -58,13 +58,19 @@ async function readAnswer(
   throw new Error("The answer ended without an end event");
 }
 
+const supportNotes: Readonly<Record<Citation["support"], string>> = {
+  exact: "",
+  normalised: "",
+  near: "  (only similar words are in the source)",
+  missing: "  (not found in the source)",
+};
+
 /** The numbered sources under an answer, one line each: file, line and the words cited. */
 export function describeSources({ answered, citations, hits }: Answer, folders: KnownFolders): string {
   if (citations.length > 0) {
     const lines = distinct(citations).map((citation) => {
       const place = displayPlace(citation.uri, citation, folders);
-      const found = citation.supported ? "" : "  (not found in the source)";
-      return `[${citation.number}] ${place}  “${oneLine(citation.quote, 160)}”${found}`;
+      return `[${citation.number}] ${place}  “${oneLine(citation.quote, 160)}”${supportNotes[citation.support]}`;
     });
     return `Sources\n${lines.join("\n")}\n`;
   }

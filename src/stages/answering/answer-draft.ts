@@ -45,6 +45,12 @@ export interface AnswerEnding {
   readonly structured?: { readonly answered: boolean; readonly value: unknown; readonly text: string };
 }
 
+/** Says what is wrong with a citation that does not hold. */
+const unsupported = {
+  near: "Only similar words are in the source it cites",
+  missing: "Not found in the source it cites",
+} as const;
+
 /** Collects an answer while it is made. Every event passes through it once, so the whole matches the parts. */
 export class AnswerDraft {
   readonly cited: CitedText;
@@ -115,8 +121,8 @@ export class AnswerDraft {
     if (text.trim() === "") found.push("The model said nothing");
     // Claims that rest on a tool's result have no source to cite.
     if (this.#citable && !isAbstention(text)) {
-      for (const { sentence, cited } of this.cited.unbacked()) {
-        found.push(cited ? `Not found in the source it cites: ${sentence}` : `Without a citation: ${sentence}`);
+      for (const { sentence, support } of this.cited.unbacked()) {
+        found.push(`${support ? unsupported[support] : "Without a citation"}: ${sentence}`);
       }
     }
     return found.map((message) => this.warn(message));
@@ -134,7 +140,8 @@ export class AnswerDraft {
       const number = numbers.get(claim.number) ?? numbers.size + 1;
       numbers.set(claim.number, number);
       yield this.tell({ type: "citation", citation: { ...citation, number } });
-      if (!citation.supported) yield this.warn(`Not found in the source it cites: ${citation.quote}`);
+      const { support, quote } = citation;
+      if (support === "near" || support === "missing") yield this.warn(`${unsupported[support]}: ${quote}`);
     }
     if (this.#citable && !this.#citations.some(({ supported }) => supported)) {
       yield this.warn("The answer has no citation that holds");

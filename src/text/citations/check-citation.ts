@@ -1,6 +1,6 @@
 import type { Citation, Hit, Span } from "../../core/types.js";
 import type { CitationMarker } from "./citation-markers.js";
-import { quoteLocator, type LocatedWords, type QuoteLocator } from "./locate-quote.js";
+import { quoteLocator, type LocatedWords } from "./locate-quote.js";
 import type { Passage } from "../prompt/pack.js";
 import { placeInHit } from "../blocks/places.js";
 import { unescapeTags } from "../prompt/prompt-tags.js";
@@ -15,35 +15,28 @@ export interface CitationChecker {
 }
 
 export function citationChecker(passages: readonly Passage[]): CitationChecker {
-  const locators = new Map<number, QuoteLocator>();
-  const locatorOf = ({ number, text }: Passage): QuoteLocator => {
-    const locator = locators.get(number) ?? quoteLocator(text);
-    locators.set(number, locator);
-    return locator;
-  };
+  const locators = new Map<number, ReturnType<typeof quoteLocator>>();
   return {
     check: ({ number, quote }, sentence) => {
       const passage = passages[number - 1];
       if (!passage) return undefined;
-      const locator = locatorOf(passage);
+      const locate = locators.get(number) ?? quoteLocator(passage.text);
+      locators.set(number, locate);
       // The model read the source with escaped tags, and may have copied the escapes.
       const claimed = quote === undefined ? sentence : unescapeTags(quote);
-      const found = quote === undefined ? locator.sentence(sentence) : locator.quote(claimed);
-      return found ? supported(passage, found) : unsupported(passage, claimed);
+      return citationOf(passage, claimed, locate(claimed));
     },
   };
 }
 
-function supported(passage: Passage, { start, end, support }: LocatedWords): Citation | undefined {
-  const at = { start: passage.start + start, end: passage.start + end };
-  const hit = hitAt(passage, at.start, at.end);
-  return hit && { ...pointer(passage, hit, at), quote: passage.text.slice(start, end), supported: true, support };
-}
-
-function unsupported(passage: Passage, claimed: string): Citation | undefined {
-  const hit = passage.hits[0];
-  const at = hit?.matched?.[0] ?? hit?.chunk;
-  return hit && at && { ...pointer(passage, hit, at), quote: claimed, supported: false, support: "missing" };
+function citationOf(passage: Passage, claimed: string, found: LocatedWords | undefined): Citation | undefined {
+  const support = found?.support ?? "missing";
+  const supported = support === "exact" || support === "normalised";
+  const span = found && { start: passage.start + found.start, end: passage.start + found.end };
+  const hit = span ? hitAt(passage, span) : passage.hits[0];
+  const at = span ?? hit?.matched?.[0] ?? hit?.chunk;
+  const quote = found && supported ? passage.text.slice(found.start, found.end) : claimed;
+  return hit && at && { ...pointer(passage, hit, at), quote, supported, support };
 }
 
 function pointer({ number }: Passage, hit: Hit, { start, end }: Span) {
@@ -52,7 +45,7 @@ function pointer({ number }: Passage, hit: Hit, { start, end }: Span) {
 }
 
 /** The best hit whose matched text has the whole span, else the best whose chunk has the span or its start. */
-function hitAt({ hits }: Passage, start: number, end: number): Hit | undefined {
+function hitAt({ hits }: Passage, { start, end }: Span): Hit | undefined {
   const found = hits.find(({ matched = [] }) => matched.some((span) => span.start <= start && end <= span.end));
   if (found) return found;
   const starting = hits.filter(({ chunk }) => chunk.start <= start && start < chunk.end);

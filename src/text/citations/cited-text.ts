@@ -1,4 +1,4 @@
-import type { Citation } from "../../core/types.js";
+import type { Citation, Support } from "../../core/types.js";
 import type { CitationChecker } from "./check-citation.js";
 import { CitationMarkerParser, type CitationMarker, type MarkedText } from "./citation-markers.js";
 import { sentences } from "../blocks/sentences.js";
@@ -13,8 +13,8 @@ export type CitedPart =
 /** A sentence of a reply that claims something without support. */
 export interface Unbacked {
   readonly sentence: string;
-  /** True if it has a citation that failed, false if it has none. */
-  readonly cited: boolean;
+  /** The support of its best citation; absent if it has none. */
+  readonly support?: Extract<Support, "near" | "missing">;
 }
 
 /** How far back the sentence before a marker may start, in UTF-16 units. */
@@ -27,7 +27,7 @@ export class CitedText {
   /** The same without markers and the spaces before them. */
   plain = "";
   readonly #checker: CitationChecker;
-  readonly #marks: { readonly at: number; readonly supported: boolean }[] = [];
+  readonly #marks: { readonly at: number; readonly support: Support }[] = [];
   readonly #numbers = new Map<number, number>();
   #parser = new CitationMarkerParser();
 
@@ -59,7 +59,7 @@ export class CitedText {
   #mark(marker: CitationMarker): CitedPart[] {
     while (this.plain.endsWith(" ")) this.plain = this.plain.slice(0, -1);
     const citation = this.#checker.check(marker, lastSentence(this.plain));
-    this.#marks.push({ at: this.plain.trimEnd().length, supported: citation?.supported ?? false });
+    this.#marks.push({ at: this.plain.trimEnd().length, support: citation?.support ?? "missing" });
     if (!citation) return [this.#say(`[${marker.number}]`, ""), { type: "stray-marker", number: marker.number }];
     const number = this.#numberFor(marker.number);
     return [this.#say(`[${number}]`, ""), { type: "citation", citation: { ...citation, number } }];
@@ -74,11 +74,12 @@ export class CitedText {
 
   /** Sentences that claim something without a supported citation. Headings, questions, code and lead-ins claim nothing. */
   unbacked(): Unbacked[] {
-    return sentences(this.plain).flatMap(({ start, end }) => {
+    return sentences(this.plain).flatMap(({ start, end }): Unbacked[] => {
       const sentence = this.plain.slice(start, end);
       if (!claims(sentence)) return [];
-      const marks = this.#marks.filter(({ at }) => at > start && at <= end);
-      return marks.some(({ supported }) => supported) ? [] : [{ sentence, cited: marks.length > 0 }];
+      const found = new Set(this.#marks.filter(({ at }) => at > start && at <= end).map(({ support }) => support));
+      if (found.has("exact") || found.has("normalised")) return [];
+      return [{ sentence, ...(found.size > 0 && { support: found.has("near") ? "near" : "missing" }) }];
     });
   }
 }

@@ -1,16 +1,8 @@
 import type { Support } from "../../core/types.js";
-import { alignWords, bestWindow } from "./align-words.js";
 import { sentences } from "../blocks/sentences.js";
-import {
-  comparable,
-  type ComparableText,
-  pairCharacters,
-  spacedLetter,
-  wordsOf,
-  type WordSpan,
-} from "./comparable-text.js";
+import { isNegation, type MeaningfulWord, meaningfulWords } from "./meaningful-words.js";
 
-/** Words that were found in a text. */
+/** Where a text has the words of a claim, or words near to them. */
 export interface LocatedWords {
   /** Offsets into the text, in UTF-16 code units. */
   readonly start: number;
@@ -18,118 +10,168 @@ export interface LocatedWords {
   readonly support: Exclude<Support, "missing">;
 }
 
-/** Finds quotes and sentences in one text, which it prepares once. */
-export interface QuoteLocator {
-  /**
-   * Where the text has a quote: literally, else with case, white space, quotes, dashes and markup normalised, else by
-   * words, if at least 80 % of them are there in this order and every number and negation is the same.
-   */
-  readonly quote: (words: string) => LocatedWords | undefined;
-  /**
-   * What supports a sentence: the text that quotes it literally, else the sentences in which at least 60 % of its distinct
-   * words stand close together, with the same numbers and negations.
-   */
-  readonly sentence: (sentence: string) => LocatedWords | undefined;
+/** Maximum number of words that a quote may leave out with an ellipsis. */
+const maxElidedWords = 40;
+/** Minimum number of words on either side of an ellipsis. */
+const minPieceWords = 2;
+const maxPieces = 8;
+/** Minimum share of a claim's distinct words that stand close together where its text is near. */
+const nearShare = 0.6;
+/** Too much resembles shorter claims. */
+const minNearWords = 4;
+
+/**
+ * Makes a search for claims in one text, which is read once. A claim is found if all its words, numbers and symbols are in
+ * the text, in its order and without others between them, except where an ellipsis stands for some that deny nothing.
+ * Otherwise the sentences with most of its words are near. Takes steps in proportion to text and claim together.
+ */
+export function quoteLocator(text: string): (claim: string) => LocatedWords | undefined {
+  // Link targets are read only for the rare claim that has one.
+  const read = new Map<boolean, readonly MeaningfulWord[]>();
+  const wordsOfText = (linkTargets: boolean) => {
+    const words = read.get(linkTargets) ?? meaningfulWords(text, { linkTargets });
+    read.set(linkTargets, words);
+    return words;
+  };
+  return (claim) => {
+    const claimed = claim.trim();
+    const linkTargets = claimed.includes("](");
+    const words = wordsOfText(linkTargets);
+    return (
+      findWhole(text, words, claimed, linkTargets) ??
+      findElided(words, claimed, linkTargets) ??
+      findNear(text, words, claimed)
+    );
+  };
 }
 
-/** Minimum share of a quote's words in the text, in order: one word in five may differ. */
-const quoteThreshold = 0.8;
-/** Minimum share of a sentence's words close together: people and models paraphrase. */
-const sentenceThreshold = 0.6;
-
-/** Shorter quotes must be there literally: too much resembles them. */
-const minFuzzyWords = 4;
-/** Aligning takes words of the quote times words of the text; nobody quotes this much at once. */
-const maxFuzzyWords = 200;
-
-export function quoteLocator(text: string): QuoteLocator {
-  let prepared: { readonly form: ComparableText; readonly words: readonly WordSpan[] } | undefined;
-  const prepare = () => {
-    if (!prepared) {
-      const form = comparable(text);
-      prepared = { form, words: wordsOf(form.text) };
+function findWhole(
+  text: string,
+  words: readonly MeaningfulWord[],
+  claimed: string,
+  linkTargets: boolean,
+): LocatedWords | undefined {
+  // At the beginning of a line these are markup, which the text's words do not have.
+  const [markup] = /^[#>\s]*/u.exec(claimed)!;
+  const wanted = meaningfulWords(claimed.slice(markup.length), { linkTargets });
+  const offset = markup.length + (wanted[0]?.start ?? 0);
+  let normalised: LocatedWords | undefined;
+  for (const { from, to } of runs(words, wanted)) {
+    const { start } = words[from]!;
+    if (start >= offset && text.startsWith(claimed, start - offset)) {
+      return { start: start - offset, end: start - offset + claimed.length, support: "exact" };
     }
-    return prepared;
-  };
-  const back = (start: number, end: number, support: LocatedWords["support"]): LocatedWords => {
-    const { starts, ends } = prepare().form;
-    return { start: starts[start] ?? 0, end: ends[end - 1] ?? 0, support };
-  };
+    if (markup !== "" && !text.slice(0, start).trimEnd().endsWith(markup.trim())) continue;
+    normalised ??= { start, end: words[to - 1]!.end, support: "normalised" };
+  }
+  return normalised;
+}
 
-  const literally = (given: string): LocatedWords | undefined => {
-    const words = given.trim();
-    if (!/[\p{Letter}\p{Number}]/u.test(words)) return undefined;
-    const exact = findWhole(text, words);
-    if (exact !== undefined) return { start: exact, end: exact + words.length, support: "exact" };
-    const form = comparable(words).text;
-    if (!/[\p{Letter}\p{Number}]/u.test(form)) return undefined;
-    for (const candidate of [form, form.replace(/[^\p{Letter}\p{Number}]+$/u, "")]) {
-      const start = findWhole(prepare().form.text, candidate);
-      if (start !== undefined) return back(start, start + candidate.length, "normalised");
-    }
+/** Finds the pieces between the ellipses of a claim one after another. */
+function findElided(words: readonly MeaningfulWord[], claimed: string, linkTargets: boolean): LocatedWords | undefined {
+  const pieces = claimed
+    .split(/…+|\.{3,}|⋯+/u)
+    .map((piece) => meaningfulWords(piece, { linkTargets }))
+    .filter(({ length }) => length > 0);
+  if (pieces.length < 2 || pieces.length > maxPieces || pieces.some(({ length }) => length < minPieceWords))
     return undefined;
+  const denialsBefore = countDenials(words);
+  // Where the pieces so far were found: each place of the next piece goes on from the last of those before it.
+  let found: readonly WordRun[] = [...runs(words, pieces[0]!)];
+  for (const piece of pieces.slice(1)) {
+    const next: WordRun[] = [];
+    let last = -1;
+    for (const { from, to } of runs(words, piece)) {
+      while (last + 1 < found.length && found[last + 1]!.to <= from) last++;
+      const before = found[last];
+      if (!before || from - before.to > maxElidedWords || denialsBefore[from] !== denialsBefore[before.to]) continue;
+      next.push({ from: before.from, to });
+    }
+    found = next;
+  }
+  const [first] = found;
+  return first && { start: words[first.from]!.start, end: words[first.to - 1]!.end, support: "normalised" };
+}
+
+function countDenials(words: readonly MeaningfulWord[]): Uint32Array {
+  const counts = new Uint32Array(words.length + 1);
+  for (const [index, { form }] of words.entries()) counts[index + 1] = counts[index]! + (isNegation(form) ? 1 : 0);
+  return counts;
+}
+
+/** Words from index `from` up to `to`. */
+interface WordRun {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The runs of `words` that are the wanted words, neither cut out of joined ones. Knuth, Morris and Pratt (1977). */
+function* runs(words: readonly MeaningfulWord[], wanted: readonly MeaningfulWord[]): Generator<WordRun> {
+  if (wanted.length === 0) return;
+  // For each number of words that match, how many still do when the next one does not.
+  const fallback = new Uint32Array(wanted.length + 1);
+  const extended = (matching: number, form: string): number => {
+    let count = matching;
+    while (count > 0 && wanted[count]?.form !== form) count = fallback[count]!;
+    return wanted[count]!.form === form ? count + 1 : 0;
   };
-
-  return {
-    quote: (given) => {
-      const found = literally(given);
-      if (found) return found;
-      const wanted = wordsOf(comparable(given).text);
-      if (wanted.length < minFuzzyWords || wanted.length > maxFuzzyWords) return undefined;
-      const { words } = prepare();
-      const window = alignWords(wanted, words, quoteThreshold);
-      return window && sameSense(wanted, words.slice(window.from, window.to)) ? span(words, window) : undefined;
-    },
-    sentence: (given) => {
-      const said = literally(given);
-      if (said) return said;
-      const wanted = pairCharacters(wordsOf(comparable(given).text));
-      if (wanted.length < minFuzzyWords || wanted.length > maxFuzzyWords) return undefined;
-      const words = pairCharacters(prepare().words);
-      const window = bestWindow(wanted, words, sentenceThreshold);
-      const found = window && sameSense(wanted, words.slice(window.from, window.to)) && span(words, window);
-      return found ? wholeSentences(found) : undefined;
-    },
-  };
-
-  function wholeSentences(found: LocatedWords): LocatedWords {
-    const touched = sentences(text).filter(({ start, end }) => end > found.start && start < found.end);
-    return { ...found, start: touched[0]?.start ?? found.start, end: touched.at(-1)?.end ?? found.end };
+  for (let index = 1; index < wanted.length; index++) {
+    fallback[index + 1] = extended(fallback[index]!, wanted[index]!.form);
   }
-
-  function span(words: readonly WordSpan[], { from, to }: { readonly from: number; readonly to: number }) {
-    const first = words[from];
-    const last = words[to - 1];
-    return first && last && back(first.start, last.end, "fuzzy");
+  let matching = 0;
+  for (const [index, { form }] of words.entries()) {
+    matching = extended(matching, form);
+    if (matching < wanted.length) continue;
+    const from = index + 1 - wanted.length;
+    if (words[from]!.joined || words[index + 1]?.joined === true) continue;
+    yield { from, to: index + 1 };
   }
 }
 
-/** The first place of `words` in `text` where they do not begin or end inside another word. */
-function findWhole(text: string, words: string): number | undefined {
-  if (words === "") return undefined;
-  const opensWithLetter = spacedLetterAtStart.test(words);
-  const closesWithLetter = spacedLetterAtEnd.test(words);
-  for (let at = text.indexOf(words); at >= 0; at = text.indexOf(words, at + 1)) {
-    const end = at + words.length;
-    const cutBefore = opensWithLetter && spacedLetterAtEnd.test(text.slice(Math.max(0, at - 2), at));
-    const cutAfter = closesWithLetter && spacedLetterAtStart.test(text.slice(end, end + 2));
-    if (!cutBefore && !cutAfter) return at;
+function findNear(text: string, words: readonly MeaningfulWord[], claimed: string): LocatedWords | undefined {
+  const wanted = pairCharacters(meaningfulWords(claimed));
+  if (wanted.length < minNearWords) return undefined;
+  const there = pairCharacters(words);
+  const window = nearestWindow(
+    wanted.map(({ form }) => form),
+    there.map(({ form }) => form),
+    nearShare,
+  );
+  if (!window) return undefined;
+  const [start, end] = [there[window.from]!.start, there[window.to - 1]!.end];
+  const touched = sentences(text).filter((sentence) => sentence.end > start && sentence.start < end);
+  return { start: touched[0]?.start ?? start, end: touched.at(-1)?.end ?? end, support: "near" };
+}
+
+/** Replaces characters of unspaced scripts by pairs of neighbours: out of order, single ones say almost nothing. */
+function pairCharacters(words: readonly MeaningfulWord[]): Pick<MeaningfulWord, "form" | "start" | "end">[] {
+  return words.flatMap((word, index) => {
+    if (!word.unspaced) return [word];
+    const next = words[index + 1];
+    const paired = next?.unspaced === true && next.start === word.end;
+    return paired ? [{ form: word.form + next.form, start: word.start, end: next.end }] : [];
+  });
+}
+
+/**
+ * The stretch of at most twice the length of `wanted` with the most of its distinct words, if they are at least `share` of
+ * them; it begins and ends with one of them. One pass.
+ */
+export function nearestWindow(wanted: readonly string[], words: readonly string[], share: number): WordRun | undefined {
+  const distinct = new Set(wanted);
+  const width = Math.max(2 * wanted.length, 12);
+  const held = new Map<string, number>();
+  let best = { held: Math.ceil(distinct.size * share - 1e-9) - 1, from: 0, to: 0 };
+  for (const [at, word] of words.entries()) {
+    const leaving = words[at - width];
+    const count = leaving === undefined ? undefined : held.get(leaving);
+    if (count === 1) held.delete(leaving!);
+    else if (count !== undefined) held.set(leaving!, count - 1);
+    if (!distinct.has(word)) continue;
+    held.set(word, (held.get(word) ?? 0) + 1);
+    if (held.size > best.held) best = { held: held.size, from: Math.max(0, at - width + 1), to: at + 1 };
   }
-  return undefined;
-}
-
-const spacedLetterAtStart = new RegExp(`^${spacedLetter}`, "u");
-const spacedLetterAtEnd = new RegExp(`${spacedLetter}$`, "u");
-
-const negations = new Set(["not", "no", "never", "none", "neither", "nor", "without", "cannot"]);
-
-/** Even if few words differ, a number or a "not" among them changes the sense. */
-function sameSense(wanted: readonly WordSpan[], found: readonly WordSpan[]): boolean {
-  const there = new Set(found.map(({ word }) => word));
-  const numbers = wanted.every(({ word }) => !/\p{N}/u.test(word) || there.has(word));
-  return numbers && wanted.some(isNegation) === found.some(isNegation);
-}
-
-function isNegation({ word }: WordSpan): boolean {
-  return negations.has(word) || word.endsWith("n't") || /[不没未无勿非]/u.test(word);
+  let { from } = best;
+  while (from < best.to && !distinct.has(words[from]!)) from++;
+  return best.to > from ? { from, to: best.to } : undefined;
 }

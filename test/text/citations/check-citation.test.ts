@@ -82,8 +82,20 @@ describe("a checked citation", () => {
   });
 
   test("without a quote is checked by the sentence before it", () => {
-    expect(check({ number: 2 }, "Admins may revoke your keys.")).toMatchObject({ supported: true, support: "fuzzy" });
+    expect(check({ number: 2 }, "Admins may revoke keys!")).toMatchObject({ supported: true, support: "normalised" });
     expect(check({ number: 2 }, "The office opens at nine every day.")).toMatchObject({ supported: false });
+  });
+
+  test("whose words are only near is not supported; it keeps the claim and spans the nearest sentence", () => {
+    expect(check({ number: 1, quote: "Keys never expire after 90 days" }, "")).toMatchObject({
+      chunkId: "c0",
+      start: 0,
+      end: 26,
+      line: 1,
+      quote: "Keys never expire after 90 days",
+      supported: false,
+      support: "near",
+    });
   });
 
   test("does not exist for a number that no source has", () => {
@@ -135,11 +147,13 @@ Here is what the sources say about keys:
 - Keys expire after 90 days [1: "expire after 90 days"].
 - Admins may revoke them. [2: "Admins may revoke keys"]
 - Keys cost five euros each [2: "five euros each"].
+- Nobody but admins may revoke keys [2: "Admins may not revoke keys"].
 - Nobody knows who wrote this.
 Sorry. Is there more to say here?`;
     expect(read(reply).cited.unbacked()).toEqual([
-      { sentence: "- Keys cost five euros each.", cited: true },
-      { sentence: "- Nobody knows who wrote this.", cited: false },
+      { sentence: "- Keys cost five euros each.", support: "missing" },
+      { sentence: "- Nobody but admins may revoke keys.", support: "near" },
+      { sentence: "- Nobody knows who wrote this." },
     ]);
   });
 });

@@ -166,7 +166,7 @@ function describeAnswers(run: AnswerRun) {
     "",
     ...rows,
     `${"Abstained without the source".padEnd(32)} ${share} (${counted(removedDocuments, "document")} removed)`,
-    `${"Supported citations, literal".padEnd(32)} ${count(citations.literal)} of ${count(citations.supported)}, of ${counted(citations.total, "citation")}`,
+    `${"Supported citations, literal".padEnd(32)} ${count(citations.literal)} of ${count(citations.supported)}, of ${counted(citations.total, "citation")}; ${count(citations.near)} near`,
     `${"Time of an answer".padEnd(32)} p50 ${latencyMs.p50.toFixed(0)} ms, p95 ${latencyMs.p95.toFixed(0)} ms`,
     ...(judged ? describeJudged(judged) : []),
   ].join("\n")}\n`;

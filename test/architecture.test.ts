@@ -61,8 +61,6 @@ const guests: Record<string, readonly string[]> = {
   "load/formats/html": ["load/web"],
   // The column mapping is an option of everything that reads rows.
   "load/formats/rows": ["load/sources", "cli/settings"],
-  // Files that the local service serves are inspected like pictures sent to it.
-  "local/engines/image": ["local/video"],
   "local/engines/neural": ["local"],
 };
 

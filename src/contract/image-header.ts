@@ -34,6 +34,15 @@ export function readImageHeader(given: Uint8Array): MediaFacts {
   return { format, ...size };
 }
 
+/** The same of a whole file; one that is cut off or damaged is of no known format. */
+export function imageFacts(file: Uint8Array): MediaFacts {
+  try {
+    return readImageHeader(file);
+  } catch {
+    return { format: "unknown" };
+  }
+}
+
 function latin1(bytes: Uint8Array): string {
   return Buffer.from(bytes.subarray(0, 16)).toString("latin1");
 }

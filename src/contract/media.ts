@@ -2,15 +2,13 @@ import type { Violation } from "./operation.js";
 
 const megabyte = 1024 * 1024;
 
-/** Images: every bound of size and shape is exclusive. Ratios are width to height, as fractions so that they are exact. */
+/** Images: every bound of size and shape is exclusive. Ratios are width to height. */
 export const imageLimits = {
   formats: ["jpeg", "png", "webp", "bmp", "tiff", "gif"],
   /** Beyond the contract: only for models with the feature `heic`. */
   extraFormats: ["heic", "heif"],
-  aboveRatio: [2, 5],
-  belowRatio: [5, 2],
-  abovePixels: 300,
-  belowPixels: 6000,
+  ratio: { low: 0.4, high: 2.5 },
+  pixels: { low: 300, high: 6000 },
   belowBytes: 30 * megabyte,
   maxCount: 9,
 } as const;
@@ -18,16 +16,11 @@ export const imageLimits = {
 /** Videos: every bound is inclusive. */
 export const videoLimits = {
   formats: ["mp4", "mov"],
-  minRatio: [2, 5],
-  maxRatio: [5, 2],
-  minPixels: 300,
-  maxPixels: 6000,
-  minArea: 409_600,
-  maxArea: 2_086_876,
-  minFramesPerSecond: 24,
-  maxFramesPerSecond: 60,
-  minSeconds: 2,
-  maxSeconds: 15,
+  ratio: { low: 0.4, high: 2.5 },
+  pixels: { low: 300, high: 6000 },
+  area: { low: 409_600, high: 2_086_876 },
+  framesPerSecond: { low: 24, high: 60 },
+  seconds: { low: 2, high: 15 },
   maxTotalSeconds: 15,
   maxBytes: 50 * megabyte,
   maxCount: 3,
@@ -36,8 +29,7 @@ export const videoLimits = {
 /** Audio clips: every bound is inclusive. */
 export const audioLimits = {
   formats: ["wav", "mp3"],
-  minSeconds: 2,
-  maxSeconds: 15,
+  seconds: { low: 2, high: 15 },
   maxTotalSeconds: 15,
   maxBytes: 15 * megabyte,
   maxCount: 3,
@@ -72,13 +64,71 @@ export function mediaViolations(
   /** Formats of pictures beyond the contract's. */
   extraFormats: readonly string[] = [],
 ): readonly Violation[] {
-  const problems =
-    kind === "image"
-      ? imageProblems(facts, extraFormats)
-      : kind === "video"
-        ? videoProblems(facts)
-        : audioProblems(facts);
-  return problems.map((message) => ({ field, message }));
+  const formats = [...{ image: imageLimits, video: videoLimits, audio: audioLimits }[kind].formats, ...extraFormats];
+  const broken = measures(kind, facts).filter((measure) => isBroken(kind, measure));
+  const problems = [
+    ...(formats.includes(facts.format)
+      ? []
+      : [`'s format is ${facts.format}, it must be one of ${formats.join(", ")}`]),
+    ...broken.map(({ says, low, high, unit = "" }) => {
+      if (kind === "image") return `${says}, it must be ${low === undefined ? "" : `above ${low} and `}below ${high}`;
+      return `${says}, ${low === undefined ? "at most" : `${low} to`} ${high}${unit} are allowed`;
+    }),
+  ];
+  return problems.map((problem) => ({ field, message: `the ${kind}${problem}` }));
+}
+
+/** A measured property, with the bounds that it must keep. */
+interface Measure {
+  /** What stands in the message behind the kind of medium. */
+  readonly says: string;
+  /** `undefined` when it could not be read. */
+  readonly value: number | undefined;
+  readonly low?: number;
+  readonly high: number;
+  readonly unit?: string;
+  readonly tolerance?: number;
+}
+
+function isBroken(kind: MediaKind, { value, low = Number.NEGATIVE_INFINITY, high, tolerance = 0 }: Measure): boolean {
+  if (value === undefined) return false;
+  if (kind === "image") return value <= low || value >= high;
+  return value < low - tolerance || value > high + tolerance;
+}
+
+function measures(kind: MediaKind, facts: MediaFacts): readonly Measure[] {
+  const { sizeBytes, durationSeconds, framesPerSecond } = facts;
+  const bytes = { says: ` has ${sizeBytes} bytes`, value: sizeBytes };
+  if (kind === "image") return [{ ...bytes, high: imageLimits.belowBytes }, ...frameMeasures(imageLimits, facts)];
+  const { maxBytes, seconds } = kind === "video" ? videoLimits : audioLimits;
+  const lasts = ` lasts ${rounded(durationSeconds ?? 0)} s`;
+  const duration = { says: lasts, value: durationSeconds, ...seconds, unit: " s", tolerance: durationToleranceSeconds };
+  if (kind === "audio") return [{ ...bytes, high: maxBytes }, duration];
+  const { width, height } = facts;
+  const rate = framesPerSecond === undefined ? undefined : rounded(framesPerSecond);
+  return [
+    { ...bytes, high: maxBytes },
+    duration,
+    { says: ` has ${rate} frames a second`, value: rate, ...videoLimits.framesPerSecond },
+    ...frameMeasures(videoLimits, facts),
+    {
+      says: ` has ${width}×${height} pixels`,
+      value: width === undefined || height === undefined ? undefined : width * height,
+      ...videoLimits.area,
+    },
+  ];
+}
+
+function frameMeasures(
+  { pixels, ratio }: typeof imageLimits | typeof videoLimits,
+  { width, height }: MediaFacts,
+): readonly Measure[] {
+  if (width === undefined || height === undefined) return [];
+  return [
+    { says: `'s width is ${width} px`, value: width, ...pixels },
+    { says: `'s height is ${height} px`, value: height, ...pixels },
+    { says: `'s ratio is ${rounded(width / height)} (${width}×${height})`, value: width / height, ...ratio },
+  ];
 }
 
 /** Checks the durations of all reference videos, or of all reference clips, together. */
@@ -91,91 +141,6 @@ export function totalDurationViolations(
   if (total <= maxTotalSeconds + durationToleranceSeconds) return [];
   const message = `the reference ${kind} items last ${total} s together, at most ${maxTotalSeconds} s are allowed`;
   return [{ field: "content", message }];
-}
-
-function imageProblems({ format, sizeBytes, width, height }: MediaFacts, extraFormats: readonly string[]): string[] {
-  const { formats, aboveRatio, belowRatio, abovePixels, belowPixels, belowBytes } = imageLimits;
-  const found = formatProblems("image", format, [...formats, ...extraFormats]);
-  if (sizeBytes !== undefined && sizeBytes >= belowBytes) {
-    found.push(`the image has ${sizeBytes} bytes, it must have fewer than ${belowBytes}`);
-  }
-  if (width === undefined || height === undefined) return found;
-  for (const [name, pixels] of [["width", width] as const, ["height", height] as const]) {
-    if (pixels > abovePixels && pixels < belowPixels) continue;
-    found.push(`the image's ${name} is ${pixels} px, it must be above ${abovePixels} and below ${belowPixels}`);
-  }
-  if (compareRatio(width, height, aboveRatio) <= 0 || compareRatio(width, height, belowRatio) >= 0) {
-    found.push(`the image's ratio ${ratioText(width, height)} must be above 0.4 and below 2.5`);
-  }
-  return found;
-}
-
-function videoProblems(facts: MediaFacts): string[] {
-  const { format, sizeBytes, width, height, framesPerSecond } = facts;
-  const limits = videoLimits;
-  const found = formatProblems("video", format, limits.formats);
-  found.push(...sizeProblems("video", sizeBytes, limits.maxBytes), ...durationProblems("video", facts));
-  if (
-    framesPerSecond !== undefined &&
-    (rounded(framesPerSecond) < limits.minFramesPerSecond || rounded(framesPerSecond) > limits.maxFramesPerSecond)
-  ) {
-    const film =
-      Math.abs(framesPerSecond - 23.976) < 0.01 ? " (23.976, the rate of films on television, is too slow)" : "";
-    found.push(
-      `the video has ${rounded(framesPerSecond)} frames a second, ${limits.minFramesPerSecond} to ${limits.maxFramesPerSecond} are allowed${film}`,
-    );
-  }
-  if (width === undefined || height === undefined) return found;
-  for (const [name, pixels] of [["width", width] as const, ["height", height] as const]) {
-    if (pixels >= limits.minPixels && pixels <= limits.maxPixels) continue;
-    found.push(`the video's ${name} is ${pixels} px, ${limits.minPixels} to ${limits.maxPixels} are allowed`);
-  }
-  const area = width * height;
-  if (area < limits.minArea || area > limits.maxArea) {
-    found.push(`the video has ${area} pixels (${width}×${height}), ${limits.minArea} to ${limits.maxArea} are allowed`);
-  }
-  if (compareRatio(width, height, limits.minRatio) < 0 || compareRatio(width, height, limits.maxRatio) > 0) {
-    found.push(`the video's ratio ${ratioText(width, height)} must be 0.4 to 2.5`);
-  }
-  return found;
-}
-
-function audioProblems(facts: MediaFacts): string[] {
-  return [
-    ...formatProblems("audio", facts.format, audioLimits.formats),
-    ...sizeProblems("audio", facts.sizeBytes, audioLimits.maxBytes),
-    ...durationProblems("audio", facts),
-  ];
-}
-
-function formatProblems(kind: MediaKind, format: string, formats: readonly string[]): string[] {
-  if (formats.includes(format)) return [];
-  return [`the ${kind}'s format is ${format}, it must be one of ${formats.join(", ")}`];
-}
-
-function sizeProblems(kind: MediaKind, sizeBytes: number | undefined, maxBytes: number): string[] {
-  if (sizeBytes === undefined || sizeBytes <= maxBytes) return [];
-  return [`the ${kind} has ${sizeBytes} bytes, at most ${maxBytes} are allowed`];
-}
-
-function durationProblems(kind: "video" | "audio", { durationSeconds }: MediaFacts): string[] {
-  const { minSeconds, maxSeconds } = kind === "video" ? videoLimits : audioLimits;
-  if (durationSeconds === undefined) return [];
-  const within =
-    durationSeconds >= minSeconds - durationToleranceSeconds &&
-    durationSeconds <= maxSeconds + durationToleranceSeconds;
-  return within
-    ? []
-    : [`the ${kind} lasts ${rounded(durationSeconds)} s, ${minSeconds} to ${maxSeconds} s are allowed`];
-}
-
-/** Negative, zero or positive when the ratio is below, at or above the fraction. Exact, while a quotient would round. */
-function compareRatio(width: number, height: number, [over, under]: readonly [number, number]): number {
-  return width * under - height * over;
-}
-
-function ratioText(width: number, height: number): string {
-  return `${rounded(width / height)} (${width}×${height})`;
 }
 
 function rounded(value: number): number {

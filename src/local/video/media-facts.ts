@@ -1,4 +1,4 @@
-import { readImageHeader } from "../../contract/image-header.js";
+import { imageFacts } from "../../contract/image-header.js";
 import type { MediaFacts } from "../../contract/media.js";
 
 /** Facts about the medium in a `data:` address; `undefined` for other addresses, which are not fetched. Pure. */
@@ -6,17 +6,8 @@ export function dataFacts(kind: "image" | "audio", url: string): MediaFacts | un
   const written = /^data:[a-z]+\/([a-z0-9]+);base64,/.exec(url);
   if (written === null) return undefined;
   const bytes = Buffer.from(url.slice(written[0].length), "base64");
-  const facts = kind === "audio" ? (wav(bytes) ?? mp3(bytes)) : imageFacts(bytes);
-  return { sizeBytes: bytes.length, ...(facts ?? { format: "unknown" }) };
-}
-
-function imageFacts(bytes: Buffer): MediaFacts | undefined {
-  try {
-    return readImageHeader(bytes);
-  } catch {
-    // Cut off or damaged.
-    return undefined;
-  }
+  const facts = kind === "audio" ? (wav(bytes) ?? mp3(bytes) ?? { format: "unknown" }) : imageFacts(bytes);
+  return { sizeBytes: bytes.length, ...facts };
 }
 
 function wav(bytes: Buffer): MediaFacts | undefined {

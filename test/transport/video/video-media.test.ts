@@ -91,7 +91,7 @@ describe("inline media are checked before the request leaves", () => {
 
   test.each([
     ["too small", dataUrl("image/png", png(300, 600)), /width is 300 px, it must be above 300 and below 6000/],
-    ["too wide", dataUrl("image/jpeg", jpeg(2500, 1000)), /ratio 2\.5.*must be above 0\.4 and below 2\.5/],
+    ["too wide", dataUrl("image/jpeg", jpeg(2500, 1000)), /ratio is 2\.5.*must be above 0\.4 and below 2\.5/],
     ["of another format than it says", dataUrl("image/png", jpeg(800, 600)), /written as png, its bytes are jpeg/],
     ["no image", dataUrl("image/png", Buffer.from("no image at all")), /format is unknown.*jpeg, png/],
     ["cut off", dataUrl("image/png", png(800, 600).subarray(0, 18)), /cannot be read/],

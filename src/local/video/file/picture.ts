@@ -24,7 +24,7 @@ export function bandColours(contentHash: number, seed: number, second: number): 
 }
 
 /** Red, green and blue of a colour, 0 to 255 each (ITU-R BT.601). Pure. */
-export function toRgb([luma, blue, red]: Colour): readonly [number, number, number] {
+function toRgb([luma, blue, red]: Colour): readonly [number, number, number] {
   const light = 1.164 * (luma - 16);
   const limit = (value: number) => Math.max(0, Math.min(255, Math.round(value)));
   return [

@@ -140,6 +140,15 @@ describe("tool arguments", () => {
     expect(fillArguments(schema, question)).toEqual(expected);
   });
 
+  test.each([
+    ["itself", { $ref: "#" }],
+    ["itself in a rule", object({ text: { type: "string", allOf: [{ $ref: "#/properties/text" }] } })],
+    ["itself in a list", object({ all: { type: "array", items: { $ref: "#/properties/all/items" } } })],
+    ["nothing", object({ text: { $ref: "#/nowhere" } })],
+  ])("a schema that refers to %s makes no call fail", (_, schema) => {
+    expect(() => fillArguments(schema, "How long does it take?")).not.toThrow();
+  });
+
   test("a tool is not called when the question names no number for it", () => {
     expect(fillArguments(object({ n: { type: "integer" } }), "Roll the dice")).toBeUndefined();
   });

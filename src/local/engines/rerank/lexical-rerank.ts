@@ -10,7 +10,7 @@ import { pieces } from "./pieces.js";
 const pieceTokens = 512;
 const minPieceTokens = 128;
 
-/** Scores documents by the query's words in them: their rarity, frequency, closeness and coverage. */
+/** Scores documents by the query's words in them: their rarity, frequency and closeness. */
 export function lexicalRerank(): RerankEngine {
   return {
     score: async (query, documents, { model, maxChunksPerDocument, overlapTokens, signal }) => {
@@ -60,9 +60,6 @@ const sameHeadingWeight = 0.5;
 /** A sentence that defines what the query wants defined. */
 const definitionWeight = 0.8;
 
-/** Part of a score that is lost when a passage covers none of the query's weight. */
-const coverageShare = 0.1;
-
 /** A text as scoring reads it. */
 interface IndexedPassage {
   readonly length: number;
@@ -110,7 +107,7 @@ function indexPassage(text: string, query: PreparedQuery): IndexedPassage {
 /**
  * Scores how much each passage says about the query: 0 for nothing, near 1 for all of its words, often and close together. BM25
  * over the given passages, its rarities smoothed by what is known of the words themselves, with shares for words
- * that stand together, for headings, and for how much of the query is covered.
+ * that stand together and for headings.
  */
 function relevance(query: PreparedQuery, passages: readonly IndexedPassage[]): readonly number[] {
   const meanLength = Math.max(1, sum(passages.map(({ length }) => length)) / Math.max(1, passages.length));
@@ -120,21 +117,15 @@ function relevance(query: PreparedQuery, passages: readonly IndexedPassage[]): r
   if (total === 0) return passages.map(() => 0);
   const pairTotal = sum(query.pairs.map((pair) => pairWeight(pair, weights)));
   return passages.map((passage, index) => {
-    let words = 0;
-    let covered = 0;
-    for (const [term, frequency] of frequencies[index] ?? []) {
-      const weight = weights.get(term) ?? 0;
-      words += weight * frequency;
-      covered += weight;
-    }
+    const words = sum([...frequencies[index]!].map(([term, frequency]) => (weights.get(term) ?? 0) * frequency));
     if (words === 0) return 0;
     const together = sum(query.pairs.map((pair) => pairWeight(pair, weights) * closeness(pair, passage.positions)));
-    const score =
+    return squashed(
       words / total +
-      (pairTotal === 0 ? 0 : phraseWeight * (together / pairTotal)) +
-      headed(passage.headings, weights, total) +
-      (passage.defines ? definitionWeight : 0);
-    return squashed(score * (1 - coverageShare + (coverageShare * covered) / total));
+        (pairTotal === 0 ? 0 : phraseWeight * (together / pairTotal)) +
+        headed(passage.headings, weights, total) +
+        (passage.defines ? definitionWeight : 0),
+    );
   });
 }
 
@@ -155,41 +146,19 @@ function saturated(
   return found;
 }
 
-/**
- * Rarities of the query's terms. Passages were found by these very terms, the rarest above all, so that counting the
- * passages with a term would take every telling one for common. A passage speaks on a term as loudly as its other
- * terms say that it belongs here without it.
- */
+/** Weights of the query's terms: rare among the passages, and by what is known of the words themselves. */
 function termWeights(
   wanted: readonly string[],
   frequencies: readonly ReadonlyMap<string, number>[],
 ): ReadonlyMap<string, number> {
-  const counted = new Map(
-    wanted.map((term) => [
-      term,
-      termWeight(term, frequencies.filter((one) => one.has(term)).length, frequencies.length),
-    ]),
-  );
-  if (wanted.length < 2) return counted;
-  const scores = frequencies.map((one) => sum([...one].map(([term, value]) => value * (counted.get(term) ?? 0))));
+  const all = frequencies.length + priorPassages;
   return new Map(
     wanted.map((term) => {
-      let all = 0;
-      let holding = 0;
-      for (const [index, one] of frequencies.entries()) {
-        const others = Math.max(0, (scores[index] ?? 0) - (counted.get(term) ?? 0) * (one.get(term) ?? 0));
-        all += others;
-        if (one.has(term)) holding += others;
-      }
-      return [term, termWeight(term, all === 0 ? 0 : (frequencies.length * holding) / all, frequencies.length)];
+      const known = rarity(term);
+      const held = frequencies.filter((one) => one.has(term)).length + priorPassages * Math.exp(-5 * known);
+      return [term, Math.sqrt(known) * Math.log(1 + (all - held + 0.5) / (held + 0.5))];
     }),
   );
-}
-
-function termWeight(term: string, holding: number, passages: number): number {
-  const known = rarity(term);
-  const held = holding + priorPassages * Math.exp(-5 * known);
-  return Math.sqrt(known) * Math.log(1 + (passages + priorPassages - held + 0.5) / (held + 0.5));
 }
 
 /** The query in the headings: the share of its weight in all of them, and how nearly one of them is the query. */

@@ -25,7 +25,7 @@ export function resolved(schema: Schema, root: Schema): Schema | undefined {
     }
     current = target;
   }
-  return isRecord(current) ? current : undefined;
+  return isRecord(current) && !("$ref" in current) ? current : undefined;
 }
 
 export function typeOf(schema: Schema): unknown {
@@ -38,14 +38,23 @@ export function typeOf(schema: Schema): unknown {
 const maxMatchedLength = 64;
 const repeatsRepetition = /[+*}][^|]*\)[+*{]/;
 
+/** Keywords about a number or text itself: others may refer to the schema that they stand in, without an end. */
+const leafKeywords =
+  "type format minLength maxLength minimum maximum exclusiveMinimum exclusiveMaximum multipleOf pattern".split(" ");
+
 /** Returns the check of a number or text against its schema. What cannot be checked is refused. */
 export function validator(schema: Schema): (value: unknown) => boolean {
-  const { pattern, ...rest } = schema;
-  const matches = typeof pattern === "string" && schema["format"] === undefined;
-  if (matches && (pattern.length > maxMatchedLength || repeatsRepetition.test(pattern))) return () => false;
-  const bounds = { minLength: 1, maxLength: matches ? maxMatchedLength : 2000, ...rest };
+  const { pattern } = schema;
+  const keywords = Object.entries(schema).filter(([keyword]) => leafKeywords.includes(keyword));
+  const bounds: Record<string, unknown> = { minLength: 1, maxLength: 2000, ...Object.fromEntries(keywords) };
+  // Where a format is named, the pattern says the same.
+  if (schema["format"] !== undefined) delete bounds["pattern"];
+  else if (typeof pattern === "string") {
+    if (pattern.length > maxMatchedLength || repeatsRepetition.test(pattern)) return () => false;
+    bounds["maxLength"] = Math.min(maxMatchedLength, Number(bounds["maxLength"]));
+  }
   try {
-    const checked = z.fromJSONSchema(matches ? { ...bounds, pattern } : bounds);
+    const checked = z.fromJSONSchema(bounds);
     return (value) => checked.safeParse(value).success;
   } catch {
     return () => false;

@@ -54,7 +54,8 @@ function valueOf(given: Schema, extraction: Extraction): unknown {
 }
 
 function allowedValue(schema: Schema, extraction: Extraction): unknown {
-  if (Array.isArray(schema["enum"])) return nearest(mentionsOf(schema["enum"], extraction.texts), extraction);
+  const written = writtenValues(schema, extraction.texts);
+  if (written !== undefined) return nearest(written, extraction);
   const branches = schema["anyOf"] ?? schema["oneOf"];
   if (Array.isArray(branches)) return firstValue(branches, extraction);
   switch (typeOf(schema)) {
@@ -62,9 +63,6 @@ function allowedValue(schema: Schema, extraction: Extraction): unknown {
       return objectOf(schema, extraction);
     case "array":
       return arrayOf(schema, extraction);
-    case "integer":
-    case "number":
-      return nearest(numbersOf(schema, extraction.texts), extraction);
     case "boolean":
       return truthOf(extraction);
     case "null":
@@ -118,7 +116,7 @@ function lastResort(schema: Schema, { question }: Extraction): unknown {
 /** An optional argument is given when the question speaks of it, or names one of its values. */
 function isAsked(schema: Schema, { question, name, texts }: Extraction): boolean {
   if (question === undefined) return true;
-  if (Array.isArray(schema["enum"])) return mentionsOf(schema["enum"], texts).length > 0;
+  if (Array.isArray(schema["enum"])) return writtenValues(schema, texts)?.length !== 0;
   return holdsAll(question, name);
 }
 
@@ -132,11 +130,9 @@ function arrayOf(schema: Schema, extraction: Extraction): unknown {
 
 function itemsOf(items: Schema, extraction: Extraction): readonly unknown[] {
   const { texts, question } = extraction;
-  if (Array.isArray(items["enum"])) return mentionsOf(items["enum"], texts).map(({ value }) => value);
-  const type = typeOf(items);
-  if (type === "number" || type === "integer") return numbersOf(items, texts).map(({ value }) => value);
-  if (type === "string" && items["format"] === "date") return datesOf(texts).map(({ value }) => value);
-  if (type === "string" && question === undefined) {
+  const written = writtenValues(items, texts);
+  if (written !== undefined) return written.map(({ value }) => value);
+  if (typeOf(items) === "string" && question === undefined) {
     const listed = texts.map(enumeration).find((parts) => parts.length > 1) ?? texts;
     return listed.filter(validator(items));
   }
@@ -144,33 +140,46 @@ function itemsOf(items: Schema, extraction: Extraction): readonly unknown[] {
   return each.filter((value) => value !== undefined);
 }
 
-interface Candidate<Value> extends Written<Value> {
+interface Candidate extends Written<unknown> {
   readonly text: string;
   /** Place of the text among the texts. */
   readonly rank: number;
 }
 
-function candidates<Value>(
-  texts: readonly string[],
-  find: (text: string) => readonly Written<Value>[],
-): readonly Candidate<Value>[] {
-  return texts.flatMap((text, rank) => find(text).map((written) => ({ ...written, text, rank })));
+/** The values that the texts hold, in order; `undefined` for objects, lists, truths and free text, which none holds as such. */
+function writtenValues(schema: Schema, texts: readonly string[]): readonly Candidate[] | undefined {
+  const find = finderOf(schema);
+  return find && texts.flatMap((text, rank) => find(text).map((written) => ({ ...written, text, rank })));
 }
 
-function numbersOf(schema: Schema, texts: readonly string[]): readonly Candidate<number>[] {
-  const isAllowed = validator(schema);
-  return candidates(texts, writtenNumbers).filter(({ value }) => isAllowed(value));
+function finderOf(schema: Schema): ((text: string) => readonly Written<unknown>[]) | undefined {
+  const { enum: values, format } = schema;
+  if (Array.isArray(values)) {
+    return (text) =>
+      values.flatMap((value) => mentionOf(value, text) ?? []).toSorted((a, b) => a.start - b.start || b.end - a.end);
+  }
+  const type = typeOf(schema);
+  if (type === "number" || type === "integer") {
+    const isAllowed = validator(schema);
+    return (text) => writtenNumbers(text).filter(({ value }) => isAllowed(value));
+  }
+  if (type !== "string") return undefined;
+  if (format === "date") return writtenDates;
+  const form = formats[textOf(format)];
+  return form && ((text) => matches(form, text));
 }
 
-function datesOf(texts: readonly string[]): readonly Candidate<string>[] {
-  return candidates(texts, writtenDates);
-}
+const email = /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g;
+const uri = /https?:\/\/[^\s"'<>()]*[\w/]/g;
+const formats: Readonly<Record<string, RegExp>> = {
+  email,
+  uri,
+  uuid: /\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b/gi,
+  ipv4: /\b\d{1,3}(?:\.\d{1,3}){3}\b/g,
+};
 
-/** The allowed values that the texts name, in their order there. */
-function mentionsOf(values: readonly unknown[], texts: readonly string[]): readonly Candidate<unknown>[] {
-  return candidates(texts, (text) =>
-    values.flatMap((value) => mentionOf(value, text) ?? []).toSorted((a, b) => a.start - b.start || b.end - a.end),
-  );
+function matches(form: RegExp, text: string): readonly Written<string>[] {
+  return [...text.matchAll(form)].map(({ 0: value, index }) => ({ value, start: index, end: index + value.length }));
 }
 
 /** A text further back costs as much as this share of a wanted word. */
@@ -179,7 +188,7 @@ const rankCost = 0.5;
 const halfNear = 20;
 
 /** The value that stands nearest to most of the wanted words, and does not merely repeat the question. */
-function nearest<Value>(found: readonly Candidate<Value>[], { wanted }: Extraction): Value | undefined {
+function nearest(found: readonly Candidate[], { wanted }: Extraction): unknown {
   const scored = found.map((candidate) => {
     const { text, start, end, rank, value } = candidate;
     let near = 0;
@@ -208,24 +217,10 @@ function truthOf({ texts, question, name, described, wanted }: Extraction): bool
   return best === undefined || wordsHeld(best, about) === 0 ? undefined : !denies.test(best);
 }
 
-const email = /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/;
-const uri = /https?:\/\/[^\s"'<>()]*[\w/]/;
-const formats: Readonly<Record<string, RegExp>> = {
-  email,
-  uri,
-  uuid: /\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b/i,
-  ipv4: /\b\d{1,3}(?:\.\d{1,3}){3}\b/,
-};
-
-/** Text of a format, else the sentence nearest to the value's name, else as much of the sentences as fits. */
-function textFor(schema: Schema, extraction: Extraction): string | undefined {
-  const { texts, question, name, described } = extraction;
+/** The sentence nearest to the value's name, or as much of the sentences as fits. */
+function textFor(schema: Schema, { texts, question, name, described }: Extraction): string | undefined {
   if (question !== undefined) return argumentText(name, schema, question);
-  const format = textOf(schema["format"]);
-  if (format === "date") return nearest(datesOf(texts), extraction);
-  const form = formats[format];
-  if (form !== undefined) return texts.map((text) => form.exec(text)?.[0]).find((value) => value !== undefined);
-  if (format !== "") return undefined;
+  if (schema["format"] !== undefined) return undefined;
   const about = wordsOf(described);
   const ordered =
     described === ""
@@ -254,10 +249,10 @@ const finders: readonly { readonly named: RegExp; readonly finds: RegExp }[] = [
 /** A text argument of a tool: what its name or format tells it to be, a quoted text, or the whole question. */
 function argumentText(name: string, schema: Schema, question: string): string | undefined {
   const findBy = (words: string) =>
-    finders.filter(({ named }) => named.test(words)).map(({ finds }) => finds.exec(question)?.[0].trim());
+    finders.filter(({ named }) => named.test(words)).map(({ finds }) => question.match(finds)?.[0].trim());
   const quoted = /["“「『']([^"”」』']{1,200})["”」』'](?!\p{L})/u.exec(question)?.[1];
   const found = [
-    ...findBy(`${name} ${textOf(schema["format"])}`),
+    ...findBy(name),
     quoted,
     ...findBy(`${name.replace(/_/g, " ")} ${textOf(schema["description"])}`),
     question.trim(),

@@ -179,3 +179,12 @@ test("when the thread ends there is a warning, and the documents are split witho
   expect(found).toEqual(documents.map((document) => [...inline(document)]));
   expect(events).toEqual([{ type: "warning", message: expect.stringMatching(/ended: exit code 7.*without it/) }]);
 });
+
+test("a reader that stops early, as at the end of a budget, is not told that the thread has ended", async () => {
+  const events: RunEvent[] = [];
+  const context = createRunContext({ report: (event) => events.push(event) });
+  const documents = Array.from({ length: 60 }, (_, at) => ({ ...longMemo, uri: `memo:${at}` }));
+  for await (const _ of splitOnWorker(arriving(documents), { settings: () => settings, inline }, context)) break;
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(events).toEqual([]);
+});

@@ -37,7 +37,8 @@ export async function* splitOnWorker(
       return { documents, answers };
     } catch (error) {
       signal.throwIfAborted();
-      if (!failed) report({ type: "warning", message: `${asError(error).message}. Documents are split without it` });
+      if (!failed && !thread.isEnding)
+        report({ type: "warning", message: `${asError(error).message}. Documents are split without it` });
       failed = true;
       return { documents, answers: undefined };
     }
@@ -64,6 +65,7 @@ function* chunksOf({ uri, text }: Document, { chunks, error }: SplitDocument): G
 export class SplittingThread {
   readonly #worker: Worker;
   readonly #calls: WorkerCalls<SplitCalls>;
+  #isEnding = false;
 
   /** @param module the thread's program. */
   constructor(module = new URL("./splitting-worker.js", import.meta.url)) {
@@ -73,6 +75,11 @@ export class SplittingThread {
       this.#worker,
       (reason, cause) => new Error(`The thread that splits documents has ended: ${reason}`, cause && { cause }),
     );
+  }
+
+  /** Whether nobody waits for it any more: what it was splitting is not lost, but not wanted. */
+  get isEnding(): boolean {
+    return this.#isEnding;
   }
 
   /** Returns one entry per document, in their order. Rejects only when the thread has ended. */
@@ -90,6 +97,7 @@ export class SplittingThread {
 
   /** Terminates the thread, also in the middle of its work: it holds nothing but texts. */
   async end(): Promise<void> {
+    this.#isEnding = true;
     await this.#worker.terminate();
   }
 }

@@ -22,6 +22,8 @@ export type RunEvent =
       /** The document failed in an earlier run, and was not read again since its file has not changed. */
       readonly isRecalled?: boolean;
     }
+  /** A file's reading began or is over; what became of it, another event tells. */
+  | { readonly type: "reading"; readonly uri: string; readonly isOver: boolean }
   /** A file that was passed over, with the reason. */
   | { readonly type: "skipped"; readonly uri: string; readonly reason: string }
   | { readonly type: "warning"; readonly message: string };

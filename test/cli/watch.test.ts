@@ -41,6 +41,11 @@ test("index --watch keeps the store current, prints a line for each change, and 
   await rename(join(docs, "badgers.md"), join(docs, "moles.md"));
   await until(/^deleted docs\/badgers\.md$/);
   expect(await found("badger digs")).toEqual(["moles.md"]);
+  for (let at = 0; at < 60; at++) await writeFile(join(docs, `burrow-${at}.md`), `# Burrow ${at}\n\nDeep.\n`);
+  await until(/^and \d+ added more$/);
+  expect(said.filter((line) => /^added {3}docs\/burrow-/.test(line)).length).toBeLessThan(60);
+  for (let at = 0; at < 60; at++) await rm(join(docs, `burrow-${at}.md`));
+  await until(/^and \d+ deleted more$/);
   await rm(join(docs, "moles.md"));
   await until(/^deleted docs\/moles\.md$/);
   expect(await found("badger digs")).toEqual([]);

@@ -9,7 +9,13 @@ import { isWebAddress } from "../../load/web/web-address.js";
 import { print, withKnowledgeBase, type CommandIo } from "../command-context.js";
 import { describeFailure, exitCodes, messageOf } from "../output/failure.js";
 import { counted } from "../output/figures.js";
-import { describeReport, describeStop, leavesSomething, reportAsJson } from "../output/ingest-report.js";
+import {
+  describeOutcomes,
+  describeReport,
+  describeStop,
+  leavesSomething,
+  reportAsJson,
+} from "../output/ingest-report.js";
 import { ingestProgress } from "../output/progress.js";
 import { displayReason, displayRemark, displayUri, oneLine, type KnownFolders } from "../output/terminal-text.js";
 import { sourceOf, type SourceFlags } from "../settings/source-flags.js";
@@ -60,7 +66,7 @@ async function indexWhole(
   options: IngestRunAndBudgetOptions,
   flags: IndexFlags,
 ): Promise<IngestReport> {
-  const { clear, latest, onProgress } = ingestProgress(io.stderr);
+  const { clear, latest, onProgress } = ingestProgress(io);
   let report: IngestReport;
   try {
     report = await kb.ingest(source, { ...options, onProgress });
@@ -88,17 +94,24 @@ async function indexFirst(...[io, kb, source, options, flags]: Parameters<typeof
 
 type DocumentEvent = Extract<RunEvent, { type: "document" }>;
 
+/** Changes of one burst that are printed each; of more, how many there were. `--json` prints them all. */
+const maxShownChanges = 20;
+
 /** Prints one line for each document that changed. A run that fails is repeated: the next change may be far away. */
 async function indexPart(...[io, kb, part, options, flags]: Parameters<typeof indexWhole>): Promise<void> {
   const { stderr, signal } = io;
+  const hidden = { added: 0, updated: 0, unchanged: 0, deleted: 0, failed: 0 };
+  let shown = 0;
   const report = (event: RunEvent) => {
     if (event.type === "warning") stderr.write(`citewell: ${displayRemark(event.message, io)}\n`);
     if (event.type !== "document" || event.outcome === "unchanged") return;
-    print(io, flags, changeAsJson(event), describeChange(event, io));
+    if (flags.json || shown++ < maxShownChanges) print(io, flags, changeAsJson(event), describeChange(event, io));
+    else hidden[event.outcome]++;
   };
   for (;;) {
     try {
       const { stopped } = await kb.ingest(part, { ...options, report });
+      if (shown > maxShownChanges) io.stdout.write(`and ${describeOutcomes(hidden)} more\n`);
       if (stopped) stderr.write(`citewell: ${stopped.reason}.\n`);
       return;
     } catch (error) {

@@ -36,7 +36,7 @@ export async function migrateCommand(io: CommandIo, flags: MigrateFlags): Promis
   const { maxTokens, maxCost, acceptFailures = false } = flags;
   const { price, embeddingModel, chunk } = settings;
   const transport = configuredTransport(settings, io.environment);
-  const { clear, latest, onProgress } = ingestProgress(stderr);
+  const { clear, latest, onProgress } = ingestProgress(io);
   try {
     const report = await migrateKnowledgeBase(
       {

@@ -1,7 +1,7 @@
 import type { IngestProgress } from "../../knowledge-base/ingest/ledger.js";
 import type { CommandIo } from "../command-context.js";
 import { count, counted, duration } from "./figures.js";
-import { clearLine } from "./terminal-text.js";
+import { clearLine, displayUri, type KnownFolders } from "./terminal-text.js";
 
 export interface ProgressLine<Progress> {
   readonly update: (progress: Progress) => void;
@@ -31,20 +31,22 @@ export function progressLine<Progress>(
 }
 
 /** `312 of 705 documents  2,801 chunks embedded  640 chunks/s  about 4 s left`. */
-export function describeProgress(progress: IngestProgress): string {
-  const { documentsFound, documentsDone, documentsRead, chunksEmbedded, chunksPerSecond, secondsLeft } = progress;
+export function describeProgress(progress: IngestProgress, folders: KnownFolders): string {
+  const { documentsFound, documentsDone, documentsRead, chunksEmbedded, chunksPerSecond, secondsLeft, slowFile } =
+    progress;
   const parts = [
     `${count(documentsDone)} of ${counted(documentsFound ?? documentsRead, "document")}`,
     `${counted(chunksEmbedded, "chunk")} embedded`,
   ];
   if (chunksPerSecond) parts.push(`${count(chunksPerSecond)} chunks/s`);
-  if (secondsLeft) parts.push(`about ${duration(secondsLeft)} left`);
+  if (slowFile !== undefined) parts.push(`reading ${displayUri(slowFile, folders)}`);
+  else if (secondsLeft) parts.push(`about ${duration(secondsLeft)} left`);
   return parts.join("  ");
 }
 
 /** The progress line of an ingest. It remembers the latest progress, to describe a run that ends early. */
-export function ingestProgress(out: CommandIo["stderr"]) {
-  const line = progressLine(out, describeProgress);
+export function ingestProgress(io: Pick<CommandIo, "stderr"> & KnownFolders) {
+  const line = progressLine<IngestProgress>(io.stderr, (progress) => describeProgress(progress, io));
   let latest: IngestProgress | undefined;
   return {
     clear: line.clear,

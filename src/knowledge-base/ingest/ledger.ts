@@ -54,6 +54,9 @@ function checkDocument(document: Partial<Document> | undefined): void {
   throw new OptionsError("options", `ingest: a document${named} has no ${lacking}: it must be a string`);
 }
 
+/** A file that takes longer than this to read is named in the progress. */
+const slowSeconds = 3;
+
 /** How far an ingest is. */
 export interface IngestProgress {
   /** Documents there are to read; undefined until the source has been walked, or when it cannot be known. */
@@ -67,6 +70,8 @@ export interface IngestProgress {
   readonly seconds: number;
   /** Chunks embedded a second, over the last 20 seconds; undefined in the first second. */
   readonly chunksPerSecond: number | undefined;
+  /** The file that is being read for more than three seconds already, if any. */
+  readonly slowFile?: string;
   /** Estimated from the documents of the last 20 seconds; undefined while there is too little to tell by. */
   readonly secondsLeft: number | undefined;
 }
@@ -81,6 +86,8 @@ export class IngestLedger {
   readonly #counters = new Map<string, number>();
   readonly #chunkRate = new RecentRate();
   readonly #documentRate = new RecentRate();
+  /** When the reading of each file began. */
+  readonly #reading = new Map<string, number>();
   #deletedChunks = 0;
   #notRetried = 0;
 
@@ -110,6 +117,10 @@ export class IngestLedger {
       case "skipped":
         this.#skipped.push({ uri: event.uri, reason: event.reason });
         break;
+      case "reading":
+        if (event.isOver) this.#reading.delete(event.uri);
+        else this.#reading.set(event.uri, this.#seconds());
+        break;
       case "warning":
         this.#warnings.push(event.message);
         break;
@@ -123,6 +134,7 @@ export class IngestLedger {
     const seconds = this.#seconds();
     this.#chunkRate.note(seconds, chunksEmbedded);
     this.#documentRate.note(seconds, documentsDone);
+    const [slowFile] = [...this.#reading].find(([, since]) => seconds - since > slowSeconds) ?? [];
     return {
       documentsFound,
       documentsRead: this.#book.read,
@@ -131,6 +143,7 @@ export class IngestLedger {
       tokens: this.#count("tokens"),
       requests: this.#count("requests"),
       seconds,
+      ...(slowFile !== undefined && { slowFile }),
       chunksPerSecond: this.#chunkRate.perSecond(seconds, chunksEmbedded),
       secondsLeft: timeLeft(documentsFound, documentsDone, this.#documentRate.perSecond(seconds, documentsDone)),
     };

@@ -14,7 +14,7 @@ export interface WatchedSource {
 }
 
 export interface IngestRunOptions extends RunOptions {
-  /** Called at each change, often: draw no more than you can show. */
+  /** Called at each change and every second, so often: draw no more than you can show. */
   readonly onProgress?: (progress: IngestProgress) => void;
 }
 
@@ -50,6 +50,7 @@ export async function runIngest(
     ...(store.document && { stored: (uri: string) => store.document!(uri) }),
     ...shared,
   };
+  const ticking = onProgress && setInterval(() => onProgress(ledger.progress()), 1000).unref();
   const documents = "read" in source ? source.read(context) : source;
   try {
     const reading = untilDeadline(ledger.reading(documents), context);
@@ -60,6 +61,7 @@ export async function runIngest(
     if (error instanceof BudgetError) return ledger.report(context.failures, error);
     throw error;
   } finally {
+    clearInterval(ticking);
     own.end();
   }
 }

@@ -118,6 +118,7 @@ async function readWhole(
       reportUnchanged(uri, recalled, report);
       return [];
     }
+    report({ type: "reading", uri, isOver: false });
     const { warnings: remarks = [], ...loaded } = await worker.load(format, { path, uri, bytes }, options);
     const name = basename(path, extname(path)).replace(/[\p{Cc}\s]+/gu, " ");
     const document = { uri, source, ...loaded, title: loaded.title ?? name.trim() };

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { ReconciliationError } from "../../../src/core/errors.js";
 import { IngestLedger } from "../../../src/knowledge-base/ingest/ledger.js";
 import { collect } from "../../../src/core/stream.js";
@@ -35,5 +35,20 @@ describe("the ledger of an ingest", () => {
     ledger.add({ type: "document", uri: "a", outcome: "added", chunks: 1 });
     ledger.add({ type: "document", uri: "a", outcome: "unchanged", chunks: 1 });
     expect(ledger.report(new Map()).documents).toMatchObject({ added: 1, unchanged: 0 });
+  });
+
+  test("names a file that takes more than three seconds to read, until it is read", () => {
+    vi.useFakeTimers({ toFake: ["performance"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const ledger = new IngestLedger();
+    ledger.add({ type: "reading", uri: "quick", isOver: false });
+    ledger.add({ type: "reading", uri: "slow", isOver: false });
+    vi.advanceTimersByTime(2500);
+    ledger.add({ type: "reading", uri: "quick", isOver: true });
+    expect(ledger.progress()).not.toHaveProperty("slowFile");
+    vi.advanceTimersByTime(1000);
+    expect(ledger.progress().slowFile).toBe("slow");
+    ledger.add({ type: "reading", uri: "slow", isOver: true });
+    expect(ledger.progress()).not.toHaveProperty("slowFile");
   });
 });

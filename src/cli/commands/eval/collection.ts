@@ -80,11 +80,7 @@ export async function withEvalStore<T>(
 }
 
 /** @throws OptionsError when the store holds other documents, LoadError when one of the collection cannot be stored. */
-export async function ingestCollection(
-  { stderr, signal }: CommandIo,
-  kb: KnowledgeBase,
-  collection: Collection,
-): Promise<void> {
+export async function ingestCollection(io: CommandIo, kb: KnowledgeBase, collection: Collection): Promise<void> {
   const { name, source } = collection;
   const foreign = (await kb.store.documents()).find((stored) => stored.source !== source);
   if (foreign) {
@@ -94,11 +90,11 @@ export async function ingestCollection(
         "Use a separate store for each collection",
     );
   }
-  const line = ingestProgress(stderr);
+  const line = ingestProgress(io);
   const read = ({ signal: reading }: { readonly signal: AbortSignal }) => collection.documents(reading);
   const vanished = (uri: string) => uri.startsWith(`${source}/`);
   const report = await kb
-    .ingest(documentSource({ id: source, read, vanished }), { signal, onProgress: line.onProgress })
+    .ingest(documentSource({ id: source, read, vanished }), { signal: io.signal, onProgress: line.onProgress })
     .finally(() => line.clear());
   const [failure] = report.failures;
   if (failure) {

@@ -28,6 +28,7 @@ import {
   type RewriteOptions,
   searchPassagesOptions,
 } from "./question-options.js";
+import type { RunningWork } from "./running-work.js";
 
 /** The models and vectors that questions need. */
 export interface QuestionModels {
@@ -40,6 +41,8 @@ export interface QuestionModels {
   readonly chatModel: () => ChatModel;
   /** Where `diversity` finds the vectors of hits. */
   readonly vectors: Pick<Store, "knownVectors">;
+  /** Closing waits for the searches in it. */
+  readonly running: RunningWork;
   /** Weights of a hybrid search. Default: 1 each. */
   readonly weights?: Fusion["weights"] | undefined;
 }
@@ -121,7 +124,7 @@ export function searchAndAsk(
         deadlineMs,
         report,
       });
-      const [retrieved] = await collect(asked);
+      const [retrieved] = await models.running.run(signal, () => collect(asked));
       return { ...retrieved!, trace: askableTrace(retrieved!.trace) };
     },
     ask: answering as Ask,

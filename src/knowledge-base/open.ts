@@ -1,5 +1,6 @@
 import { OptionsError } from "../core/errors.js";
 import { resolve } from "../core/options.js";
+import type { CloseOptions } from "../core/ports.js";
 import { type Conversations, openConversations } from "../store/conversations.js";
 import { openStore } from "../store/open-store.js";
 import { searchAndAsk } from "./ask.js";
@@ -7,6 +8,7 @@ import { connectModels } from "./connect-models.js";
 import { ingest } from "./ingest.js";
 import { type KnowledgeBase, KnowledgeBaseOptions } from "./options.js";
 import { planIngest } from "./plan.js";
+import { RunningWork } from "./running-work.js";
 
 // Small enough to lose nothing clear against words alone on SciFact's 809 training queries (nDCG@10 0.701): 0.15 comes to
 // 0.699 (p 0.2), 0.2 to 0.698 (p 0.06). Cranfield and SQuAD gain by it.
@@ -28,25 +30,31 @@ export async function openKnowledgeBase(options: KnowledgeBaseOptions = {}): Pro
       settings.store ??
       (await openStore(path, embedder, { create, requireScope, onWarning, ...(metadata && { metadata }) }));
     const weights = settings.weights ?? (models.lexicalEmbedding ? lexicalEmbeddingWeights : undefined);
+    const running = new RunningWork();
     let conversations: Conversations | undefined;
-    const questions = searchAndAsk(store, { ...models, vectors: store, weights }, () => {
+    let closed: Promise<void> | undefined;
+    const questions = searchAndAsk(store, { ...models, vectors: store, weights, running }, () => {
       if (settings.store) throw withoutFolder();
       return (conversations ??= openConversations(path));
     });
+    const close = async (closing?: CloseOptions) => {
+      await running.end(store.location);
+      try {
+        conversations?.close();
+        if (!settings.store) await store.close(closing);
+      } finally {
+        await models.close();
+      }
+    };
     return {
       store,
-      ingest: (source, how = {}) => ingest(source, { chunk, concurrency, ...how, store, embedder }),
-      plan: (source, how = {}) => planIngest(source, { chunk, ...how, store, embedder }),
-      verify: (checks) => store.verify(checks),
+      ingest: (source, how = {}) =>
+        running.run(how.signal, (signal) => ingest(source, { chunk, concurrency, ...how, signal, store, embedder })),
+      plan: (source, how = {}) =>
+        running.run(how.signal, (signal) => planIngest(source, { chunk, ...how, signal, store, embedder })),
+      verify: (checks = {}) => running.run(checks.signal, (signal) => store.verify({ ...checks, signal })),
       ...questions,
-      async close(closing) {
-        try {
-          conversations?.close();
-          if (!settings.store) await store.close(closing);
-        } finally {
-          await models.close();
-        }
-      },
+      close: (closing) => (closed ??= close(closing)),
     };
   } catch (error) {
     await models.close();

@@ -1,0 +1,31 @@
+import { StoreError } from "../core/errors.js";
+
+/** What is under way in a knowledge base, so that closing it gives each of these one clear end. */
+export class RunningWork {
+  readonly #ending = new AbortController();
+  readonly #running = new Set<Promise<unknown>>();
+
+  /**
+   * Runs work that closing waits for.
+   *
+   * @param work its signal is aborted by the caller's, and when the knowledge base is closed; work that is short need not listen.
+   */
+  async run<Result>(given: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+    const { signal } = this.#ending;
+    signal.throwIfAborted();
+    const result = work(given instanceof AbortSignal ? AbortSignal.any([given, signal]) : (given ?? signal));
+    this.#running.add(result);
+    try {
+      return await result;
+    } finally {
+      this.#running.delete(result);
+    }
+  }
+
+  /** Ends all work with an error that says so, and waits until it has ended. Later work is refused with the same error. */
+  async end(location: string): Promise<void> {
+    const message = `The knowledge base at ${location} was closed. What was done is kept: open it again and repeat the call`;
+    this.#ending.abort(new StoreError("closed", message, { path: location }));
+    await Promise.allSettled(this.#running);
+  }
+}

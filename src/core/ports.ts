@@ -322,6 +322,9 @@ export interface Searchable<Space extends string = string, Fields extends object
   readonly lexical: Retriever;
   /** A document as it was written. */
   readonly document: (uri: string, call?: ReadCall) => Promise<Document | undefined>;
+  readonly documentInfo: (uri: string) => Promise<StoredDocumentInfo | undefined>;
+  /** All documents, or those of one source, in order of uri. */
+  readonly documents: (filter?: { readonly source?: string }) => Promise<readonly StoredDocumentInfo[]>;
   /** Chunks by id, in the order asked for; unknown ids are left out, and those that the filter does not let through. */
   readonly hits: (found: readonly Found[], call?: ReadCall) => Promise<readonly Hit[]>;
   /** A view limited to what the filter admits: the documents of one tenant or one reader. */
@@ -343,11 +346,8 @@ export interface Store<Space extends string = string, Fields extends object = Me
   ) => Promise<{ readonly documents: number; readonly chunks: number }>;
   /** Those of `keys` that are stored, by `vectorKey(chunk)`. */
   readonly knownVectors: (keys: readonly string[]) => Promise<ReadonlyMap<string, Float32Array>>;
-  readonly documentInfo: (uri: string) => Promise<StoredDocumentInfo | undefined>;
   /** The notes under these uris, where there are any; see `StoreWrite`. Absent: the store keeps none, and every run reads and cuts everything. */
   readonly notes?: (uris: readonly string[]) => Promise<ReadonlyMap<string, string>>;
-  /** All documents, or those of one source, in order of uri. */
-  readonly documents: (filter?: { readonly source?: string }) => Promise<readonly StoredDocumentInfo[]>;
   readonly counts: () => Promise<StoreCounts>;
   /**
    * Reads the whole store and checks that it is what was written: a single altered byte is found, and named with the

@@ -15,6 +15,7 @@ import { EarlyVectors } from "./ingest/early-vectors.js";
 import type { IngestReport } from "./ingest/ledger.js";
 import { type RereadOptions, RunMemory } from "./ingest/run-memory.js";
 import { type IngestRunOptions, runIngest, type WatchedSource } from "./ingest/run.js";
+import { type RunStore, runStore } from "./ingest/run-store.js";
 import { ChunkSettings, chosenChunkSettings, cutName, keptSettings, LearnedSettings } from "./ingest/settings.js";
 import { spending, SpendingOptions } from "./ingest/spending.js";
 
@@ -90,16 +91,20 @@ export async function ingest<Space extends string>(
   source: Source<Document> | WatchedSource,
   options: IngestOptions<Space>,
 ): Promise<IngestReport> {
-  const { store, ...shared } =
+  const { store: given, ...shared } =
     "pipeline" in options
       ? resolve("ingest", ownPipelineOptions, options as OwnPipelineOptions)
       : resolve("ingest", usualIngestOptions, options as unknown as UsualIngestOptions);
   const { price, maxTokens, maxCost, signal, deadlineMs, onProgress } = shared;
+  const store = runStore(given);
   const limit = spending("ingest", { price, maxTokens, maxCost });
   const lock = lockOnce(store);
-  const paidVectors = new EarlyVectors(store, lock);
   const { pipeline, learned, memory, files } =
     "pipeline" in shared ? { pipeline: beginning(store).pipe(shared.pipeline) } : usualPipeline({ store, ...shared });
+  const paidVectors = new EarlyVectors(
+    { knownVectors: store.knownVectors, write: (write) => store.write({ ...write, ...learned?.unsaved() }) },
+    lock,
+  );
   const keepLearned = async () => {
     const unsaved = learned?.unsaved() ?? {};
     if (Object.keys(unsaved).length > 0) await store.write(unsaved);
@@ -140,7 +145,7 @@ function beginning(store: Pick<Store, "metadataSchema" | "documentInfo" | "write
 
 type ResolvedOptions = z.output<typeof usualIngestOptions>;
 
-function usualPipeline(options: Pick<ResolvedOptions, "store" | "concurrency"> & CuttingOptions) {
+function usualPipeline(options: Pick<ResolvedOptions, "concurrency"> & CuttingOptions) {
   const { store, embedder, concurrency } = options;
   const { pipeline: cutting, learned, memory, files } = cuttingPipeline(options);
   const embedding = embedChunks<string, DocumentChunk>(embedder, {
@@ -162,18 +167,7 @@ export interface CuttingOptions extends Pick<
   ResolvedOptions,
   "chunk" | "documents" | "chunks" | "reuseFrom" | "reread" | "retryFailed"
 > {
-  readonly store: Pick<
-    Store,
-    | "space"
-    | "metadataSchema"
-    | "settings"
-    | "tokenMargin"
-    | "documentInfo"
-    | "document"
-    | "notes"
-    | "knownVectors"
-    | "write"
-  >;
+  readonly store: RunStore;
   readonly embedder: Embedder;
   /** Compares sentences for `semantic`. Default: the embedder. */
   readonly comparing?: Embedder;

@@ -8,6 +8,7 @@ import { cuttingPipeline, type UsualIngestOptions, usualIngestOptions } from "./
 import { dryRunEmbedder, dryRunStore } from "./ingest/dry-run.js";
 import type { IngestReport } from "./ingest/ledger.js";
 import { runIngest, type WatchedSource } from "./ingest/run.js";
+import { runStore } from "./ingest/run-store.js";
 import { spending } from "./ingest/spending.js";
 
 /** What an ingest of the same source would come to. */
@@ -56,7 +57,7 @@ export async function planIngest<Space extends string>(
     options as unknown as PlanIngestOptions,
   );
   const { costOf } = spending("planIngest", { price });
-  const dry = dryRunStore(store);
+  const dry = dryRunStore(runStore(store));
   const comparing = dryRunEmbedder(how.chunk.embedder ?? embedder);
   // A real run finds texts that it embedded earlier in the store. Nothing is stored here, so all texts are remembered.
   const embedding = embedChunks<string, DocumentChunk>(dryRunEmbedder(embedder), {

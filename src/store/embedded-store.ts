@@ -11,7 +11,6 @@ import type {
   Searchable,
   Store,
   StoreCounts,
-  StoredDocumentInfo,
   StoreSettings,
   StoreWrite,
   Verification,
@@ -21,7 +20,7 @@ import type {
 import { unlessAborted } from "../core/stream.js";
 import type { Metadata } from "../core/types.js";
 import { asStoreError, type Database } from "../sqlite/database.js";
-import { closeOptions, documentsFilter, storeWrite } from "./call-options.js";
+import { closeOptions, storeWrite } from "./call-options.js";
 import { isUnused, readMeta, readSettings } from "./database/schema.js";
 import { removeIfUnused, type StoreFolder } from "./database/store-folder.js";
 import { StoreReader } from "./database/store-reader.js";
@@ -69,6 +68,8 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
   readonly dense: Retriever;
   readonly lexical: Retriever;
   readonly document: Store["document"];
+  readonly documentInfo: Store["documentInfo"];
+  readonly documents: Store["documents"];
   readonly hits: Store["hits"];
   readonly #parts: EmbeddedStoreParts<Space>;
   readonly #warn: (message: string) => void;
@@ -117,8 +118,9 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
       },
       use: (work) => this.#use(work),
     });
-    const { dense, lexical, document, hits } = this.#reading.within(undefined);
-    [this.dense, this.lexical, this.document, this.hits] = [dense, lexical, document, hits];
+    const { dense, lexical, document, documentInfo, documents, hits } = this.#reading.within(undefined);
+    [this.dense, this.lexical, this.hits] = [dense, lexical, hits];
+    [this.document, this.documentInfo, this.documents] = [document, documentInfo, documents];
     // Loading begins at once, beside the embedding of the first question. A failure shows at the first use.
     this.#lexical = LexicalIndex.open(this.#changes, { ...shared, allowed: this.#allowed });
     void this.#prepareIndexes();
@@ -168,16 +170,8 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
     });
   }
 
-  documentInfo(uri: string): Promise<StoredDocumentInfo | undefined> {
-    return this.#use(async () => this.#reader.documentInfo(uri));
-  }
-
   notes(uris: readonly string[]): Promise<ReadonlyMap<string, string>> {
     return this.#use(async () => this.#reader.notes(uris));
-  }
-
-  documents(filter: { readonly source?: string } = {}): Promise<readonly StoredDocumentInfo[]> {
-    return this.#use(async () => this.#reader.documents(resolve("documents", documentsFilter, filter).source));
   }
 
   counts(): Promise<StoreCounts> {

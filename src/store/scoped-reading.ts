@@ -4,7 +4,7 @@ import { bothFilters, checkFilter, type Filter } from "../core/filter.js";
 import { resolve } from "../core/options.js";
 import type { Found, RetrievalQuery, RetrieveCall, Retriever, Searchable } from "../core/ports.js";
 import type { Placement } from "../core/types.js";
-import { readCall, retrieveCall } from "./call-options.js";
+import { documentsFilter, readCall, retrieveCall } from "./call-options.js";
 import { checkFields } from "./database/filters.js";
 import type { StoreReader } from "./database/store-reader.js";
 import type { Ranking } from "./derived/top-k.js";
@@ -31,7 +31,9 @@ export class ScopedReading {
     this.#options = options;
   }
 
-  within(scope: Filter | undefined): Pick<Searchable, "dense" | "lexical" | "document" | "hits"> {
+  within(
+    scope: Filter | undefined,
+  ): Pick<Searchable, "dense" | "lexical" | "document" | "documentInfo" | "documents" | "hits"> {
     const { reader, search, use } = this.#options;
     return {
       dense: this.#retriever("dense", scope, search.dense),
@@ -40,6 +42,20 @@ export class ScopedReading {
         use(async () => {
           const filter = this.#effectiveFilter(scope, resolve("document", readCall, call).filter);
           return reader.inSnapshot(() => (filter && !reader.matcher(filter)(uri) ? undefined : reader.document(uri)));
+        }),
+      documentInfo: (uri) =>
+        use(async () => {
+          const filter = this.#effectiveFilter(scope, undefined);
+          return reader.inSnapshot(() =>
+            filter && !reader.matcher(filter)(uri) ? undefined : reader.documentInfo(uri),
+          );
+        }),
+      documents: (given = {}) =>
+        use(async () => {
+          const { source } = resolve("documents", documentsFilter, given);
+          const filter = this.#effectiveFilter(scope, undefined);
+          const matches = filter ? reader.matcher(filter) : () => true;
+          return reader.inSnapshot(() => reader.documents(source).filter(({ uri }) => matches(uri)));
         }),
       hits: (found, call = {}) =>
         use(async () => {

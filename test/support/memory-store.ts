@@ -51,6 +51,12 @@ export function memoryStore<Space extends string>(space: Space): MemoryStore<Spa
     },
     document: async (uri, { filter } = {}) =>
       passing(bothFilters(scope, filter)).find(({ document }) => document.uri === uri)?.document,
+    documentInfo: async (uri) => info(passing(scope).find(({ document }) => document.uri === uri)),
+    documents: async ({ source } = {}) =>
+      passing(scope)
+        .filter(({ document }) => source === undefined || document.source === source)
+        .map((document) => info(document)!)
+        .toSorted((a, b) => (a.uri < b.uri ? -1 : 1)),
     hits: async (found, { filter } = {}) => found.flatMap((one) => hit(one, passing(bothFilters(scope, filter)))),
     scoped: (filter) => within(bothFilters(scope, filter)),
   });
@@ -100,12 +106,8 @@ export function memoryStore<Space extends string>(space: Space): MemoryStore<Spa
     },
     knownVectors: async (keys) => new Map(keys.flatMap((key) => (vectors.has(key) ? [[key, vectors.get(key)!]] : []))),
     notes: async (uris) => new Map(uris.flatMap((uri) => (notes.has(uri) ? [[uri, notes.get(uri)!]] : []))),
-    documentInfo: async (uri) => info(documents.get(uri)),
-    documents: async ({ source } = {}) =>
-      [...documents.values()]
-        .filter(({ document }) => source === undefined || document.source === source)
-        .map((document) => info(document)!)
-        .toSorted((a, b) => (a.uri < b.uri ? -1 : 1)),
+    documentInfo: whole.documentInfo,
+    documents: whole.documents,
     counts: async () => ({ documents: documents.size, chunks: chunks().length, vectors: vectors.size }),
     verify: async () => ({ ok: true, problems: [], recall: 1, repaired: false }),
     close: async () => {},

@@ -1,35 +1,10 @@
-import type { Embedder, Store } from "../../core/ports.js";
-
-type FilledStore = Pick<
-  Store,
-  | "space"
-  | "dimension"
-  | "metadataSchema"
-  | "settings"
-  | "tokenMargin"
-  | "document"
-  | "documentInfo"
-  | "documents"
-  | "notes"
-  | "knownVectors"
-  | "write"
-  | "deleteDocuments"
->;
+import type { Embedder } from "../../core/ports.js";
+import type { RunStore } from "./run-store.js";
 
 /** A store that answers changes as if they were made, and makes none. */
-export function dryRunStore(store: FilledStore): FilledStore {
-  const { space, dimension, metadataSchema, settings, tokenMargin } = store;
+export function dryRunStore(store: RunStore): RunStore {
   return {
-    space,
-    dimension,
-    ...(metadataSchema && { metadataSchema }),
-    ...(settings && { settings }),
-    ...(tokenMargin !== undefined && { tokenMargin }),
-    document: (uri) => store.document(uri),
-    documentInfo: (uri) => store.documentInfo(uri),
-    documents: (filter) => store.documents(filter),
-    ...(store.notes && { notes: (uris) => store.notes!(uris) }),
-    knownVectors: (keys) => store.knownVectors(keys),
+    ...store,
     write: ({ documents = [] }) =>
       Promise.all(
         documents.map(async ({ document: { uri }, chunks }) => {

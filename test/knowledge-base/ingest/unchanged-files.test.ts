@@ -129,6 +129,19 @@ test("a file that was only touched is not cut again, and its new time is remembe
   expect(await text("a.md")).toBe("A mole digs.");
 });
 
+test("a store that requires a scope is kept up to date without one", async () => {
+  const folder = await temporaryFolder({ "a.md": "A mole digs." });
+  const embedder = wordEmbedder();
+  const store = await openStore(join(await temporaryFolder(), "store"), embedder, { requireScope: true });
+  onTestFinished(() => store.close());
+  const run = () => ingest(readFolder(folder), { store, embedder, reread: true });
+  expect((await run()).documents).toMatchObject({ added: 1 });
+  expect((await run()).documents).toMatchObject({ unchanged: 1 });
+  await rm(join(folder, "a.md"));
+  await writeFile(join(folder, "b.md"), "A vole digs.");
+  expect((await run()).documents).toMatchObject({ added: 1, deleted: 1 });
+});
+
 test("documents that are handed over are not cut again while their text and the settings stay", async () => {
   const store = await openStore(join(await temporaryFolder(), "store"), wordEmbedder());
   onTestFinished(() => store.close());
@@ -198,9 +211,7 @@ test("an unchanged run changes nothing, so that it needs no right to write", asy
     ...Object.fromEntries(
       ["space", "dimension", "dense", "lexical", "location"].map((name) => [name, Reflect.get(store, name)]),
     ),
-    documentInfo: (uri: string) => store.documentInfo(uri),
-    document: (uri: string) => store.document(uri),
-    documents: () => store.documents(),
+    scoped: () => store,
     notes: (uris: readonly string[]) => store.notes!(uris),
     knownVectors: (keys: readonly string[]) => store.knownVectors(keys),
     write: () => Promise.reject(new Error("written")),

@@ -264,6 +264,8 @@ test("a store that requires a scope shows nothing without one, and can be writte
     () => store.lexical.retrieve(query, { count: 5, filter }),
     () => store.document("a", { filter }),
     () => store.hits([], { filter }),
+    () => store.documentInfo("a"),
+    () => store.documents(),
   ];
   for (const read of forgotten) {
     await expect(read()).rejects.toThrow(StoreError);

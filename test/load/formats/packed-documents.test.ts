@@ -258,6 +258,15 @@ describe("Word", () => {
     ]);
   });
 
+  test("a level that is skipped counts as if it had an item", async () => {
+    const numbering =
+      definition(0, level(0, "decimal", "%1."), level(1, "decimal", "%1.%2"), level(2, "decimal", "%1.%2.%3")) +
+      list(1, 0);
+    const body = [0, 2, 1, 1, 0].map((at) => numbered("words", 1, at)).join("");
+    const lines = (await textOf(body, "", numbering)).split("\n").filter(Boolean);
+    expect(lines.map((line) => /[\d.]+(?= words)/.exec(line)?.[0])).toEqual(["1.", "1.1.1", "1.2", "1.3", "2."]);
+  });
+
   test("deleted items and the copies of text boxes for newer programs are not counted", async () => {
     const numbering = definition(0, level(0, "decimal", "%1.")) + list(1, 0);
     const deleted = `<w:p><w:pPr><w:numPr><w:numId w:val="1"/></w:numPr><w:rPr><w:del w:id="1"/></w:rPr></w:pPr><w:del w:id="2"><w:r><w:delText>gone</w:delText></w:r></w:del></w:p>`;

@@ -6,7 +6,7 @@ import type { Package } from "./package.js";
 const [opening, closing] = ["\u{fdd0}", "\u{fdd1}"];
 
 /** Styles and lists are made from others, but not in circles. */
-export const maxSteps = 20;
+const maxSteps = 20;
 
 /** Writes the number of each numbered paragraph into its text, as Word shows it. */
 export function withNumbers(content: string, parts: Package): string {
@@ -31,7 +31,7 @@ export function withNumbers(content: string, parts: Package): string {
       const end = content.indexOf("</w:p>", offset);
       const isFilled = /<w:t[\s>]/.test(content.slice(offset + start.length, end));
       if (number === undefined || !isFilled) return start;
-      return `${start}<w:r><w:t>${opening}${escaped(number)}${closing}</w:t></w:r>`;
+      return start + plainRun(opening + number + closing);
     },
   );
 }
@@ -48,28 +48,26 @@ export function withMarks(html: string): string {
     .replace(new RegExp(`${opening}([^${closing}]*)${closing}`, "gu"), (_, number: string) => number && `${number} `);
 }
 
-function escaped(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+/** A run of plain words. */
+export function plainRun(text: string): string {
+  const words = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+  return `<w:r><w:t xml:space="preserve">${words}</w:t></w:r>`;
 }
 
-interface StyleNumber {
-  /** The style that says so, of those that a style is made from. */
-  readonly id?: string | undefined;
-  readonly list?: string | undefined;
-  readonly level?: string | undefined;
-}
-
-/** The list that a style of paragraphs, or one that it is made from, belongs to, and its level there. */
-function numberOfStyle(id: string | undefined, styles: ElementsById): StyleNumber {
-  let found: StyleNumber = {};
-  for (let steps = 0; id !== undefined && found.list === undefined && steps < maxSteps; steps++) {
-    const style = styles.get(id);
-    const [numbered] = named(style, "w:numPr");
-    const level = found.level ?? valueOf(numbered, "w:ilvl");
-    found = { id: numbered ? (found.id ?? id) : found.id, list: valueOf(numbered, "w:numId"), level };
-    id = valueOf(style, "w:basedOn");
+/** A style of paragraphs and those that it is made from. */
+export function* lineage(id: string | undefined, styles: ElementsById): Generator<HtmlElement> {
+  let style = styles.get(id ?? "");
+  for (let steps = 0; style && steps < maxSteps; steps++) {
+    yield style;
+    style = styles.get(valueOf(style, "w:basedOn") ?? "");
   }
-  return found;
+}
+
+/** The list that a style, or one that it is made from, belongs to, its level there, and the id of the style that says so. */
+function numberOfStyle(id: string | undefined, styles: ElementsById) {
+  const numbered = [...lineage(id, styles)].filter((style) => named(style, "w:numPr").length > 0);
+  const first = (name: string) => numbered.map((style) => valueOf(style, name)).find((value) => value !== undefined);
+  return { id: numbered[0]?.attributes["w:styleId"], list: first("w:numId"), level: first("w:ilvl") };
 }
 
 interface NumberedList {
@@ -153,9 +151,10 @@ function levelOf(element: HtmlElement, restart: string | undefined): ListLevel {
   };
 }
 
-type ElementsById = ReadonlyMap<string, HtmlElement>;
+export type ElementsById = ReadonlyMap<string, HtmlElement>;
 
-function byId(root: HtmlElement | undefined, name: string, attribute: string): ElementsById {
+/** The elements of this name, by an attribute that names each. */
+export function byId(root: HtmlElement | undefined, name: string, attribute: string): ElementsById {
   return new Map(named(root, name).map((element) => [element.attributes[attribute] ?? "", element]));
 }
 

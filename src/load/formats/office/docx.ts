@@ -1,9 +1,9 @@
 import { LoadError, asError } from "../../../core/errors.js";
 import { markdownOfNodes } from "../html/html.js";
 import { officeMathText } from "../html/math.js";
-import { named, parseHtml, parseXml, type HtmlElement } from "../html/tree.js";
+import { parseHtml, parseXml } from "../html/tree.js";
 import type { Loader } from "../loader.js";
-import { maxSteps, valueOf, withMarks, withNumbers } from "./docx-numbers.js";
+import { byId, lineage, plainRun, valueOf, withMarks, withNumbers, type ElementsById } from "./docx-numbers.js";
 import { unpack, type Package } from "./package.js";
 
 /**
@@ -33,7 +33,7 @@ const knownStyles = [
 
 async function htmlOf(parts: Package): Promise<string> {
   const { default: mammoth } = await import("mammoth");
-  const headings = [...headingStyles(parts.xml("word/styles.xml"))].map(
+  const headings = [...headingStyles(byId(parts.xml("word/styles.xml"), "w:style", "w:styleId"))].map(
     ([name, level]) => `p[style-name='${name.replace(/[\\']/g, "\\$&")}'] => h${level}:fresh`,
   );
   const { value } = await mammoth.convertToHtml(
@@ -93,35 +93,30 @@ const hidden =
   /<w:r(?:\s[^>]*)?><w:rPr>(?:(?!<\/w:rPr>).)*<w:vanish\/>(?:(?!<\/w:rPr>).)*<\/w:rPr>(?:(?!<w:r[\s>]|<w:fldChar).)*?<\/w:r>/gsu;
 
 function equationRun(equation: string): string {
-  const text = officeMathText(parseXml(equation)).replaceAll("&", "&amp;").replaceAll("<", "&lt;");
-  return `<w:r><w:t xml:space="preserve">${text}</w:t></w:r>`;
+  return plainRun(officeMathText(parseXml(equation)));
 }
 
 /**
  * Names of the paragraph styles of headings, with their level, 1 to 6: those with a level in the outline, their own or from
  * the style that they are made from, and those that come with Word.
  */
-function headingStyles(styles: HtmlElement | undefined): ReadonlyMap<string, number> {
-  const paragraphs = named(styles, "w:style").filter(({ attributes }) => attributes["w:type"] === "paragraph");
-  const byId = new Map(paragraphs.map((style) => [style.attributes["w:styleId"], style]));
+function headingStyles(styles: ElementsById): ReadonlyMap<string, number> {
   const levels = new Map<string, number>();
-  for (const style of paragraphs) {
+  for (const [id, style] of styles) {
     const name = valueOf(style, "w:name");
-    const level = levelOf(style, byId);
+    const level = style.attributes["w:type"] === "paragraph" ? levelOf(id, styles) : undefined;
     if (name !== undefined && level !== undefined) levels.set(name, level);
   }
   return levels;
 }
 
-function levelOf(style: HtmlElement, byId: ReadonlyMap<string | undefined, HtmlElement>): number | undefined {
-  let found: HtmlElement | undefined = style;
-  for (let steps = 0; found && steps < maxSteps; steps++) {
-    const outline = valueOf(found, "w:outlineLvl");
+function levelOf(id: string, styles: ElementsById): number | undefined {
+  for (const style of lineage(id, styles)) {
+    const outline = valueOf(style, "w:outlineLvl");
     // The tenth level is that of body text.
     if (outline !== undefined) return Number(outline) < 9 ? Math.min(6, Number(outline) + 1) : undefined;
-    const builtIn = /^heading ([1-9])$/i.exec(valueOf(found, "w:name") ?? "")?.[1];
+    const builtIn = /^heading ([1-9])$/i.exec(valueOf(style, "w:name") ?? "")?.[1];
     if (builtIn !== undefined) return Math.min(6, Number(builtIn));
-    found = byId.get(valueOf(found, "w:basedOn"));
   }
   return undefined;
 }

@@ -26,14 +26,15 @@ export class ListCounter {
     if (!own) return "";
     const last = this.#counts[level];
     this.#counts[level] = start ?? (last === undefined ? own.start : last + 1);
+    // An item without one above it is counted as if there were one, which is not shown.
+    for (let above = 0; above < level; above++) this.#counts[above] ??= levels[above]?.start;
     for (let below = level + 1; below < this.#counts.length; below++) {
       if ((levels[below]?.restartsAfter ?? below) > level) this.#counts[below] = undefined;
     }
     return own.text.replace(/%(\d)/g, (_, digit: string) => {
       const shown = levels[Number(digit) - 1];
       if (!shown || shown.format === "none") return "";
-      const count = this.#counts[Number(digit) - 1] ?? shown.start;
-      return numeral(count, own.isLegal ? "decimal" : shown.format);
+      return numeral(this.#counts[Number(digit) - 1] ?? shown.start, own.isLegal ? "decimal" : shown.format);
     });
   }
 }

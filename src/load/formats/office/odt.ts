@@ -120,13 +120,9 @@ class Blocks {
   /** The number of a heading that stands in no list: all of these are counted together. */
   #outlineNumber({ attributes }: HtmlElement): string {
     if (attributes["text:is-list-header"] === "true") return "";
-    const start = attributes["text:restart-numbering"] === "true" ? (attributes["text:start-value"] ?? "1") : undefined;
+    const start = attributes["text:restart-numbering"] === "true" ? startOf(attributes, 1) : undefined;
     const level = countOf(attributes["text:outline-level"]) - 1;
-    return this.#counterOf(outlineStyle).next(
-      this.#levelsOf(outlineStyle),
-      level,
-      start === undefined ? start : Number(start),
-    );
+    return this.#counterOf(outlineStyle).next(this.#levelsOf(outlineStyle), level, start);
   }
 
   #counterOf(key: string): ListCounter {
@@ -148,10 +144,9 @@ class Blocks {
     const levels = this.#levelsOf(style);
     let isOutline = false;
     const items = elementsOf(list).map((item) => {
-      const start = item.attributes["text:start-value"];
       const [first] = elementsOf(item).filter(({ name }) => name === "text:p" || name === "text:h");
       const isNumbered = first !== undefined && item.name === "text:list-item";
-      const number = isNumbered ? counter.next(levels, level, start === undefined ? start : Number(start)) : " ";
+      const number = isNumbered ? counter.next(levels, level, startOf(item.attributes)) : " ";
       isOutline ||= first?.name === "text:h";
       const blocks = elementsOf(item).flatMap((child): HtmlNode[] => {
         if (child.name === "text:list") {
@@ -172,7 +167,9 @@ class Blocks {
     const known = this.#levels.get(style);
     if (known) return known;
     const elements: HtmlElement[] = [];
-    for (const each of elementsOf(this.#styles.get(style))) elements[countOf(each.attributes["text:level"]) - 1] = each;
+    for (const each of elementsOf(this.#styles.get(style))) {
+      elements[Math.min(maxLevels, countOf(each.attributes["text:level"])) - 1] = each;
+    }
     const levels = elements.map((each, index) => listLevel(each, elements.slice(0, index)));
     this.#levels.set(style, levels);
     return levels;
@@ -211,6 +208,13 @@ class Blocks {
   }
 }
 
+/** Levels of a list, by the standard. */
+const maxLevels = 10;
+
+function startOf({ "text:start-value": value }: HtmlElement["attributes"], otherwise?: number): number | undefined {
+  return value === undefined ? otherwise : Number(value);
+}
+
 /** The name of the element that says how headings are numbered, which has no name of its own. */
 const outlineStyle = "text:outline-style";
 
@@ -228,7 +232,7 @@ const formats: Readonly<Record<string, string>> = {
 
 function listLevel({ name, attributes }: HtmlElement, above: readonly HtmlElement[]): ListLevel {
   const format = formatOf(attributes);
-  const start = Number(attributes["text:start-value"] ?? 1);
+  const start = startOf(attributes, 1)!;
   // A number without a format is not shown.
   if (/-(?:bullet|image)$/.test(name)) return { format: "bullet", start, text: "" };
   if (format === "none") return { format, start, text: "" };

@@ -95,15 +95,21 @@ export function videoMode(content: readonly VideoContentItem[]): VideoMode {
   return roles.some((role) => role !== undefined) ? "reference" : "text";
 }
 
+/** Maximum items of each role. */
+const maxItems: Readonly<Record<VideoContentRole, number>> = {
+  first_frame: 1,
+  last_frame: 1,
+  reference_image: imageLimits.maxCount,
+  reference_video: videoLimits.maxCount,
+  reference_audio: audioLimits.maxCount,
+};
+
 /** Lists the rules between items, and about the model, that the content breaks. Pure. */
 export function contentViolations(content: readonly VideoContentItem[], model: ModelInfo): readonly Violation[] {
   const roles = contentRoles(content);
-  const count = (wanted: VideoContentRole) => roles.filter((role) => role === wanted).length;
-  const firstFrames = count("first_frame");
-  const lastFrames = count("last_frame");
-  const images = count("reference_image");
-  const videos = count("reference_video");
-  const clips = count("reference_audio");
+  const has = (...wanted: readonly VideoContentRole[]) =>
+    roles.some((role) => role !== undefined && wanted.includes(role));
+  const hasReferences = has("reference_image", "reference_video", "reference_audio");
   const found: Violation[] = [...placementViolations(content, roles), ...formatViolations(content, model)];
   const refuse = (message: string) => found.push({ field: "content", message });
 
@@ -111,23 +117,18 @@ export function contentViolations(content: readonly VideoContentItem[], model: M
   if (media === 0 && !content.some((item) => item.type === "text" && item.text.trim() !== "")) {
     refuse("has neither a text that says something nor an image or video");
   }
-  if (firstFrames > 1) refuse(`has ${firstFrames} items with role first_frame, at most 1`);
-  if (lastFrames > 1) refuse(`has ${lastFrames} items with role last_frame, at most 1`);
-  if (lastFrames > 0 && firstFrames === 0) refuse("has a last_frame, which needs a first_frame beside it");
-  if (firstFrames + lastFrames > 0 && images + videos + clips > 0) {
+  for (const [role, max] of Object.entries(maxItems)) {
+    const count = roles.filter((one) => one === role).length;
+    if (count > max) refuse(`has ${count} items with role ${role}, at most ${max}`);
+  }
+  if (has("last_frame") && !has("first_frame")) refuse("has a last_frame, which needs a first_frame beside it");
+  if (has("first_frame", "last_frame") && hasReferences) {
     refuse("mixes first_frame or last_frame with references: choose frames or references");
   }
-  for (const [role, number, max] of [
-    ["reference_image", images, imageLimits.maxCount],
-    ["reference_video", videos, videoLimits.maxCount],
-    ["reference_audio", clips, audioLimits.maxCount],
-  ] as const) {
-    if (number > max) refuse(`has ${number} items with role ${role}, at most ${max}`);
-  }
-  if (clips > 0 && images + videos === 0) {
+  if (has("reference_audio") && !has("reference_image", "reference_video")) {
     refuse("has reference_audio alone: at least one reference_image or reference_video must accompany it");
   }
-  if (images + videos + clips > 0 && !model.videoFeatures?.includes("references")) {
+  if (hasReferences && !model.videoFeatures?.includes("references")) {
     const message = `has reference images, videos or audio, which ${model.id} is not known to take`;
     found.push({ field: "content", message, rule: "model" });
   }

@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { StoreError } from "../core/errors.js";
-import { resolve } from "../core/options.js";
-import { type Budget, Pipeline, type RunEvent, type Stage } from "../core/pipeline.js";
+import { optionsOf, resolve } from "../core/options.js";
+import { type Budget, Pipeline, type RunEvent, runOptions, type Stage } from "../core/pipeline.js";
 import type { Embedder, Store } from "../core/ports.js";
 import type { Source } from "../core/stream.js";
 import { inSpan } from "../core/telemetry.js";
 import type { Document, DocumentChunk } from "../core/types.js";
 import { TokenBudget } from "../stages/indexing/token-budget.js";
-import { chunk, chunkOptions, type ChunkOptions, type ChunkTarget } from "../stages/indexing/chunk.js";
+import { chunk, type ChunkTarget } from "../stages/indexing/chunk.js";
 import { embedChunks } from "../stages/indexing/embed-chunks.js";
 import { fitMetadata, store as storeStage, storeBlank } from "../stages/indexing/store.js";
 import { skipKnown, skipUnchanged } from "../stages/indexing/skip-known.js";
@@ -16,8 +16,15 @@ import type { IngestReport } from "./ingest/ledger.js";
 import { type RereadOptions, RunMemory } from "./ingest/run-memory.js";
 import { type IngestRunOptions, runIngest, type WatchedSource } from "./ingest/run.js";
 import { type RunStore, runStore } from "./ingest/run-store.js";
-import { ChunkSettings, chosenChunkSettings, cutName, keptSettings, LearnedSettings } from "./ingest/settings.js";
-import { spending, SpendingOptions } from "./ingest/spending.js";
+import {
+  chosenChunkSettings,
+  cutName,
+  type GivenChunkOptions,
+  givenChunkOptions,
+  keptSettings,
+  LearnedSettings,
+} from "./ingest/settings.js";
+import { spending, type SpendingOptions, spendingOptions } from "./ingest/spending.js";
 
 interface SharedIngestOptions<Space extends string> extends IngestRunOptions, SpendingOptions {
   /** Where documents, chunks and vectors go. */
@@ -29,7 +36,7 @@ export interface UsualIngestOptions<Space extends string = string> extends Share
   /** Makes the vectors; its space has to be the store's. */
   readonly embedder: Embedder<Space>;
   /** How documents are cut. Default: as when the store was last filled, else as `chunk` does. */
-  readonly chunk?: Omit<ChunkOptions, "for">;
+  readonly chunk?: GivenChunkOptions;
   /** Embedding requests in flight at once, 1 to 256. Default: 8. */
   readonly concurrency?: number;
   /**
@@ -45,6 +52,7 @@ export interface UsualIngestOptions<Space extends string = string> extends Share
 
 /** Documents through a pipeline of your own, which ends in `store(kb)`. */
 export interface OwnPipelineOptions<Space extends string = string> extends SharedIngestOptions<Space> {
+  /** Stages from documents to the store. The check of metadata and the storing of blank documents come before it. */
   readonly pipeline: Stage<Document, unknown>;
 }
 
@@ -55,17 +63,15 @@ const object = <T>(what: string) => z.custom<T>(isObject, { error: `must be ${wh
 const func = <T>() => z.custom<T>((value) => typeof value === "function", { error: "must be a function" });
 
 const optionFields = {
-  ...SpendingOptions.shape,
+  ...spendingOptions.shape,
   store: object<Store>("a store, as openStore() returns it"),
-  signal: z.instanceof(AbortSignal).optional(),
-  deadlineMs: z.number().optional(),
-  report: func<NonNullable<IngestRunOptions["report"]>>().optional(),
+  ...runOptions.shape,
   onProgress: func<NonNullable<IngestRunOptions["onProgress"]>>().optional(),
 };
-export const usualIngestOptions = z.strictObject({
+export const usualIngestOptions = optionsOf<UsualIngestOptions>()({
   ...optionFields,
   embedder: object<Embedder>("an embedder, as embedder(transport, { model }) returns it"),
-  chunk: ChunkSettings.extend({ embedder: chunkOptions.shape.embedder }).strict().default({}),
+  chunk: givenChunkOptions.default({}),
   concurrency: z.int().min(1).max(256).default(8),
   reread: z.boolean().default(false),
   retryFailed: z.boolean().default(false),
@@ -73,7 +79,7 @@ export const usualIngestOptions = z.strictObject({
   chunks: object<Stage<DocumentChunk, DocumentChunk>>("a stage").optional(),
   reuseFrom: object<Pick<Store, "knownVectors">>("a store").optional(),
 });
-const ownPipelineOptions = z.strictObject({
+const ownPipelineOptions = optionsOf<OwnPipelineOptions>()({
   ...optionFields,
   pipeline: object<Stage<Document, unknown>>("a Pipeline from documents"),
 });

@@ -5,7 +5,7 @@ import { ingest } from "./ingest.js";
 import type { IngestReport } from "./ingest/ledger.js";
 import type { IngestRunOptions } from "./ingest/run.js";
 import type { SpendingOptions } from "./ingest/spending.js";
-import { KnowledgeBaseOptions } from "./options.js";
+import { type KnowledgeBaseOptions, knowledgeBaseOptions } from "./options.js";
 
 export interface MigrateOptions extends IngestRunOptions, SpendingOptions {
   /** Switch even when documents failed, which the new store then lacks. Default: false. */
@@ -38,7 +38,7 @@ export async function migrateKnowledgeBase(
 ): Promise<MigrationReport> {
   const { path, onWarning, metadata, chunk, concurrency, ...given } = resolve(
     "migrateKnowledgeBase",
-    KnowledgeBaseOptions.omit({ store: true }),
+    knowledgeBaseOptions.omit({ store: true }),
     options,
   );
   const models = await connectModels(given);

@@ -6,7 +6,7 @@ import { openStore } from "../store/open-store.js";
 import { searchAndAsk } from "./ask.js";
 import { connectModels } from "./connect-models.js";
 import { ingest } from "./ingest.js";
-import { type KnowledgeBase, KnowledgeBaseOptions } from "./options.js";
+import { type KnowledgeBase, type KnowledgeBaseOptions, knowledgeBaseOptions } from "./options.js";
 import { planIngest } from "./plan.js";
 import { RunningWork } from "./running-work.js";
 
@@ -21,7 +21,7 @@ const lexicalEmbeddingWeights = { dense: 0.15, lexical: 1 } as const;
  * @throws OptionsError for bad options, StoreError when the store at `path` cannot be used as it is asked for.
  */
 export async function openKnowledgeBase(options: KnowledgeBaseOptions = {}): Promise<KnowledgeBase> {
-  const settings = resolve("openKnowledgeBase", KnowledgeBaseOptions, options);
+  const settings = resolve("openKnowledgeBase", knowledgeBaseOptions, options);
   const { path, create, requireScope, metadata, onWarning, chunk, concurrency } = settings;
   const models = await connectModels(settings);
   try {

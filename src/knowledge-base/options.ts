@@ -2,15 +2,17 @@ import { z } from "zod";
 import type { Conversation, ConversationOptions } from "./conversation.js";
 import type { Filter } from "../core/filter.js";
 import type { DocumentSource } from "../load/sources/source.js";
-import type { ChatModelOptions } from "../models/chat-model.js";
+import { type ChatModelOptions, chatModelOptions } from "../models/chat-model.js";
+import { optionsOf } from "../core/options.js";
 import type { ChatModel, CloseOptions, Embedder, Reranker, Store } from "../core/ports.js";
-import type { ChunkOptions } from "../stages/indexing/chunk.js";
 import type { IngestReport } from "./ingest/ledger.js";
 import type { IngestRunOptions } from "./ingest/run.js";
 import type { RereadOptions } from "./ingest/run-memory.js";
+import { type GivenChunkOptions, givenChunkOptions } from "./ingest/settings.js";
 import type { IngestPlan } from "./plan.js";
 import type { Ask, AskOptions, SearchPassagesOptions } from "./question-options.js";
 import type { ConversationInfo } from "../store/conversations.js";
+import { type SearchOptions, searchOptions } from "../stages/retrieval/search.js";
 import type { SpendingOptions } from "./ingest/spending.js";
 import type { Source } from "../core/stream.js";
 import type { Transport } from "../transport/transport.js";
@@ -18,22 +20,62 @@ import type { Document, Retrieved, Trace } from "../core/types.js";
 
 const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
 
-export const KnowledgeBaseOptions = z.strictObject({
+export interface KnowledgeBaseOptions {
   /** Folder of the store. Default: `./.citewell`. */
-  path: z.string().min(1).default("./.citewell"),
+  readonly path?: string;
   /** False: a store that is not there is an error instead of made. Default: true. */
-  create: z.boolean().default(true),
+  readonly create?: boolean;
   /** Carries the requests. Default: one to the local service, started in this process, with no key and no network. */
-  transport: z.custom<Transport>().optional(),
+  readonly transport?: Transport;
   /** A store of your own, in place of the one at `path`; it is yours to close. Default: the embedded store at `path`. */
-  store: z.custom<Store>(isObject, { error: "must be a store" }).optional(),
+  readonly store?: Store;
   /** An embedder of your own, in place of `models.embedding`. Its space is the store's. */
-  embedder: z.custom<Embedder>(isObject, { error: "must be an embedder" }).optional(),
+  readonly embedder?: Embedder;
   /** A reranker of your own, in place of `models.rerank`. */
-  reranker: z.custom<Reranker>(isObject, { error: "must be a reranker" }).optional(),
+  readonly reranker?: Reranker;
   /** A chat model of your own, in place of `models.chat`. */
-  chatModel: z.custom<ChatModel>(isObject, { error: "must be a chat model" }).optional(),
+  readonly chatModel?: ChatModel;
   /** Models by id. Default: the local service's; a transport of your own needs `embedding` and, to ask, `chat`. */
+  readonly models?: {
+    /** Makes vectors. */
+    readonly embedding?: string;
+    /** Ranks passages. Default with a transport of your own: none, the order of the search stays. */
+    readonly rerank?: string;
+    /** Answers questions. */
+    readonly chat?: string;
+  };
+  /** How the chat model is asked: thinking, length, the form of tool results. Default: as `chatModel` has it. */
+  readonly chat?: Omit<ChatModelOptions, "model">;
+  /**
+   * How documents are cut; see `chunk`. Settings that are not given stay as they were when the store was last filled, else
+   * as `chunk` has them.
+   */
+  readonly chunk?: GivenChunkOptions;
+  /**
+   * Weights of vectors and words in a hybrid search, 0 or more. Default: 1 each; with an embedding model of the
+   * local service's 0.15 for `dense`, because its vectors are made of words too and are no second opinion.
+   */
+  readonly weights?: SearchOptions["weights"];
+  /**
+   * Schema of every document's metadata: documents that do not fit it fail, and filters know its fields. Default: any.
+   */
+  readonly metadata?: z.ZodObject;
+  /** True: `search` and `ask` work only through `scoped(filter)`. Default: false. */
+  readonly requireScope?: boolean;
+  /** Embedding requests in flight at once, 1 to 256. Default: 8. */
+  readonly concurrency?: number;
+  /** Called with a line about anything that works with less than it could. Default: nobody. */
+  readonly onWarning?: (message: string) => void;
+}
+
+export const knowledgeBaseOptions = optionsOf<KnowledgeBaseOptions>()({
+  path: z.string().min(1).default("./.citewell"),
+  create: z.boolean().default(true),
+  transport: z.custom<Transport>(isObject, { error: "must be a transport" }).optional(),
+  store: z.custom<Store>(isObject, { error: "must be a store" }).optional(),
+  embedder: z.custom<Embedder>(isObject, { error: "must be an embedder" }).optional(),
+  reranker: z.custom<Reranker>(isObject, { error: "must be a reranker" }).optional(),
+  chatModel: z.custom<ChatModel>(isObject, { error: "must be a chat model" }).optional(),
   models: z
     .strictObject({
       embedding: z.string().min(1).optional(),
@@ -41,30 +83,16 @@ export const KnowledgeBaseOptions = z.strictObject({
       chat: z.string().min(1).optional(),
     })
     .default({}),
-  /** How the chat model is asked: thinking, length, the form of tool results; see `chatModel`. */
-  chat: z.custom<Omit<ChatModelOptions, "model">>().default({}),
-  /**
-   * How documents are cut; see `chunk`. Settings that are not given stay as they were when the store was last filled, else
-   * as `chunk` has them.
-   */
-  chunk: z.custom<Omit<ChunkOptions, "for">>().default({}),
-  /**
-   * Weights of vectors and words in a hybrid search, 0 or more. Default: 1 each; with an embedding model of the
-   * local service's 0.15 for `dense`, because its vectors are made of words too and are no second opinion.
-   */
-  weights: z.strictObject({ dense: z.number().min(0), lexical: z.number().min(0) }).optional(),
-  /**
-   * Schema of every document's metadata: documents that do not fit it fail, and filters know its fields. Default: any.
-   */
+  chat: chatModelOptions.omit({ model: true }).prefault({}),
+  chunk: givenChunkOptions.default({}),
+  weights: searchOptions.shape.weights,
   metadata: z.instanceof(z.ZodObject).optional(),
-  /** True: `search` and `ask` work only through `scoped(filter)`. Default: false. */
   requireScope: z.boolean().default(false),
-  /** Embedding requests in flight at once, 1 to 256. Default: 8. */
   concurrency: z.int().min(1).max(256).default(8),
-  /** Called with a line about anything that works with less than it could. */
-  onWarning: z.custom<(message: string) => void>().optional(),
+  onWarning: z
+    .custom<(message: string) => void>((value) => typeof value === "function", "must be a function")
+    .optional(),
 });
-export type KnowledgeBaseOptions = z.input<typeof KnowledgeBaseOptions>;
 
 /** How one ingest of a knowledge base runs, and what it may cost. */
 export interface IngestRunAndBudgetOptions extends IngestRunOptions, SpendingOptions, RereadOptions {}

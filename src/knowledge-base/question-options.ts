@@ -4,14 +4,14 @@ import type { Filter } from "../core/filter.js";
 import { optionsOf, resolve } from "../core/options.js";
 import { runOptions, type RunOptions } from "../core/pipeline.js";
 import type { AnswerEvent, Question, Turn } from "../core/types.js";
-import type { AnswerOptions } from "../stages/answering/answer-options.js";
-import type { SearchMode } from "../stages/retrieval/search.js";
+import { type AnswerOptions, answerOptions } from "../stages/answering/answer-options.js";
+import { type SearchMode, type SearchOptions, searchOptions } from "../stages/retrieval/search.js";
 
 export interface Fusion {
   /** How slowly lower ranks lose weight, 0 to 1000; see `fused`. Default: 10. */
   readonly k?: number;
   /** Weights of vectors and words, 0 or more. Default: those of the knowledge base. */
-  readonly weights?: { readonly dense: number; readonly lexical: number };
+  readonly weights?: SearchOptions["weights"];
 }
 
 /** Rewordings of a question, for which a chat model is asked before the search. */
@@ -39,7 +39,7 @@ export interface SearchPassagesOptions extends RunOptions, RewriteOptions {
   readonly rerank?: number;
   /** 0 to 1: below 1, hits that repeat what stands above them move down; see `diversify`. Default: 1, as they were ranked. */
   readonly diversity?: number;
-  /** Maximum tokens that a hit is widened to, around what was found; see `widen`. Default: none is widened. */
+  /** Maximum tokens that a hit is widened to, around what was found, 16 or more; see `widen`. Default: none is widened. */
   readonly widenTokens?: number;
 }
 
@@ -48,11 +48,11 @@ const candidates = z.int().min(1).max(1000);
 export const searchPassagesOptions = optionsOf<SearchPassagesOptions>()({
   ...runOptions.shape,
   ...rewriting,
-  mode: z.enum(["hybrid", "dense", "lexical"]).default("hybrid"),
+  mode: searchOptions.shape.mode,
   limit: candidates.default(10),
   fusion: optionsOf<Fusion>()({
-    k: z.number().min(0).max(1000).optional(),
-    weights: z.strictObject({ dense: z.number().min(0), lexical: z.number().min(0) }).optional(),
+    k: searchOptions.shape.k,
+    weights: searchOptions.shape.weights,
   }).optional(),
   syntax: z.boolean().default(true),
   // The search checks filters, wherever they come from.
@@ -72,11 +72,11 @@ export interface AskOptions extends RunOptions, RewriteOptions {
   /** Passages to answer from, 1 to 1000. Default: 6. */
   readonly topN?: number;
   /**
-   * Maximum tokens that each passage is widened to before it is answered from; see `widen`. Default: passages are widened
-   * while there is room, as far as `answer.widenTotalTokens` allows.
+   * Maximum tokens that each passage is widened to before it is answered from, 16 or more; see `widen`. Default: passages
+   * are widened while there is room, as far as `answer.widenTotalTokens` allows.
    */
   readonly widenTokens?: number;
-  /** How the answer is made; see `answer`. */
+  /** How the answer is made. Default: as `answer` has it. */
   readonly answer?: AnswerOptions;
 }
 
@@ -88,10 +88,7 @@ export const askOptions = optionsOf<AskOptions>()({
   count: candidates.default(40),
   topN: candidates.default(6),
   widenTokens: z.int().min(16).optional(),
-  // The answer's stage checks its own options.
-  answer: z
-    .custom<AnswerOptions>((value) => typeof value === "object" && value !== null, "must be an object")
-    .default({}),
+  answer: answerOptions.prefault({}),
 });
 
 /** Asks a question; with `answer: { schema }` the answer's `value` is what that schema returns. */

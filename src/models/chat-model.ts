@@ -38,7 +38,7 @@ export interface ChatModelOptions {
   readonly tokens?: TokenCounter;
 }
 
-const chatModelOptions = optionsOf<ChatModelOptions>()({
+export const chatModelOptions = optionsOf<ChatModelOptions>()({
   model: z.string().min(1),
   contextTokens: z.int().min(1024).optional(),
   maxOutputTokens: z.int().min(1).max(maxServiceTokens.llm).optional(),

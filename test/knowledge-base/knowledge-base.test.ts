@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { OptionsError, TransportError } from "../../src/core/errors.js";
-import type { KnowledgeBase } from "../../src/knowledge-base/options.js";
+import type { KnowledgeBase, KnowledgeBaseOptions } from "../../src/knowledge-base/options.js";
+import type { AskOptions, SearchPassagesOptions } from "../../src/knowledge-base/question-options.js";
 import { openKnowledgeBase } from "../../src/knowledge-base/open.js";
 import { readFolder } from "../../src/load/sources/read-folder.js";
 import { startLocalService } from "../../src/local/service.js";
@@ -270,6 +271,23 @@ describe("opening", () => {
     await expect(openKnowledgeBase({ pth: "x" } as never)).rejects.toThrow(/openKnowledgeBase: .*"pth"/);
   });
 
+  test.each([
+    [{ chunk: { maxToken: 99 } }, 'there is no option "chunk.maxToken"; did you mean "maxTokens"?'],
+    [{ chunk: { for: {} } }, 'there is no option "chunk.for"; there are: maxTokens, overlapTokens, parentTokens, '],
+    [{ chunk: { maxTokens: 3 } }, "chunk.maxTokens: Too small: expected number to be >=16 (got 3)"],
+    [{ chat: { maxOutputToken: 99 } }, 'there is no option "chat.maxOutputToken"; did you mean "maxOutputTokens"?'],
+    [{ models: { embeding: "m" } }, 'there is no option "models.embeding"; did you mean "embedding"?'],
+    [{ weights: { dense: 1, lexical: 1, lexicl: 1 } }, 'there is no option "weights.lexicl"; did you mean "lexical"?'],
+  ])("refuses %j before anything is opened, and says what was meant", async (options, message) => {
+    const opening = openKnowledgeBase({ path: await temporaryFolder(), ...options } as KnowledgeBaseOptions);
+    const thrown: unknown = await opening.then(
+      (kb) => kb.close(),
+      (error: unknown) => error,
+    );
+    expect(thrown).toBeInstanceOf(OptionsError);
+    expect((thrown as OptionsError).message).toContain(`openKnowledgeBase: ${message}`);
+  });
+
   test("without a service it runs on the local one, and after closing nothing keeps the process alive", async () => {
     const kb: KnowledgeBase = await openKnowledgeBase({ path: join(await temporaryFolder(), "store") });
     await kb.ingest(notes("Keys expire after 90 days."));
@@ -291,6 +309,41 @@ describe("with the local service, a knowledge base", () => {
     ]);
     return kb;
   }
+
+  test.each([
+    [{ limit: 0 }, "search: limit: Too small: expected number to be >=1 (got 0)"],
+    [{ fusion: { kk: 3 } }, 'search: there is no option "fusion.kk"; there are: k, weights'],
+    [{ fusion: { weights: { dense: 1, lexical: 1, words: 1 } } }, 'search: there is no option "fusion.weights.words"'],
+    [{ rerank: true }, "search: rerank: "],
+    [{ widenTokens: 3 }, "search: widenTokens: "],
+  ])("refuses a search with %j, and says what was meant", async (options, message) => {
+    const kb = await filled();
+    const searching = kb.search("key", options as SearchPassagesOptions);
+    await expect(searching).rejects.toThrow(OptionsError);
+    await expect(searching).rejects.toThrow(message);
+  });
+
+  test.each([
+    [{ answer: { temprature: 1 } }, 'ask: there is no option "answer.temprature"; did you mean "temperature"?'],
+    [{ answer: { maxRounds: 65 } }, "ask: answer.maxRounds: "],
+    [{ condense: "yes" }, "ask: condense: "],
+  ])("refuses a question with %j, and says what was meant", async (options, message) => {
+    const kb = await filled();
+    const ask = () => kb.ask("How long does a key last?", options as AskOptions);
+    expect(ask).toThrow(OptionsError);
+    expect(ask).toThrow(message);
+  });
+
+  test("keeps settings of chunks that are not given as they were when the store was filled", async () => {
+    const path = await temporaryFolder();
+    const first = await openKnowledgeBase({ path, chunk: { maxTokens: 64, overlapTokens: 0 } });
+    await first.ingest([{ uri: "a", text: "Keys expire." }]);
+    await first.close();
+    const second = await openKnowledgeBase({ path, chunk: { parentTokens: 0 } });
+    onTestFinished(() => second.close());
+    await second.ingest([{ uri: "b", text: "Logs are kept." }]);
+    expect(second.store.settings).toMatchObject({ chunk: { maxTokens: 64, overlapTokens: 0, parentTokens: 0 } });
+  });
 
   test("answers a follow-up in the context of earlier questions, and stores the words that were typed", async () => {
     const kb = await filled();

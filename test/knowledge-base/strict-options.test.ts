@@ -38,7 +38,7 @@ const mistakes: readonly (readonly [string, Act, object, string])[] = [
     { question: "who?", history: [{ role: "user", content: "hello" }] },
     'there is no option "history.0.content"; did you mean "text"?',
   ],
-  ["answer options", asking, { answer: { tool: [] } }, '"tool"; did you mean "tools"?'],
+  ["answer options", asking, { answer: { tool: [] } }, 'ask: there is no option "answer.tool"; did you mean "tools"?'],
   ["conversation by its id alone", (kb, options) => kb.conversation(options), "abc" as never, "conversation: "],
   [
     "conversation with a user",

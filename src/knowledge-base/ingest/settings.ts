@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { optionsOf } from "../../core/options.js";
 import type { Embedder, Store, StoreWrite } from "../../core/ports.js";
 import { chunkLimit, chunkOptions, type ChunkOptions, type ChunkTarget } from "../../stages/indexing/chunk.js";
 import { version } from "./run-memory.js";
@@ -11,6 +12,14 @@ export const ChunkSettings = z.object({
   strategy: chunkOptions.shape.strategy.unwrap().optional(),
 });
 export type ChunkSettings = z.output<typeof ChunkSettings>;
+
+/** How documents are cut, as far as the caller says. What is left out stays as it was, so the schema fills in nothing. */
+export type GivenChunkOptions = Omit<ChunkOptions, "for">;
+
+export const givenChunkOptions = optionsOf<GivenChunkOptions>()({
+  ...ChunkSettings.shape,
+  embedder: chunkOptions.shape.embedder,
+});
 
 /** What a store keeps of how it was filled, so that the next run goes on in the same way. */
 const KeptSettings = z.object({
@@ -29,7 +38,7 @@ export function keptSettings({ settings = {} }: Pick<Store, "settings">): KeptSe
  * the caller names does not.
  */
 export function chosenChunkSettings(
-  given: Omit<ChunkOptions, "for">,
+  given: GivenChunkOptions,
   { chunk }: KeptSettings,
   maxInputTokens: number,
 ): ChunkSettings {

@@ -1,18 +1,23 @@
 import { z } from "zod";
 import { OptionsError } from "../../core/errors.js";
-import { resolve } from "../../core/options.js";
+import { optionsOf, resolve } from "../../core/options.js";
 
 const tokensPerPrice = 1_000_000;
 
-export const SpendingOptions = z.strictObject({
+export interface SpendingOptions {
   /** Price of a million tokens, in your currency. Default: unknown. */
-  price: z.number().positive().optional(),
+  readonly price?: number;
   /** Most tokens that the service may count in one run, 1 or more. Default: no limit. */
-  maxTokens: z.int().min(1).optional(),
+  readonly maxTokens?: number;
   /** Most that one run may cost, in the currency of `price`, which it needs. Default: no limit. */
+  readonly maxCost?: number;
+}
+
+export const spendingOptions = optionsOf<SpendingOptions>()({
+  price: z.number().positive().optional(),
+  maxTokens: z.int().min(1).optional(),
   maxCost: z.number().positive().optional(),
 });
-export type SpendingOptions = z.input<typeof SpendingOptions>;
 
 export interface Spending {
   /** The stricter of both limits, in tokens. */
@@ -23,7 +28,7 @@ export interface Spending {
 
 /** @throws OptionsError for a cost without a price, or one that does not buy a single token. */
 export function spending(owner: string, options: SpendingOptions): Spending {
-  const { price, maxTokens, maxCost } = resolve(owner, SpendingOptions, options);
+  const { price, maxTokens, maxCost } = resolve(owner, spendingOptions, options);
   if (maxCost !== undefined && price === undefined) {
     throw new OptionsError("options", "maxCost needs the price of a million tokens: set price as well", {
       call: owner,

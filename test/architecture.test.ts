@@ -17,7 +17,7 @@ const mayImport: Record<string, readonly string[]> = {
   models: ["contract", "transport", "text"],
   stages: ["text", "thread"],
   store: ["text", "thread", "sqlite"],
-  load: ["text", "network"],
+  load: ["text", "network", "thread"],
   local: ["contract", "text", "network", "sqlite"],
   evaluate: ["text", "stages"],
   // ------------------------------------------------------------------------------------------------------------------

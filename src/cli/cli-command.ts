@@ -23,6 +23,9 @@ export class CliCommand extends Command {
   /** Sets what the command does. Its code is imported when it runs: `--help` and usage errors need none of it. */
   runs<Arguments extends readonly unknown[]>(load: () => Promise<Run<Arguments>>): this {
     return this.action(async (...given: unknown[]) => {
+      // Node opens the files of a module's imports all at once. Those of zod are a third of all that a command imports, and
+      // by themselves they fit into a limit of 128 open files.
+      await import("zod");
       const run = await load();
       this.#exit(await run(this.#io, ...(given as unknown as Arguments)));
     });

@@ -267,6 +267,12 @@ export class ReconciliationError extends CitewellError {
   }
 }
 
+/** The message of an error of the system, with the way out where the process may open no more files. */
+export function systemMessage(error: Error): string {
+  const isOutOfFiles = "code" in error && (error.code === "EMFILE" || error.code === "ENFILE");
+  return isOutOfFiles ? `${error.message}. Let the process open more: ulimit -n 1024` : error.message;
+}
+
 /** Any thrown value as an `Error`, itself if it is one. */
 export function asError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown), { cause: thrown });

@@ -1,18 +1,23 @@
 import { existsSync } from "node:fs";
-import { type Transferable, Worker } from "node:worker_threads";
+import { type ResourceLimits, type Transferable, Worker } from "node:worker_threads";
 import { OptionsError } from "../core/errors.js";
 import { type Calls, deserialiseError, isAnswer, type SentCall } from "./calls.js";
-
-/** Enough for texts of several hundred megabytes and everything derived from them. */
-const maxOldGenerationSizeMb = 1536;
+import { relayWarnings } from "./relay-warnings.js";
 
 /**
- * Starts a thread that runs `module` with `data`. It keeps the process alive until it is unreferenced.
+ * Enough for texts of several hundred megabytes and everything derived from them. These threads create short-lived objects
+ * only: by default V8 lets 48 MB of such garbage pile up, and lets the rest of the heap grow fourfold before it collects.
+ */
+const defaultHeap: ResourceLimits = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 1536 };
+
+/**
+ * Starts a thread that runs `module` with `data`. It keeps the process alive until it is unreferenced. Whatever it writes to
+ * the terminal becomes a warning of the process.
  *
- * @param maxYoungGenerationSizeMb heap for objects that the thread has just created.
+ * @param heap limits of its heap, where they differ from those of other threads.
  * @throws OptionsError (`missing-package`) where the module's file is not there, as in a bundle.
  */
-export function startThread(module: URL, data: object, maxYoungGenerationSizeMb = 8): Worker {
+export function startThread(module: URL, data: object, heap: ResourceLimits = {}): Worker {
   if (!existsSync(module)) {
     throw new OptionsError(
       "missing-package",
@@ -20,14 +25,16 @@ export function startThread(module: URL, data: object, maxYoungGenerationSizeMb 
         "hnswlib-node external when you bundle (esbuild: --external:citewell), and install them beside the bundle",
     );
   }
-  return new Worker(module, {
+  const worker = new Worker(module, {
     workerData: data,
     // Options of this process may not suit a module in a file: --input-type of `node --eval` ends the thread at once.
     execArgv: [],
-    // These threads create short-lived objects only. By default V8 lets 48 MB of such garbage pile up, and lets the rest
-    // of the heap grow fourfold before it collects.
-    resourceLimits: { maxYoungGenerationSizeMb, maxOldGenerationSizeMb },
+    resourceLimits: { ...defaultHeap, ...heap },
+    stdout: true,
+    stderr: true,
   });
+  relayWarnings(worker);
+  return worker;
 }
 
 interface PendingCall {

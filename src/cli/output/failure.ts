@@ -1,5 +1,5 @@
 import { inspect } from "node:util";
-import { AnswerError, LoadError, OptionsError, StoreError, TransportError } from "../../core/errors.js";
+import { AnswerError, LoadError, OptionsError, StoreError, systemMessage, TransportError } from "../../core/errors.js";
 import { clearLine, oneLine } from "./terminal-text.js";
 import { flagName } from "../settings/flag-name.js";
 
@@ -39,7 +39,8 @@ export function exitCodeOf(error: unknown): number {
 /** The message of an error, which may name an option of the library, with the command's flag in its place. */
 export function messageOf(error: Error): string {
   const { call, option } = blamed(error);
-  const said = call === undefined ? error.message : error.message.replace(`${call}: `, "");
+  const message = systemMessage(error);
+  const said = call === undefined ? message : message.replace(`${call}: `, "");
   if (option === undefined) return said;
   return said.replaceAll(option, flagName(option));
 }

@@ -4,7 +4,7 @@ import { readFile, stat } from "node:fs/promises";
 import { basename, extname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
-import { asError, LoadError, type LoadErrorCode } from "../../core/errors.js";
+import { asError, LoadError, systemMessage, type LoadErrorCode } from "../../core/errors.js";
 import { optionsOf } from "../../core/options.js";
 import { mapConcurrent, type Source } from "../../core/stream.js";
 import type { FileState } from "../../core/pipeline.js";
@@ -157,7 +157,7 @@ async function* readRows(path: string, { rows }: RowFormat, options: ReadFilesOp
 export function asLoadError(uri: string, thrown: unknown): LoadError {
   if (thrown instanceof LoadError) return thrown;
   const cause = asError(thrown);
-  return new LoadError("unreadable", uri, `${uri} cannot be read: ${cause.message}`, { cause });
+  return new LoadError("unreadable", uri, `${uri} cannot be read: ${systemMessage(cause)}`, { cause });
 }
 
 /**

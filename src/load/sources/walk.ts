@@ -4,7 +4,7 @@ import { join, posix, relative, resolve, sep } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import ignore, { type Ignore } from "ignore";
-import { asError, LoadError, OptionsError } from "../../core/errors.js";
+import { asError, LoadError, OptionsError, systemMessage } from "../../core/errors.js";
 import { unreadableName } from "./real-path.js";
 
 export interface WalkOptions {
@@ -73,7 +73,7 @@ export async function walk(folder: string, options: WalkOptions): Promise<Walked
 }
 
 function unlistable(path: string, cause: Error): LoadError {
-  const message = `The folder ${path} cannot be listed (${cause.message}): allow it, or exclude it`;
+  const message = `The folder ${path} cannot be listed (${systemMessage(cause)}): allow it, or exclude it`;
   return new LoadError("unreadable", pathToFileURL(path).href, message, { cause });
 }
 
@@ -86,7 +86,7 @@ async function readRules(path: string, found: readonly string[]): Promise<string
     const message = `${path} has a rule that takes too long to match: ${slow}. Use fewer wildcards, or set gitignore to false`;
     return new LoadError("unreadable", pathToFileURL(path).href, message);
   } catch (cause) {
-    const message = `${path} cannot be read (${asError(cause).message}): allow it, or set gitignore to false`;
+    const message = `${path} cannot be read (${systemMessage(asError(cause))}): allow it, or set gitignore to false`;
     return new LoadError("unreadable", pathToFileURL(path).href, message, { cause });
   }
 }

@@ -1,12 +1,15 @@
-import { Worker } from "node:worker_threads";
-import { asError, LoadError } from "../../core/errors.js";
+import { once } from "node:events";
+import { asError, LoadError, systemMessage } from "../../core/errors.js";
+import { startThread, WorkerCalls } from "../../thread/worker-calls.js";
 import type { TextFormat } from "../formats/formats.js";
 import type { HeavyFormat } from "../formats/heavy-loaders.js";
-import type { FileToLoad, LoadedText, Loader } from "../formats/loader.js";
-import type { FileMessage, LoadedMessage, ThreadMessage } from "./loading-thread.js";
+import type { FileToLoad, LoadedText } from "../formats/loader.js";
+import type { LoadCall, LoadCalls } from "./loading-thread.js";
 
 /** Heap that one file may take to load, in megabytes. */
 const maxMegabytes = 1024;
+// Parsers keep many objects alive at once, so that new ones have as much room as V8 gives by default.
+const heap = { maxOldGenerationSizeMb: maxMegabytes, maxYoungGenerationSizeMb: 48 };
 
 export interface LoadBytesOptions {
   /** Longest time for one file without progress. */
@@ -22,13 +25,13 @@ export interface LoadBytesOptions {
  * file whatever reads in a process of its own.
  */
 export class LoadingWorker {
-  #worker: Worker | undefined;
+  #thread: LoadingThread | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
   /** @throws LoadError as the loader does, or (`timeout`), or (`unreadable`) when the worker ended. */
   load(format: TextFormat, file: FileToLoad, options: LoadBytesOptions): Promise<LoadedText> {
     if (!("worker" in format) || (format.load && file.bytes.length < format.minWorkerBytes)) {
-      return loadInPlace(format.load!, file, options);
+      return withinTime(options, tookTooLong(file.uri, options), (...given) => format.load!(file, ...given));
     }
     const loaded = this.#last.then(() => this.#load(format.worker, file, options));
     this.#last = loaded.catch(() => {});
@@ -36,86 +39,86 @@ export class LoadingWorker {
   }
 
   async close(): Promise<void> {
-    await this.#worker?.terminate();
-    this.#worker = undefined;
+    const thread = this.#thread;
+    this.#thread = undefined;
+    await thread?.end();
   }
 
-  async #load(format: HeavyFormat, file: FileToLoad, { timeoutMs, signal }: LoadBytesOptions): Promise<LoadedText> {
-    signal.throwIfAborted();
-    const worker = (this.#worker ??= startWorker());
-    const { uri } = file;
-    let answer: LoadedMessage;
-    worker.ref();
+  async #load(format: HeavyFormat, file: FileToLoad, options: LoadBytesOptions): Promise<LoadedText> {
+    options.signal.throwIfAborted();
+    if (this.#thread?.hasEnded) this.#thread = undefined;
+    const thread = (this.#thread ??= new LoadingThread());
+    const end = () => {
+      this.#thread = undefined;
+      void thread.end();
+    };
+    const tooLate = tookTooLong(file.uri, options, ", or split the file");
     try {
-      worker.postMessage({ format, file } satisfies FileMessage, []);
-      answer = await answerOf(worker, signal, timeoutMs, () => tookTooLong(uri, timeoutMs, ", or split the file"));
-    } catch (thrown) {
-      this.#worker = undefined;
-      void worker.terminate();
-      signal.throwIfAborted();
-      throw thrown instanceof LoadError ? thrown : workerEnded(uri, asError(thrown));
-    }
-    worker.unref();
-    if ("loaded" in answer) return answer.loaded;
-    const { code, message, cause } = answer.failed;
-    const options = cause === undefined ? {} : { cause: new Error(cause) };
-    throw code === undefined ? new Error(message, options) : new LoadError(code, uri, message, options);
-  }
-}
-
-function startWorker(): Worker {
-  const worker = new Worker(new URL("./loading-thread.js", import.meta.url), {
-    // Flags of the process may not fit a file: --input-type of `node --eval` ends the worker at once.
-    execArgv: [],
-    resourceLimits: { maxOldGenerationSizeMb: maxMegabytes },
-  });
-  // An error between two files has no caller; the next file gets a new worker.
-  worker.on("error", () => {});
-  return worker;
-}
-
-/** Waits for the answer of a worker, for as long as it makes progress. */
-async function answerOf(
-  worker: Worker,
-  signal: AbortSignal,
-  timeoutMs: number,
-  tooLate: () => LoadError,
-): Promise<LoadedMessage> {
-  const listening = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  try {
-    return await new Promise<LoadedMessage>((resolve, reject) => {
-      timer = setTimeout(() => reject(tooLate()), timeoutMs);
-      const on = (event: string, listener: (value: unknown) => void) => {
-        worker.on(event, listener);
-        listening.signal.addEventListener("abort", () => worker.off(event, listener));
-      };
-      on("message", (message) => {
-        if ((message as ThreadMessage) === "progress") timer!.refresh();
-        else resolve(message as LoadedMessage);
+      return await withinTime(options, tooLate, (stopped, onProgress) => {
+        stopped.addEventListener("abort", end, { once: true });
+        return thread.load({ format, file }, onProgress);
       });
-      on("error", reject);
-      signal.addEventListener("abort", () => reject(asError(signal.reason)), { signal: listening.signal });
-    });
-  } finally {
-    clearTimeout(timer);
-    listening.abort();
+    } catch (thrown) {
+      if (!thread.hasEnded) throw thrown;
+      end();
+      throw workerEnded(file.uri, asError(thrown));
+    }
   }
 }
 
-async function loadInPlace(load: Loader, file: FileToLoad, options: LoadBytesOptions): Promise<LoadedText> {
-  const { timeoutMs, signal } = options;
+/** Time for a thread to end by itself. One that is busy with a file for longer is torn down. */
+const maxEndingMs = 2000;
+
+class LoadingThread {
+  readonly #worker = startThread(new URL("./loading-thread.js", import.meta.url), {}, heap);
+  readonly #calls = new WorkerCalls<LoadCalls>(this.#worker, (reason, cause) => cause ?? new Error(reason));
+  /** Settles with its first message, when it has read its modules. */
+  readonly #started: Promise<unknown>;
+  #onProgress = () => {};
+
+  constructor() {
+    this.#started = Promise.race([once(this.#worker, "message"), this.#calls.exited]).catch(() => {});
+    this.#worker.on("message", (message: unknown) => {
+      if (message === "progress") this.#onProgress();
+    });
+  }
+
+  get hasEnded(): boolean {
+    return this.#calls.failure !== undefined;
+  }
+
+  load(call: LoadCall, onProgress: () => void): Promise<LoadedText> {
+    this.#onProgress = onProgress;
+    return this.#calls.call("load", call);
+  }
+
+  /** Ends the thread. While it reads its own modules it is not torn down: their files would stay open for good. */
+  async end(): Promise<void> {
+    const ended = this.#calls.end("end");
+    await this.#started;
+    const timer = setTimeout(() => void this.#worker.terminate(), maxEndingMs);
+    await ended;
+    clearTimeout(timer);
+  }
+}
+
+/** Does a piece of work for as long as it makes progress, and aborts it with `tooLate` when it makes none. */
+async function withinTime<Done>(
+  { timeoutMs, signal }: LoadBytesOptions,
+  tooLate: LoadError,
+  work: (stopped: AbortSignal, onProgress: () => void) => Done | Promise<Done>,
+): Promise<Done> {
   const stop = new AbortController();
   const abort = () => stop.abort(signal.reason);
   signal.addEventListener("abort", abort, { once: true });
   let timer: NodeJS.Timeout | undefined;
   try {
-    const loaded = load(file, stop.signal, () => timer?.refresh());
-    if (!(loaded instanceof Promise)) return loaded;
-    return await new Promise<LoadedText>((resolve, reject) => {
-      timer = setTimeout(() => stop.abort(tookTooLong(file.uri, timeoutMs)), timeoutMs);
-      stop.signal.addEventListener("abort", () => reject(stop.signal.reason), { once: true });
-      loaded.then(resolve, reject);
+    const done = work(stop.signal, () => timer?.refresh());
+    if (!(done instanceof Promise)) return done;
+    return await new Promise<Done>((resolve, reject) => {
+      timer = setTimeout(() => stop.abort(tooLate), timeoutMs);
+      stop.signal.addEventListener("abort", () => reject(asError(stop.signal.reason)), { once: true });
+      done.then(resolve, reject);
     });
   } finally {
     clearTimeout(timer);
@@ -123,7 +126,7 @@ async function loadInPlace(load: Loader, file: FileToLoad, options: LoadBytesOpt
   }
 }
 
-function tookTooLong(uri: string, timeoutMs: number, otherWay = ""): LoadError {
+function tookTooLong(uri: string, { timeoutMs }: LoadBytesOptions, otherWay = ""): LoadError {
   const message = `${uri} took longer than ${timeoutMs} ms to read: raise timeoutMs${otherWay}`;
   return new LoadError("timeout", uri, message, { option: "timeoutMs" });
 }
@@ -132,6 +135,6 @@ function workerEnded(uri: string, cause: Error & { readonly code?: unknown }): L
   const reason =
     cause.code === "ERR_WORKER_OUT_OF_MEMORY"
       ? `needs more than ${maxMegabytes} MB of memory to be read: split it`
-      : `cannot be read: ${cause.message}`;
+      : `cannot be read: ${systemMessage(cause)}`;
   return new LoadError("unreadable", uri, `${uri} ${reason}`, { cause });
 }

@@ -17,14 +17,14 @@ export interface GraphUnavailable {
 }
 
 /** The thread creates one vector at a time, and the results of one search. */
-const youngGenerationMb = 4;
+const heap = { maxYoungGenerationSizeMb: 4 };
 
 /** Search by an HNSW graph on a thread of its own. Resolves when the saved graph is loaded, or cannot be. */
 export async function graphDense(options: GraphDenseOptions): Promise<DenseIndex | GraphUnavailable> {
   const { databasePath, folder, store, m, efConstruction, ef, graphModule, onWarning, maySave } = options;
   const flags = sharedFlags();
   const start: GraphStart = { databasePath, folder, store, m, efConstruction, ef, graphModule, flags };
-  const worker = startThread(new URL("./graph-worker.js", import.meta.url), start, youngGenerationMb);
+  const worker = startThread(new URL("./graph-worker.js", import.meta.url), start, heap);
   const calls = new WorkerCalls<GraphCalls>(
     worker,
     threadEnded(`The thread that holds the graph of the store at ${folder}`),

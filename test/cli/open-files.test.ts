@@ -1,0 +1,38 @@
+import { spawnSync } from "node:child_process";
+import { expect, test } from "vitest";
+import { commandFile } from "../support/citewell.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+/** Runs `citewell index` in a process that may open no more than so many files at once. */
+async function indexWithin(openFiles: number) {
+  const folder = await temporaryFolder({
+    "a.md": "# Harbour\n\nShips lie in it.",
+    "b.html": "<p>The river.",
+    "c.txt": "A quay",
+  });
+  const command = `ulimit -n ${openFiles} && exec "$0" "$@"`;
+  const words = [
+    "-c",
+    command,
+    process.execPath,
+    commandFile,
+    "index",
+    folder,
+    "--store",
+    `${folder}/.store`,
+    "--json",
+  ];
+  return spawnSync("sh", words, { encoding: "utf8", env: { PATH: process.env["PATH"] } });
+}
+
+test.skipIf(process.platform === "win32")("a process that may open 128 files at once can index", async () => {
+  const { status, stdout, stderr } = await indexWithin(128);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: expect.not.stringContaining("EMFILE") });
+  expect(JSON.parse(stdout)).toMatchObject({ documents: { added: 3, failed: 0 } });
+});
+
+test.skipIf(process.platform === "win32")("one that may open too few says how to let it open more", async () => {
+  const { status, stderr } = await indexWithin(64);
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/^citewell: EMFILE: too many open files, .*Let the process open more: ulimit -n 1024\n$/);
+});

@@ -1,0 +1,1 @@
+process.emitWarning("old\nways", "DeprecationWarning", "DEP9");

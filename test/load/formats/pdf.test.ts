@@ -593,6 +593,20 @@ describe("the order and the spaces of what is drawn", () => {
     expect(text.split("\n").filter(Boolean).slice(1)).toEqual([...left, ...right]);
   });
 
+  test("a column may have more lines than a call takes arguments", () => {
+    const cell = (row: number, x: number): TextRun => ({
+      text: "and so it goes on and on, line by line",
+      transform: [10, 0, 0, 10, x, -12 * row],
+      width: 200,
+      endsLine: x > 100,
+      rightToLeft: false,
+      font: "plain",
+    });
+    const rows = 130_000;
+    const lines = pageLines(Array.from({ length: rows }, (_, row) => [cell(row, 50), cell(row, 300)]).flat());
+    expect([lines.length, lines[rows - 1]!.start, lines[rows]!.start]).toEqual([2 * rows, 50, 300]);
+  });
+
   test("the rows of a table stay together, also of one with many words", async () => {
     const names = ["Self-locking nut", "Wing nut for covers", "Castle nut", "Hexagon nut, galvanised", "Cap nut"];
     const uses = [

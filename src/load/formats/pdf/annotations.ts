@@ -58,7 +58,11 @@ export function writtenIn(annotations: readonly object[]): Written {
     const text = isField && name !== "" ? `${name}: ${value}` : value;
     if (fieldType === "Sig") signatures.push(name);
     else if (isField && value === "") emptyFields++;
-    else if (value) lines.set(pageIndex, [...(lines.get(pageIndex) ?? []), lineAt(annotation, text!)]);
+    else if (value) {
+      const onPage = lines.get(pageIndex) ?? [];
+      onPage.push(lineAt(annotation, text!));
+      lines.set(pageIndex, onPage);
+    }
   }
   return { lines, emptyFields, signatures };
 }

@@ -23,8 +23,8 @@ export function columnByColumn(rows: readonly Row[]): Row[] {
       block.map((row) => row.filter((run) => run.start < gutter.left)).filter((row) => row.length > 0),
       block.map((row) => row.filter((run) => run.start >= gutter.left)).filter((row) => row.length > 0),
     ];
-    if (sides?.every(isColumn)) for (const side of sides) ordered.push(...columnByColumn(side));
-    else ordered.push(...block);
+    const inOrder = sides?.every(isColumn) ? sides.flatMap(columnByColumn) : block;
+    for (const row of inOrder) ordered.push(row);
     start += block.length;
   }
   return ordered;
@@ -70,7 +70,7 @@ function runDown(rows: readonly Row[], start: number, left: number, right: numbe
 function isColumn(rows: readonly Row[]): boolean {
   if (rows.length < minRows) return false;
   const widths = rows.map((row) => row.at(-1)!.end - row[0]!.start);
-  const longest = Math.max(...widths);
+  const longest = widths.reduce((most, width) => Math.max(most, width), 0);
   const full = widths.filter((width) => width >= fullLength * longest).length;
   const texts = rows.map((row) => row.map(({ text }) => text).join(" "));
   const letters =

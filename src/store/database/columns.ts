@@ -13,15 +13,58 @@ export function decodeText(stored: StoredText | number): string {
   return stored instanceof Uint8Array ? stored.toString("utf16le") : String(stored);
 }
 
-/** Vectors are stored as little-endian 32-bit floats. */
+/**
+ * Vectors are stored as little-endian 32-bit floats. One that is mostly zeros, as those of words are, leaves them out: its
+ * length, a bit for each component, those that are not zero, and one byte, by which it differs from all whole vectors.
+ */
 export function encodeVector(vector: Float32Array): Buffer {
-  const bytes = Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength);
-  return endianness() === "LE" ? bytes : Buffer.from(bytes).swap32();
+  const components = new Uint32Array(vector.buffer, vector.byteOffset, vector.length);
+  const bitWords = Math.ceil(vector.length / 32);
+  let kept = 0;
+  for (let at = 0; at < components.length; at++) if (components[at] !== 0) kept++;
+  const packedLength = 1 + bitWords + kept;
+  if (packedLength > maxPackedShare * vector.length) return littleEndian(components);
+  const packed = new Uint32Array(packedLength);
+  packed[0] = vector.length;
+  let end = 1 + bitWords;
+  for (let at = 0; at < components.length; at++) {
+    if (components[at] === 0) continue;
+    packed[1 + (at >>> 5)]! |= 1 << (at & 31);
+    packed[end++] = components[at]!;
+  }
+  return Buffer.concat([littleEndian(packed), Buffer.of(0)]);
 }
+
+/** Packing that saves less than this is not worth the reading. */
+const maxPackedShare = 0.75;
 
 /** The vector shares the memory of `bytes` if its alignment allows, so the caller must not use them again. */
 export function decodeVector(bytes: Uint8Array): Float32Array {
   const aligned = bytes.byteOffset % Float32Array.BYTES_PER_ELEMENT === 0 ? bytes : new Uint8Array(bytes);
-  if (endianness() === "BE") Buffer.from(aligned.buffer, aligned.byteOffset, aligned.byteLength).swap32();
-  return new Float32Array(aligned.buffer, aligned.byteOffset, aligned.byteLength / Float32Array.BYTES_PER_ELEMENT);
+  const words = new Uint32Array(aligned.buffer, aligned.byteOffset, Math.floor(aligned.byteLength / 4));
+  if (endianness() === "BE") Buffer.from(words.buffer, words.byteOffset, words.byteLength).swap32();
+  const isPacked = aligned.byteLength % 4 !== 0;
+  return isPacked ? unpacked(words) : new Float32Array(words.buffer, words.byteOffset, words.length);
+}
+
+function unpacked(packed: Uint32Array): Float32Array {
+  const vector = new Float32Array(packed[0]!);
+  const components = new Uint32Array(vector.buffer);
+  let next = 1 + Math.ceil(vector.length / 32);
+  for (let from = 0; from < vector.length; from += 32) {
+    for (let bits = packed[1 + from / 32]!; bits !== 0; bits &= bits - 1) {
+      components[from + 31 - Math.clz32(bits & -bits)] = packed[next++]!;
+    }
+  }
+  return vector;
+}
+
+/** Length of a stored vector. */
+export function dimensionOf(bytes: Buffer): number {
+  return bytes.length % 4 === 0 ? bytes.length / 4 : bytes.readUInt32LE(0);
+}
+
+function littleEndian(words: Uint32Array): Buffer {
+  const bytes = Buffer.from(words.buffer, words.byteOffset, words.byteLength);
+  return endianness() === "LE" ? bytes : Buffer.from(bytes).swap32();
 }

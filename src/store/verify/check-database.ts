@@ -2,7 +2,7 @@ import type { StoreProblem } from "../../core/ports.js";
 import { type Database, guarded, openPlainDatabase } from "../../sqlite/database.js";
 import { vectorKey } from "../../text/chunking/chunk-identity.js";
 import { Checksums, checksumOf } from "../database/checksums.js";
-import { decodeText, decodeVector, type StoredText } from "../database/columns.js";
+import { decodeText, decodeVector, dimensionOf, type StoredText } from "../database/columns.js";
 import { prepareSchema, readMeta } from "../database/schema.js";
 import { checkVector } from "../database/vectors.js";
 import { TimeSlice } from "../derived/scheduling.js";
@@ -190,8 +190,6 @@ async function checkVectors(database: Database, dimension: number, damaged: Dama
     for (const { id, key, data, checksum } of some) {
       after = id;
       try {
-        if (data.length !== 4 * dimension)
-          throw new Error(`The vector of text ${key} has ${data.length} bytes instead of ${4 * dimension}`);
         if (checksumOf([key, data]) !== checksum) {
           throw new Error(`The vector of text ${key} is not as it was written: its checksum differs`);
         }
@@ -207,11 +205,12 @@ async function checkVectors(database: Database, dimension: number, damaged: Dama
 
 /** Length of most of the vectors, for when the settings that say it were altered. */
 export function storedDimension(database: Database): number | undefined {
-  return database
-    .prepare<[], { dimension: number }>(
-      "SELECT length(data) / 4 AS dimension FROM vectors GROUP BY dimension ORDER BY count(*) DESC LIMIT 1",
-    )
-    .get()?.dimension;
+  const counts = new Map<number, number>();
+  for (const data of database.prepare<[], Buffer>("SELECT data FROM vectors").pluck().iterate()) {
+    const dimension = dimensionOf(data);
+    counts.set(dimension, (counts.get(dimension) ?? 0) + 1);
+  }
+  return [...counts].toSorted(([, one], [, other]) => other - one)[0]?.[0];
 }
 
 function checkFields(database: Database, found: Find): void {

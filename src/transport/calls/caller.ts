@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import type { Dispatcher } from "undici";
 import { type ModelInfo, localModels, videoModels } from "../../contract/catalogue.js";
 import { type Operation, type Parameters, fillPath } from "../../contract/operation.js";
 import type { OperationName } from "../../contract/operations.js";
@@ -14,7 +13,6 @@ import { transportError } from "../failures/transport-error.js";
 import { Connections } from "../http/connections.js";
 import { Exchange, type Sending } from "../http/exchange.js";
 import { utf8 } from "../http/reply-json.js";
-import type { ResponseReader } from "../http/response-reader.js";
 import type { Outcome } from "../limits/adaptive-limit.js";
 import { Admission, type Permit } from "../limits/admission.js";
 import { estimatedTokens } from "../limits/load.js";
@@ -59,12 +57,12 @@ function mayHaveWorked({ undelivered, retryable, code }: Failure): boolean {
 /** Makes the calls of one transport, which share connections, limits, cool-downs and totals, and end together. */
 export class Caller {
   readonly settings: TransportSettings;
+  readonly connections: Connections;
   /** Keeps the key out of errors and events. */
   readonly secrecy;
   readonly models: readonly ModelInfo[];
   /** How the vectors of each embedding model travel, once the service has answered so. */
   readonly encodings = new Map<string, "base64" | "float">();
-  readonly #connections: Connections;
   readonly #admission: Admission;
   readonly #ongoing = new Set<Cancellation>();
   readonly #work = new Set<Promise<unknown>>();
@@ -77,18 +75,13 @@ export class Caller {
   constructor(settings: TransportSettings) {
     this.settings = settings;
     this.models = [...settings.models, ...videoModels, ...localModels];
-    this.#connections = new Connections(settings);
+    this.connections = new Connections(settings);
     this.#admission = new Admission(settings);
     this.#totals = new Totals(settings.prices);
     this.secrecy = keepSecret(settings.apiKey);
     const { origin, pathname } = new URL(settings.baseUrl);
     this.#origin = origin;
     this.#basePath = pathname.replace(/\/$/, "");
-  }
-
-  /** Sends a request that is no operation: without the key, and outside all limits. */
-  fetch(request: Dispatcher.DispatchOptions, response: ResponseReader): void {
-    this.#connections.dispatch(request, response);
   }
 
   /** Does work of more than one call. It is stopped as a call is, and `close` waits until it has let go of everything. */
@@ -193,7 +186,7 @@ export class Caller {
 
   async #close(): Promise<void> {
     for (const ongoing of this.#ongoing) ongoing.stop({ kind: "closed" });
-    await this.#connections.close();
+    await this.connections.close();
     await Promise.allSettled(this.#work);
   }
 
@@ -300,7 +293,7 @@ export class Caller {
     const { apiKey, paths, readTimeoutMs, videoCreateTimeoutMs, traceHeaders, videoQueryMethod } = this.settings;
     const { name } = operation;
     return {
-      connections: this.#connections,
+      connections: this.connections,
       request: {
         origin: this.#origin,
         path: this.#basePath + fillPath(paths[name] ?? operation.path, parameters),

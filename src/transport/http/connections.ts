@@ -3,8 +3,8 @@ import { rootCertificates } from "node:tls";
 import type { Dispatcher, buildConnector } from "undici";
 import { httpClient } from "../../network/http-client.js";
 import type { TransportSettings } from "../options.js";
+import type { Exchange } from "./exchange.js";
 import { type Connect, type PendingConnection, bypassesProxy, connectThroughProxy } from "./proxy.js";
-import type { ResponseReader } from "./response-reader.js";
 
 /**
  * The connections of one transport: kept alive, and through the proxy when one is set.
@@ -17,8 +17,8 @@ export class Connections {
   readonly #dispatcher: Dispatcher;
   readonly #isOwn: boolean;
   readonly #pending = new Set<PendingConnection>();
-  /** The reader of the request that is being dispatched. */
-  #reader: ResponseReader | undefined;
+  /** The exchange that is being dispatched. */
+  #dispatching: Exchange | undefined;
   #closed = false;
 
   constructor(settings: TransportSettings) {
@@ -27,15 +27,15 @@ export class Connections {
   }
 
   /**
-   * Sends a request; a connection that undici opens for it at once ends when the reader is broken off. A connection that
+   * Sends a request; a connection that undici opens for it at once ends when the exchange is cut. A connection that
    * undici opens later, because the one before it is still closing, is kept for the next request.
    */
-  dispatch(request: Dispatcher.DispatchOptions, reader: ResponseReader): void {
-    this.#reader = reader;
+  dispatch(request: Dispatcher.DispatchOptions, exchange: Exchange): void {
+    this.#dispatching = exchange;
     try {
-      this.#dispatcher.dispatch(request, reader);
+      this.#dispatcher.dispatch(request, exchange);
     } finally {
-      this.#reader = undefined;
+      this.#dispatching = undefined;
     }
   }
 
@@ -58,17 +58,17 @@ export class Connections {
   }
 
   #connect(connect: Connect, target: buildConnector.Options, callback: buildConnector.Callback): void {
-    const reader = this.#reader;
+    const exchange = this.#dispatching;
     const settle: buildConnector.Callback = (...result) => {
       if (connection) this.#pending.delete(connection);
-      if (reader) reader.onBreak = undefined;
+      if (exchange) exchange.onCut = undefined;
       callback(...result);
     };
     const connection = connect(target, settle);
     if (!connection) return;
     const giveUp = () => void connection.destroy(new Error("the request was given up"));
     this.#pending.add(connection);
-    if (reader) reader.onBreak = giveUp;
+    if (exchange) exchange.onCut = giveUp;
     if (this.#closed) giveUp();
   }
 }

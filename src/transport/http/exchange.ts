@@ -5,7 +5,6 @@ import { FailedAttempt } from "../failures/failure.js";
 import { type ResponseHeaders, header } from "../failures/response-headers.js";
 import { connectionFailure } from "./connection-failure.js";
 import type { Connections } from "./connections.js";
-import { ResponseReader } from "./response-reader.js";
 
 /** One HTTP exchange to be made. */
 export interface Sending {
@@ -15,21 +14,42 @@ export interface Sending {
   readonly timeoutMs: number;
   /** Cuts the exchange. */
   readonly cancellation: Cancellation;
-  /** Called when the request goes onto a connection. */
-  readonly onSent: () => void;
+  /** Called when the request goes onto a connection: until then nothing of it can have arrived. */
+  readonly onSent?: () => void;
 }
+
+/** Bytes that may wait for a slow reader before the service is held back. */
+const highWaterBytes = 64 * 1024;
+
+type Stage = "head" | "piece" | "end";
 
 /**
  * One HTTP exchange: sent once, answered once, cut when the call is stopped or its time is up. Everything that goes
- * wrong on the way comes out as `Stopped` or `FailedAttempt`.
+ * wrong on the way comes out as `Stopped` or `FailedAttempt`. Its reader waits for one thing at a time. Stands in for
+ * undici's `request`: the README says why.
  */
-export class Exchange {
-  readonly #response: ResponseReader;
+export class Exchange implements Dispatcher.DispatchHandler {
+  status = 0;
+  headers: ResponseHeaders = {};
+  /** Bytes of the body that were read so far. */
+  receivedBytes = 0;
+  /** Called when the exchange is cut: undici tells nobody before there is a connection. */
+  onCut: (() => void) | undefined;
   readonly #cancellation: Cancellation;
+  readonly #onSent: Sending["onSent"];
   readonly #timer: NodeJS.Timeout;
+  #controller: Dispatcher.DispatchController | undefined;
+  #hasHead = false;
+  #hasEnded = false;
+  #failure: FailedAttempt | Stopped | undefined;
+  /** Arrived and not yet read. */
+  #pieces: Buffer[] = [];
+  #waitingBytes = 0;
+  #maxWaitingBytes = highWaterBytes;
+  #wake = () => {};
 
   private constructor({ timeoutMs, cancellation, onSent }: Sending) {
-    this.#response = new ResponseReader(onSent);
+    this.#onSent = onSent;
     this.#cancellation = cancellation;
     cancellation.listen((stopped) => this.cut(stopped));
     this.#timer = setTimeout(() => this.cut(tooSlow(timeoutMs)), timeoutMs);
@@ -39,40 +59,37 @@ export class Exchange {
   static async open(sending: Sending): Promise<Exchange> {
     const exchange = new Exchange(sending);
     try {
-      sending.connections.dispatch(sending.request, exchange.#response);
-      await exchange.#response.head();
+      sending.connections.dispatch(sending.request, exchange);
+      await exchange.#reach("head");
       return exchange;
     } catch (thrown) {
-      throw exchange.explain(thrown);
+      exchange.end();
+      throw explained(thrown);
     }
-  }
-
-  get status(): number {
-    return this.#response.status;
-  }
-
-  get headers(): ResponseHeaders {
-    return this.#response.headers;
   }
 
   get contentType(): string {
     return header(this.headers, "content-type")?.toLowerCase() ?? "";
   }
 
-  /** Bytes of the body that were read so far. */
-  get receivedBytes(): number {
-    return this.#response.readBytes;
-  }
-
   /** The rest of the body: all of it, when no piece was read before. Ends the exchange. */
   async bytes(): Promise<Buffer> {
+    this.#maxWaitingBytes = Infinity;
+    this.#resume();
     try {
-      const bytes = await this.#response.rest();
+      await this.#reach("end");
+      return this.#take();
+    } finally {
       this.end();
-      return bytes;
-    } catch (thrown) {
-      throw this.explain(thrown);
     }
+  }
+
+  /** Everything that arrived since the last piece, as soon as there is something; `undefined` after the end. Close with `end()`. */
+  async piece(): Promise<Buffer | undefined> {
+    await this.#reach("piece");
+    const piece = this.#pieces.length === 0 ? undefined : this.#take();
+    this.#resume();
+    return piece;
   }
 
   /** Stops the clock: from now on the reader watches the time. */
@@ -80,32 +97,87 @@ export class Exchange {
     clearTimeout(this.#timer);
   }
 
-  /**
-   * The next piece of the body, `undefined` after the last; close with `end()`. Pass what it throws to `explain`: a
-   * wrapper here would cost every piece.
-   */
-  piece(): Promise<Buffer | undefined> {
-    return this.#response.piece();
-  }
-
-  /** Ends the exchange, and translates what it threw: why it was cut, or what is wrong with the connection. */
-  explain(thrown: unknown): Stopped | FailedAttempt {
-    this.end();
-    if (thrown instanceof Stopped || thrown instanceof FailedAttempt) return thrown;
-    return new FailedAttempt(connectionFailure(asError(thrown)));
-  }
-
-  /** Cuts the exchange; whoever is reading gets this error. */
+  /** Breaks the exchange off; whoever is reading gets this error. A connection on which it has not ended is lost. */
   cut(why: FailedAttempt | Stopped): void {
-    this.#response.break(why);
+    if (this.#failure) return;
+    this.#failure = why;
+    this.#pieces = [];
+    if (!this.#hasEnded) this.#controller?.abort(why);
+    this.onCut?.();
+    this.#wake();
   }
 
   /** Lets go of the exchange: a body that has not come to its end costs the connection. */
   end(): void {
     clearTimeout(this.#timer);
     this.#cancellation.listen(undefined);
-    this.#response.leave();
+    if (!this.#hasEnded) this.cut(explained(new Error("the answer was left before its end")));
   }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#failure) controller.abort(this.#failure);
+    else this.#onSent?.();
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
+    // Informational responses precede the real one.
+    if (status < 200) return;
+    this.status = status;
+    this.headers = headers;
+    this.#hasHead = true;
+    this.#wake();
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
+    if (this.#failure) return;
+    this.#pieces.push(piece);
+    this.#waitingBytes += piece.length;
+    this.#wake();
+    if (this.#waitingBytes > this.#maxWaitingBytes) controller.pause();
+  }
+
+  onResponseEnd(): void {
+    this.#hasEnded = true;
+    this.#wake();
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, why: Error): void {
+    this.#failure ??= explained(why);
+    this.#wake();
+  }
+
+  #resume(): void {
+    if (this.#controller?.paused) this.#controller.resume();
+  }
+
+  #take(): Buffer {
+    const bytes = this.#pieces.length === 1 ? this.#pieces[0]! : Buffer.concat(this.#pieces);
+    this.#pieces = [];
+    this.#waitingBytes = 0;
+    this.receivedBytes += bytes.length;
+    return bytes;
+  }
+
+  async #reach(stage: Stage): Promise<void> {
+    while (!this.#hasReached(stage)) {
+      if (this.#failure) throw this.#failure;
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+  }
+
+  /** Pieces that came before a failure are still read. */
+  #hasReached(stage: Stage): boolean {
+    if (stage === "head") return this.#hasHead;
+    if (stage === "piece" && this.#pieces.length > 0) return true;
+    return this.#hasEnded && !this.#failure;
+  }
+}
+
+/** Translates what was thrown on the way: why the exchange was cut, or what is wrong with the connection. */
+function explained(thrown: unknown): Stopped | FailedAttempt {
+  if (thrown instanceof Stopped || thrown instanceof FailedAttempt) return thrown;
+  return new FailedAttempt(connectionFailure(asError(thrown)));
 }
 
 function tooSlow(timeoutMs: number): FailedAttempt {

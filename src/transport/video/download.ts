@@ -4,9 +4,10 @@ import { dirname } from "node:path";
 import { asError } from "../../core/errors.js";
 import type { CallOptions } from "../../core/ports.js";
 import type { Caller } from "../calls/caller.js";
-import { type Cancellation, type StopReason, Stopped } from "../failures/cancellation.js";
+import { type Cancellation, type StopReason, Stopped, maxTimerMs } from "../failures/cancellation.js";
+import { FailedAttempt } from "../failures/failure.js";
 import { type ResponseHeaders, header } from "../failures/response-headers.js";
-import { ResponseReader } from "../http/response-reader.js";
+import { Exchange } from "../http/exchange.js";
 import type { VideoTask } from "./task.js";
 import { VideoError } from "./video-error.js";
 
@@ -40,7 +41,8 @@ export async function downloadVideo(
   { part = "video", ...options }: DownloadVideoOptions,
 ): Promise<DownloadedVideo> {
   const url = part === "video" ? task.videoUrl : task.lastFrameUrl;
-  if (url === undefined || !/^https?:/.test(url) || !URL.canParse(url)) throw noMedia(task, part);
+  const shown = caller.secrecy.redactAll(task);
+  if (url === undefined || !/^https?:/.test(url) || !URL.canParse(url)) throw noMedia(shown, part);
   // The name depends on the content: bytes of another video at the same path are never continued from. The query is left
   // out, because a signed link changes it with every request.
   const { origin, pathname } = new URL(url);
@@ -55,7 +57,7 @@ export async function downloadVideo(
         await rename(partialPath, path);
         return { path, ...sizes };
       } catch (thrown) {
-        const failed = await downloadFailure(thrown, { task, part, partialPath, attempt, maxRetries });
+        const failed = await downloadFailure(thrown, { task: shown, part, partialPath, attempt, maxRetries });
         if (failed !== undefined) throw failed;
         const ceilingMs = Math.min(maxBackoffMs, backoffMs * 2 ** (attempt - 1));
         await cancellation.sleep(Math.random() * ceilingMs).catch(() => {});
@@ -68,12 +70,11 @@ async function fetchInto(path: string, url: string, caller: Caller, cancellation
   const file = await open(path, "a+");
   try {
     const { size } = await file.stat();
-    const response = await get(url, size, caller, cancellation);
+    const exchange = await get(url, size, caller, cancellation);
     try {
-      return await save(response, file, size);
+      return await save(exchange, file, size);
     } finally {
-      cancellation.listen(undefined);
-      response.leave();
+      exchange.end();
     }
   } finally {
     await file.close();
@@ -81,8 +82,8 @@ async function fetchInto(path: string, url: string, caller: Caller, cancellation
 }
 
 /** Appends a response to the `size` bytes that the file has, or starts the file anew. */
-async function save(response: ResponseReader, file: FileHandle, size: number): Promise<Sizes> {
-  const { status, headers } = response;
+async function save(exchange: Exchange, file: FileHandle, size: number): Promise<Sizes> {
+  const { status, headers } = exchange;
   const startOver = async (why: string): Promise<never> => {
     await file.truncate(0);
     throw new Error(why);
@@ -94,11 +95,11 @@ async function save(response: ResponseReader, file: FileHandle, size: number): P
   }
   const resumed = status === 206 && startOf(headers) === size;
   if (status === 206 && !resumed) return startOver("another part was sent than was asked for");
-  if (!resumed && status !== 200) throw new UnexpectedStatus(status);
+  if (!resumed && status !== 200) throw unexpected(status);
   if (!resumed) await file.truncate(0);
   const resumedBytes = resumed ? size : 0;
   let sizeBytes = resumedBytes;
-  for (let piece = await response.piece(); piece; piece = await response.piece()) {
+  for (let piece = await exchange.piece(); piece; piece = await exchange.piece()) {
     await file.appendFile(piece);
     sizeBytes += piece.length;
   }
@@ -107,15 +108,14 @@ async function save(response: ResponseReader, file: FileHandle, size: number): P
   throw new Error(`${sizeBytes} bytes of ${wholeBytes} arrived`);
 }
 
-/** Returns the response with its head; its body is still to be read. */
-async function get(link: string, size: number, caller: Caller, cancellation: Cancellation): Promise<ResponseReader> {
+/** Returns the exchange with its head; the body is still to be read. Outside all limits, and without the key. */
+async function get(link: string, size: number, caller: Caller, cancellation: Cancellation): Promise<Exchange> {
   const { streamIdleMs } = caller.settings;
   let url = new URL(link);
   for (let redirects = 0; redirects <= maxRedirects; redirects++) {
-    const response = new ResponseReader(() => {});
-    cancellation.listen((stopped) => response.break(stopped));
-    caller.fetch(
-      {
+    const exchange = await Exchange.open({
+      connections: caller.connections,
+      request: {
         origin: url.origin,
         path: url.pathname + url.search,
         method: "GET",
@@ -123,12 +123,12 @@ async function get(link: string, size: number, caller: Caller, cancellation: Can
         headersTimeout: streamIdleMs,
         bodyTimeout: streamIdleMs,
       },
-      response,
-    );
-    await response.head();
-    const target = header(response.headers, "location");
-    if (response.status < 300 || response.status >= 400 || target === undefined) return response;
-    response.leave();
+      timeoutMs: maxTimerMs,
+      cancellation,
+    });
+    const target = header(exchange.headers, "location");
+    if (exchange.status < 300 || exchange.status >= 400 || target === undefined) return exchange;
+    exchange.end();
     url = new URL(target, url);
   }
   throw new Error(`its link redirects more than ${maxRedirects} times`);
@@ -146,29 +146,19 @@ function numberIn(text: string | undefined): number | undefined {
   return text === undefined ? undefined : Number(text);
 }
 
-/** The server of the link answered with a status that is no success. */
-class UnexpectedStatus extends Error {
-  readonly status: number;
-
-  constructor(status: number) {
-    super(`its server answered with status ${status}`);
-    this.status = status;
-  }
-}
-
 /** Statuses of a link that no longer works. */
-const deadStatuses = new Set([401, 403, 404, 410]);
+const deadStatuses: ReadonlySet<number | undefined> = new Set([401, 403, 404, 410]);
 
-/** Whether another attempt may do better: the connection or the server may recover, a full disk will not. */
-function isTransient(thrown: unknown): boolean {
-  if (thrown instanceof UnexpectedStatus) return thrown.status >= 500 || thrown.status === 429 || thrown.status === 408;
-  return !isFileError(thrown);
+/** The server of the link answered with a status that is no success. */
+function unexpected(status: number): FailedAttempt {
+  const retryable = status >= 500 || status === 429 || status === 408;
+  const message = `its server answered with status ${status}`;
+  return new FailedAttempt({ code: "upstream", message, retryable, undelivered: false, status });
 }
 
-/** Sockets are written to as well, so the system call alone does not tell. */
+/** Failures of connections come as `FailedAttempt`. */
 function isFileError(thrown: unknown): boolean {
-  const { syscall = "", code = "" } = thrown as NodeJS.ErrnoException;
-  return /^(open|write|ftruncate|fstat|close|rename)$/.test(syscall) && !/^(ECONN|EPIPE|ETIMEDOUT)/.test(code);
+  return (thrown as NodeJS.ErrnoException).syscall !== undefined;
 }
 
 function noMedia(task: VideoTask, part: string): VideoError {
@@ -176,15 +166,6 @@ function noMedia(task: VideoTask, part: string): VideoError {
   const lacksFrame = part !== "video" && status === "succeeded";
   const why = lacksFrame ? "create it with return_last_frame: true to get one" : `it is ${status}`;
   return new VideoError("no-media", `Video task ${id} has no ${part}: ${why}`, { taskId: id, task });
-}
-
-function deadLink(task: VideoTask, part: string, cause: UnexpectedStatus): VideoError {
-  const { id, linksExpireAt } = task;
-  const expired = linksExpireAt !== undefined && linksExpireAt.getTime() <= Date.now();
-  const message = expired
-    ? `The link to the ${part} of task ${id} expired at ${linksExpireAt.toISOString()}, 24 hours after it was made. The task's record lives longer than its links: create the video again`
-    : `The link to the ${part} of task ${id} was refused with status ${cause.status}: query the task for a fresh link`;
-  return new VideoError(expired ? "link-expired" : "download", message, { taskId: id, task, cause });
 }
 
 interface FailedDownload {
@@ -199,21 +180,28 @@ interface FailedDownload {
 /** Makes the error that the caller sees; `undefined` when another attempt is worth it. Removes bytes of no further use. */
 async function downloadFailure(thrown: unknown, failed: FailedDownload): Promise<unknown> {
   const { task, part, partialPath, attempt, maxRetries } = failed;
-  if (thrown instanceof UnexpectedStatus && deadStatuses.has(thrown.status)) {
-    const dead = deadLink(task, part, thrown);
-    if (dead.code === "link-expired") await rm(partialPath, { force: true });
-    else await keptBytes(partialPath);
-    return dead;
-  }
+  const { id: taskId, linksExpireAt } = task;
+  const failure = thrown instanceof FailedAttempt ? thrown.failure : undefined;
   const stopped = thrown instanceof Stopped ? thrown.why : undefined;
-  if (stopped === undefined && attempt <= maxRetries && isTransient(thrown)) return undefined;
+  if (deadStatuses.has(failure?.status)) {
+    const expired = linksExpireAt !== undefined && linksExpireAt.getTime() <= Date.now();
+    await keptBytes(partialPath, expired);
+    const message = expired
+      ? `The link to the ${part} of task ${taskId} expired at ${linksExpireAt.toISOString()}, 24 hours after it was made. The task's record lives longer than its links: create the video again`
+      : `The link to the ${part} of task ${taskId} was refused with status ${failure?.status}: query the task for a fresh link`;
+    return new VideoError(expired ? "link-expired" : "download", message, { taskId, task });
+  }
+  // The connection or the server may recover, a full disk will not.
+  const isTransient = failure?.retryable ?? !(stopped || isFileError(thrown));
+  if (isTransient && attempt <= maxRetries) return undefined;
   const bytes = await keptBytes(partialPath);
   if (stopped?.kind === "aborted") return stopped.reason;
   const times = attempt > 1 ? ` after ${attempt} attempts` : "";
   const kept =
     bytes > 0 ? `. The ${bytes} bytes that arrived are in ${partialPath}; the same call goes on from there` : "";
-  const message = `The ${part} of task ${task.id} could not be ${reasonOf(thrown, stopped, partialPath, times)}${kept}`;
-  return new VideoError("download", message, { taskId: task.id, task, cause: stopped ? undefined : thrown });
+  const message = `The ${part} of task ${taskId} could not be ${reasonOf(thrown, stopped, partialPath, times)}${kept}`;
+  const cause = failure ? failure.cause : thrown;
+  return new VideoError("download", message, { taskId, task, cause: stopped ? undefined : cause });
 }
 
 function reasonOf(thrown: unknown, stopped: StopReason | undefined, partialPath: string, times: string): string {
@@ -225,9 +213,9 @@ function reasonOf(thrown: unknown, stopped: StopReason | undefined, partialPath:
   return `written: ${isMissing ? `there is no folder ${dirname(partialPath)}` : message}`;
 }
 
-/** Size of the partial file; an empty one is removed. */
-async function keptBytes(path: string): Promise<number> {
+/** Size of the partial file; one that is empty or of no use is removed. */
+async function keptBytes(path: string, useless = false): Promise<number> {
   const { size } = await stat(path).catch(() => ({ size: 0 }));
-  if (size === 0) await rm(path, { force: true });
+  if (size === 0 || useless) await rm(path, { force: true });
   return size;
 }

@@ -66,10 +66,9 @@ export class ChatReader {
     try {
       piece = await this.#exchange.piece();
     } catch (thrown) {
-      const why = this.#exchange.explain(thrown);
-      if (!(why instanceof FailedAttempt)) throw why;
-      if (why.failure.code !== "network") throw this.#assembler.withPartial(why.failure);
-      const events = this.#assembler.end(why.failure.cause);
+      if (!(thrown instanceof FailedAttempt)) throw thrown;
+      if (thrown.failure.code !== "network") throw this.#assembler.withPartial(thrown.failure);
+      const events = this.#assembler.end(thrown.failure.cause);
       this.close();
       return events;
     }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type ModelInfo, localModels, videoModels } from "../../contract/catalogue.js";
-import { type Operation, type Parameters, fillPath } from "../../contract/operation.js";
-import type { OperationName } from "../../contract/operations.js";
+import { type Parameters, fillPath } from "../../contract/operation.js";
+import { type OperationName, operations } from "../../contract/operations.js";
 import { TransportError, type TransportErrorCode } from "../../core/errors.js";
 import type { CallOptions } from "../../core/ports.js";
 import { Cancellation, Stopped, checkCallOptions } from "../failures/cancellation.js";
@@ -17,17 +17,16 @@ import type { Outcome } from "../limits/adaptive-limit.js";
 import { Admission, type Permit } from "../limits/admission.js";
 import { estimatedTokens } from "../limits/load.js";
 import type { TransportSettings } from "../options.js";
+import { routesOf } from "../service-shape.js";
 import type { TransportEvent } from "./events.js";
 import { OngoingCall, type ReplyFacts } from "./ongoing-call.js";
-import { type RetryPolicy, retryDelayMs } from "./retry.js";
+import { retryDelayMs } from "./retry.js";
 import { type Telemetry, loadTelemetry } from "./telemetry.js";
 import { type ModelTotals, Totals } from "./totals.js";
 
 /** A request to be sent. */
 export interface Outgoing {
-  readonly operation: Pick<Operation, "method" | "path" | "repeat" | "readTimeoutMs"> & {
-    readonly name: OperationName;
-  };
+  readonly operation: OperationName;
   /** The model, or for requests without one, what they are about. Calls of one name share limits and totals. */
   readonly model: string;
   /** Values for the path and the query. */
@@ -63,6 +62,7 @@ export class Caller {
   readonly models: readonly ModelInfo[];
   /** How the vectors of each embedding model travel, once the service has answered so. */
   readonly encodings = new Map<string, "base64" | "float">();
+  readonly #routes;
   readonly #admission: Admission;
   readonly #ongoing = new Set<Cancellation>();
   readonly #work = new Set<Promise<unknown>>();
@@ -76,6 +76,7 @@ export class Caller {
     this.settings = settings;
     this.models = [...settings.models, ...videoModels, ...localModels];
     this.connections = new Connections(settings);
+    this.#routes = routesOf(settings);
     this.#admission = new Admission(settings);
     this.#totals = new Totals(settings.prices);
     this.secrecy = keepSecret(settings.apiKey);
@@ -121,8 +122,8 @@ export class Caller {
 
   /** Begins a call that outlives its first answer, such as a stream. Close it with `end`. */
   open({ operation, model }: Pick<Outgoing, "operation" | "model">, options: CallOptions): OngoingCall {
-    this.#checkOpen(operation.name, options);
-    const ongoing = new OngoingCall(operation.name, model, options, this.#emit);
+    this.#checkOpen(operation, options);
+    const ongoing = new OngoingCall(operation, model, options, this.#emit);
     this.#ongoing.add(ongoing);
     return ongoing;
   }
@@ -196,19 +197,18 @@ export class Caller {
     ongoing: OngoingCall,
     last: Failure | undefined,
   ): unknown {
-    const { name, path, repeat } = operation;
-    const { baseUrl, paths, apiKey } = this.settings;
+    const { baseUrl, apiKey } = this.settings;
     const failed = {
-      operation: name,
+      operation,
       baseUrl,
-      path: paths[name] ?? path,
+      path: this.#routes[operation].path,
       hasKey: apiKey !== undefined,
       model,
       attempts: ongoing.attempts,
       secrecy: this.secrecy,
     };
     // A request that may have been carried out and must not be repeated is neither a failure nor a success.
-    const once = repeat === "undelivered";
+    const once = operations[operation].repeat === "undelivered";
     if (thrown instanceof FailedAttempt) {
       const { failure } = thrown;
       const ambiguous = once && (ongoing.mayHaveArrived || mayHaveWorked(failure));
@@ -249,7 +249,7 @@ export class Caller {
   /** Opens the span of the call before its first attempt. */
   async #trace({ operation, model, body }: Outgoing, ongoing: OngoingCall): Promise<void> {
     this.#telemetry ??= loadTelemetry(this.settings);
-    const listener = (await this.#telemetry)?.begin({ operation: operation.name, model, body });
+    const listener = (await this.#telemetry)?.begin({ operation, model, body });
     ongoing.listener ??= listener && ((event) => listener(this.secrecy.redactAll(event)));
   }
 
@@ -258,8 +258,8 @@ export class Caller {
     const { maxBodyBytes } = this.settings;
     const encoded = Buffer.from(JSON.stringify(body));
     if (encoded.length <= maxBodyBytes) return encoded;
-    const message = `${operation.name}: the request has ${encoded.length} bytes, at most ${maxBodyBytes} are taken: send fewer or shorter inputs`;
-    throw new TransportError("too-large", message, { operation: operation.name });
+    const message = `${operation}: the request has ${encoded.length} bytes, at most ${maxBodyBytes} are taken: send fewer or shorter inputs`;
+    throw new TransportError("too-large", message, { operation });
   }
 
   async #attemptOnce<T>(call: Call<T>, body: Buffer | null, ongoing: OngoingCall, permit: Permit): Promise<T> {
@@ -290,14 +290,14 @@ export class Caller {
   }
 
   #sending({ operation, accept, parameters }: Outgoing, body: Buffer | null, ongoing: OngoingCall): Sending {
-    const { apiKey, paths, readTimeoutMs, videoCreateTimeoutMs, traceHeaders, videoQueryMethod } = this.settings;
-    const { name } = operation;
+    const { apiKey, traceHeaders } = this.settings;
+    const { method, path, timeoutMs } = this.#routes[operation];
     return {
       connections: this.connections,
       request: {
         origin: this.#origin,
-        path: this.#basePath + fillPath(paths[name] ?? operation.path, parameters),
-        method: name === "videoTask" ? videoQueryMethod : operation.method,
+        path: this.#basePath + fillPath(path, parameters),
+        method,
         headers: {
           accept,
           ...(body && { "content-type": "application/json" }),
@@ -309,7 +309,7 @@ export class Caller {
         headersTimeout: 0,
         bodyTimeout: 0,
       },
-      timeoutMs: name === "createVideoTask" ? videoCreateTimeoutMs : (readTimeoutMs ?? operation.readTimeoutMs),
+      timeoutMs,
       cancellation: ongoing,
       onSent: () => (ongoing.departed = true),
     };
@@ -324,7 +324,7 @@ export class Caller {
       return new FailedAttempt({ code: "refused", message, retryable: false, undelivered: true, status });
     }
     const body = utf8(await exchange.bytes());
-    return new FailedAttempt(serviceFailure({ operation: operation.name, status, headers, body, nowMs: Date.now() }));
+    return new FailedAttempt(serviceFailure({ operation, status, headers, body, nowMs: Date.now() }));
   }
 
   /** Milliseconds until the next attempt. @throws FailedAttempt when there is to be none. */
@@ -332,7 +332,7 @@ export class Caller {
     const { attempts: attempt, deadlineAtMs } = ongoing;
     const delayMs = retryDelayMs(
       { failure, attempt, deadlineAtMs, nowMs: performance.now(), random: Math.random() },
-      { ...this.settings, ...this.#repeats(operation) },
+      { ...this.settings, ...this.#routes[operation] },
     );
     // A wait that the service asked for was noted when its headers came.
     if (failure.code === "rate-limited" && failure.retryAfterMs === undefined && delayMs !== undefined) {
@@ -341,15 +341,6 @@ export class Caller {
     if (delayMs === undefined) throw new FailedAttempt(failure);
     ongoing.failedAttempt(failure, delayMs);
     return delayMs;
-  }
-
-  #repeats({ name, repeat }: Outgoing["operation"]): Pick<RetryPolicy, "repeat" | "maxRetries"> {
-    const { retryVideoCreate, maxRetries } = this.settings;
-    if (name !== "createVideoTask") return { repeat, maxRetries };
-    return {
-      repeat: retryVideoCreate === "always" ? "always" : repeat,
-      maxRetries: retryVideoCreate === "never" ? 0 : maxRetries,
-    };
   }
 
   #coolDown(model: string, delayMs: number): void {

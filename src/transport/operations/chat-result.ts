@@ -1,5 +1,3 @@
-import type { z } from "zod";
-import type { ChatUsage } from "../../contract/chat.js";
 import type { FinishReason } from "../../core/ports.js";
 import type { Usage } from "../../core/types.js";
 
@@ -37,26 +35,3 @@ export type ChatStreamEvent =
   | { readonly type: "tool-call-delta"; readonly index: number; readonly name: string; readonly text: string }
   | ({ readonly type: "tool-call" } & ToolCall)
   | { readonly type: "finish"; readonly result: ChatResult };
-
-/** Translates the reason for the end. Services also write `stop` when they mean that tools are to be called. */
-export function finishReason(written: string | undefined, hasToolCalls: boolean): FinishReason {
-  switch (written) {
-    case undefined:
-    case "stop":
-    case "eos":
-      return hasToolCalls ? "tool-calls" : "stop";
-    case "tool_calls":
-    case "function_call":
-      return "tool-calls";
-    case "length":
-      return "length";
-    case "content_filter":
-      return "content-filter";
-    default:
-      return "other";
-  }
-}
-
-export function usageOf(usage: z.output<typeof ChatUsage> | null | undefined): Usage {
-  return { inputTokens: usage?.prompt_tokens ?? 0, outputTokens: usage?.completion_tokens ?? 0 };
-}

@@ -3,7 +3,6 @@ import {
   type ChatRequest as ContractChatRequest,
   type RoleToolMessage,
   chat as operation,
-  chatDefaults,
   maxOutputTokens,
   roleToolChat,
 } from "../../contract/chat.js";
@@ -12,7 +11,8 @@ import type { Call, Caller } from "../calls/caller.js";
 import { type Failure, badReply } from "../failures/failure.js";
 import type { ChatResult, ChatStreamEvent } from "./chat-result.js";
 import { ChatReader } from "./chat/chat-reader.js";
-import { checkRequest, requestError, requireRequest, withoutDefaults } from "./check-request.js";
+import { checkRequest, requestError, requireRequest } from "./check-request.js";
+import { chatShape as shape } from "../service-shape.js";
 
 /** The contract's request. `stream` is set by the method; `stop` may be one sequence. */
 export type TransportChatRequest = Omit<ContractChatRequest, "stream" | "stop" | "messages"> & {
@@ -30,8 +30,6 @@ export interface ChatCallOptions extends CallOptions {
   readonly extra?: Readonly<Record<string, unknown>>;
 }
 
-type ChatBody = Omit<ContractChatRequest, "messages"> & Pick<TransportChatRequest, "messages">;
-
 /** Tokens of a reply when the caller names no number: the service's own default of 512 cuts most answers. */
 export const defaultMaxTokens = { llm: 4096, vlm: 2048 } as const;
 
@@ -41,7 +39,7 @@ export function chat(
   request: TransportChatRequest,
   { toolMessages, extra, ...options }: ChatCallOptions,
 ): Promise<ChatResult> {
-  const whole = chatCall(caller, request, { toolMessages, extra, stream: false }, async (reader) => {
+  const call = chatCall(caller, request, { toolMessages, extra }, async (reader) => {
     for (let events = await reader.read(); events; events = await reader.read()) {
       const last = events.at(-1);
       if (last?.type === "finish") {
@@ -52,10 +50,8 @@ export function chat(
     throw badReply("the reply has no end");
   });
   const facts = (result: ChatResult) => withWarning(caller, result);
-  const body = { ...whole.body, stream: true, ...usageRequest(caller) };
-  const streamed = { ...whole, body, accept: "text/event-stream" as const, facts };
-  const instead = ({ status }: Failure) => (status === 503 || status === 504 ? streamed : undefined);
-  return caller.perform({ ...whole, facts, ...(caller.settings.switchToStream && { instead }) }, options);
+  const instead = ({ status }: Failure) => (status === 503 || status === 504 ? { ...call(true), facts } : undefined);
+  return caller.perform({ ...call(false), facts, ...(caller.settings.switchToStream && { instead }) }, options);
 }
 
 /**
@@ -67,10 +63,10 @@ export async function* chatStream(
   request: TransportChatRequest,
   { toolMessages, extra, ...options }: ChatCallOptions,
 ): AsyncGenerator<ChatStreamEvent, void, undefined> {
-  const call = chatCall(caller, request, { toolMessages, extra, stream: true }, async (opened) => ({
+  const call = chatCall(caller, request, { toolMessages, extra }, async (opened) => ({
     reader: opened,
     first: await opened.read(),
-  }));
+  }))(true);
   const ongoing = caller.open(call, options);
   let reader: ChatReader | undefined;
   try {
@@ -99,50 +95,41 @@ function withWarning(caller: Caller, result: ChatResult): ChatResult {
   return result;
 }
 
-interface ChatForm {
-  readonly toolMessages: ToolMessages | undefined;
-  readonly extra?: ChatCallOptions["extra"] | undefined;
-  readonly stream: boolean;
-}
+type ChatForm = Pick<ChatCallOptions, "toolMessages" | "extra">;
 
-function usageRequest({ settings }: Caller): object {
-  return settings.streamUsage ? { stream_options: { include_usage: true } } : {};
-}
-
-/** @throws TransportError (`request`) for a field that the contract has: it would go out unchecked. */
-function checkExtra(extra: Readonly<Record<string, unknown>>): void {
-  const known = Object.keys(extra).find((field) => field in operation.request.shape);
-  if (known === undefined) return;
-  throw requestError(operation.name, `extra.${known}: belongs into the request itself, where it is checked`);
-}
-
+/** Checks a request, and describes the call for it, streamed or not. */
 function chatCall<T>(
   caller: Caller,
   request: TransportChatRequest,
-  { stream, toolMessages, extra = {} }: ChatForm,
+  { toolMessages, extra = {} }: ChatForm,
   read: (reader: ChatReader) => Promise<T>,
-): Call<T> & { readonly body: ChatBody } {
+): (stream: boolean) => Call<T> {
   requireRequest(operation.name, request);
+  const { settings } = caller;
   const { model } = request;
-  checkExtra(extra);
-  return {
-    operation,
+  const known = Object.keys(extra).find((field) => field in operation.request.shape);
+  if (known !== undefined) {
+    throw requestError(operation.name, `extra.${known}: belongs into the request itself, where it is checked`);
+  }
+  const checked = checkedRequest(caller, request, toolMessages);
+  return (stream) => ({
+    operation: operation.name,
     model,
-    body: { ...chatBody(caller, request, { stream, toolMessages }), ...(stream && usageRequest(caller)), ...extra },
+    body: { ...shape.body({ ...checked, stream }, settings), ...extra },
     accept: stream ? "text/event-stream" : "application/json",
-    read: (exchange) => read(new ChatReader(exchange, model, caller.settings)),
-  };
+    read: (exchange) => read(new ChatReader(exchange, model, settings)),
+  });
 }
 
-function chatBody(caller: Caller, request: TransportChatRequest, { stream, toolMessages }: ChatForm): ChatBody {
+/** The request with what always goes out; warns of what services ignore. */
+function checkedRequest(caller: Caller, request: TransportChatRequest, toolMessages: ToolMessages | undefined) {
   const { stop, ...rest } = request;
   const { type: known, family } = caller.models.find(({ id }) => id === request.model) ?? {};
   const vision = known === undefined ? hasParts(request) : known === "vlm";
   const type = vision ? "vlm" : "llm";
-  const body: ChatBody = {
+  const body = {
     ...rest,
     ...(stop !== undefined && { stop: typeof stop === "string" ? [stop] : stop }),
-    stream,
     max_tokens: request.max_tokens ?? Math.min(defaultMaxTokens[type], maxOutputTokens[type]),
   };
   if (toolMessages === "role-tool") checkRequest(roleToolChat, body, caller, type);
@@ -156,7 +143,7 @@ function chatBody(caller: Caller, request: TransportChatRequest, { stream, toolM
   if (ignored.length > 0) {
     caller.warn(operation.name, body.model, `models of the D family ignore ${ignored.join(", ")} while they think`);
   }
-  return withoutDefaults(body, serviceDefaults);
+  return body;
 }
 
 const samplingFields = ["temperature", "top_p", "presence_penalty", "frequency_penalty"] as const;
@@ -165,8 +152,3 @@ const samplingFields = ["temperature", "top_p", "presence_penalty", "frequency_p
 function hasParts({ messages }: TransportChatRequest): boolean {
   return Array.isArray(messages) && messages.some((message) => Array.isArray(message.content));
 }
-
-const { stream: _stream, max_tokens: _maxTokens, ...sampling } = chatDefaults;
-
-/** Values that the service assumes anyway. `stream` and `max_tokens` are always sent. */
-const serviceDefaults = { ...sampling, thinking: { type: "enabled" }, response_format: { type: "text" } };

@@ -17,6 +17,7 @@ export function checkRequest<Request extends z.ZodType>(
   caller: Caller,
   type: ModelType,
 ): ModelInfo {
+  requireRequest(operation.name, request);
   const { models: catalogue, settings } = caller;
   const { bounds, family } = settings.strictness;
   const suitable = catalogue.filter((known) => serves(known.type, type));
@@ -83,17 +84,4 @@ function valueAt(request: unknown, field: string): string {
   if (typeof at === "number" || typeof at === "boolean") return ` (got ${at})`;
   if (typeof at === "string") return ` (got ${JSON.stringify(at.length > 60 ? `${at.slice(0, 57)}...` : at)})`;
   return Array.isArray(at) ? ` (got ${at.length} items)` : "";
-}
-
-/** Drops the fields that repeat the service's own defaults: some services refuse fields that do not apply. */
-export function withoutDefaults<Request extends object>(
-  request: Request,
-  defaults: Readonly<Record<string, unknown>>,
-): Request {
-  return Object.fromEntries(
-    Object.entries(request).filter(([field, value]) => {
-      if (value === undefined || value === null) return false;
-      return !(field in defaults) || JSON.stringify(defaults[field]) !== JSON.stringify(value);
-    }),
-  ) as Request;
 }

@@ -7,8 +7,9 @@ import type { Usage } from "../../core/types.js";
 import type { Call, Caller } from "../calls/caller.js";
 import { badReply } from "../failures/failure.js";
 import { longStringsReader, readJson } from "../http/reply-json.js";
-import { checkRequest, requireRequest } from "./check-request.js";
-import { readReply } from "./read-reply.js";
+import { checkRequest } from "./check-request.js";
+import { jsonCall } from "./json-call.js";
+import { embeddingsShape as shape } from "../service-shape.js";
 
 export interface EmbeddingsResult {
   /** One per input, in the order of the inputs; all of one length, every number finite. */
@@ -30,11 +31,10 @@ export async function embeddings(
   request: EmbeddingsRequest,
   options: CallOptions,
 ): Promise<EmbeddingsResult> {
-  requireRequest(operation.name, request);
   checkRequest(operation, request, caller, "embedding");
   const { model, encoding_format: wanted = "base64" } = request;
   const { encodings } = caller;
-  const ongoing = caller.open({ operation, model }, options);
+  const ongoing = caller.open({ operation: operation.name, model }, options);
   try {
     if (wanted === "float" || encodings.get(model) === "float") {
       return await caller.attempt(embed(request, "float"), ongoing);
@@ -61,30 +61,15 @@ function mayRefuseBase64(error: unknown): boolean {
 
 const readVectors = longStringsReader("embedding");
 
-function embed({ model, input, dimensions }: EmbeddingsRequest, encoding: "float" | "base64"): Call<EmbeddingsResult> {
+function embed(request: EmbeddingsRequest, encoding: "float" | "base64"): Call<EmbeddingsResult> {
+  const { model, input, dimensions } = request;
   const count = typeof input === "string" ? 1 : input.length;
-  return {
-    operation,
-    model,
-    body: {
-      model,
-      input,
-      ...(encoding === "base64" && { encoding_format: encoding }),
-      ...(dimensions !== undefined && { dimensions }),
-    },
-    accept: "application/json",
-    read: async (exchange) => {
-      const read = encoding === "base64" ? readVectors : readJson;
-      const { reply, received } = await readReply(operation, exchange, read);
-      return {
-        vectors: vectorsOf(reply.data, count, dimensions),
-        model: reply.model ?? model,
-        usage: { inputTokens: reply.usage?.prompt_tokens ?? reply.usage?.total_tokens ?? 0, outputTokens: 0 },
-        ...received,
-      };
-    },
-    facts: (result) => result,
-  };
+  const parse = encoding === "base64" ? readVectors : readJson;
+  const call = jsonCall(operation, { model, body: shape.body(request, encoding), parse }, (reply, received) => {
+    const { items, model: answeredBy = model, usage } = shape.read(reply);
+    return { vectors: vectorsOf(items, count, dimensions), model: answeredBy, usage, ...received };
+  });
+  return { ...call, facts: (result) => result };
 }
 
 type Item = z.output<typeof EmbeddingsReply>["data"][number];
@@ -125,27 +110,13 @@ function decodeVector(embedding: unknown, index: number): Float32Array {
     }
   } else throw refuse(`is ${embedding === null ? "null" : typeof embedding}, neither numbers nor base64`);
   if (vector.length === 0) throw refuse("is empty");
-  if (!allFinite(vector)) {
+  // Float32 numbers never add up to more than a double holds, and an infinity or NaN stays in a sum: one check for all.
+  let sum = 0;
+  for (let at = 0; at < vector.length; at++) sum += vector[at]!;
+  if (!Number.isFinite(sum)) {
     throw refuse(`has no finite float32 number at ${vector.findIndex((value) => !Number.isFinite(value))}`);
   }
   return vector;
-}
-
-/**
- * Float32 numbers never add up to more than a double holds, and an infinity or NaN stays in a sum: one check for all of
- * them. Eight at a time, since each addition to the sum waits for the one before it.
- */
-function allFinite(vector: Float32Array): boolean {
-  const { length } = vector;
-  let sum = 0;
-  let at = 0;
-  for (; at + 7 < length; at += 8) {
-    const left = vector[at]! + vector[at + 1]! + (vector[at + 2]! + vector[at + 3]!);
-    const right = vector[at + 4]! + vector[at + 5]! + (vector[at + 6]! + vector[at + 7]!);
-    sum += left + right;
-  }
-  for (; at < length; at++) sum += vector[at]!;
-  return Number.isFinite(sum);
 }
 
 /** Decodes straight into the vector's own memory: aligned, not pooled, and no number is copied by itself. */

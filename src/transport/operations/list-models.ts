@@ -2,7 +2,7 @@ import type { ModelFamily, ModelType } from "../../contract/catalogue.js";
 import { listModels as operation } from "../../contract/model-list.js";
 import type { CallOptions } from "../../core/ports.js";
 import type { Caller } from "../calls/caller.js";
-import { readReply } from "./read-reply.js";
+import { jsonCall } from "./json-call.js";
 
 /** A model that the service publishes, as far as the service describes it. */
 export interface PublishedModel {
@@ -12,14 +12,7 @@ export interface PublishedModel {
 }
 
 export async function listModels(caller: Caller, options: CallOptions): Promise<readonly PublishedModel[]> {
-  const { reply } = await caller.perform(
-    {
-      operation,
-      model: "the model list",
-      accept: "application/json",
-      read: (exchange) => readReply(operation, exchange),
-    },
-    options,
-  );
-  return reply.data.map(({ id, type, family }) => ({ id, ...(type && { type }), ...(family && { family }) }));
+  const call = jsonCall(operation, { model: "the model list" }, ({ data }) => data);
+  const published = await caller.perform(call, options);
+  return published.map(({ id, type, family }) => ({ id, ...(type && { type }), ...(family && { family }) }));
 }

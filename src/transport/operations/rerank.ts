@@ -1,11 +1,11 @@
-import type { z } from "zod";
-import { type RerankReply, type RerankRequest, rerank as operation } from "../../contract/rerank.js";
+import { type RerankRequest, rerank as operation } from "../../contract/rerank.js";
 import type { CallOptions } from "../../core/ports.js";
 import type { Usage } from "../../core/types.js";
 import type { Caller } from "../calls/caller.js";
 import { badReply } from "../failures/failure.js";
-import { checkRequest, requireRequest, withoutDefaults } from "./check-request.js";
-import { readReply } from "./read-reply.js";
+import { checkRequest } from "./check-request.js";
+import { jsonCall } from "./json-call.js";
+import { rerankShape as shape } from "../service-shape.js";
 
 export interface RerankedDocument {
   /** Into `documents` of the request. */
@@ -25,41 +25,28 @@ export interface RerankResult {
   readonly raw: unknown;
 }
 
-const defaults = { return_documents: false, max_chunks_per_doc: 1024, overlap_tokens: 80 };
-
 /** No documents: no results, and no call. `top_n` beyond the number of documents means all of them. */
 export async function rerank(caller: Caller, request: RerankRequest, options: CallOptions): Promise<RerankResult> {
-  requireRequest(operation.name, request);
-  const { documents } = request;
+  const documents = (request as RerankRequest | undefined)?.documents;
   if (Array.isArray(documents) && documents.length === 0) {
     options.signal?.throwIfAborted();
     return { results: [], usage: { inputTokens: 0, outputTokens: 0 }, raw: undefined };
   }
   checkRequest(operation, request, caller, "rerank");
   const { maxDocumentsPerRequest: maxDocuments = Infinity } = caller.settings;
-  if (documents.length > maxDocuments) return rerankInParts(caller, request, maxDocuments, options);
+  if (request.documents.length > maxDocuments) return rerankInParts(caller, request, maxDocuments, options);
   return rerankInOne(caller, request, options);
 }
 
 async function rerankInOne(caller: Caller, request: RerankRequest, options: CallOptions): Promise<RerankResult> {
   const { documents, model } = request;
   const topN = Math.min(request.top_n ?? documents.length, documents.length);
-  return caller.perform<RerankResult>(
-    {
-      operation,
-      model,
-      body: withoutDefaults({ ...request, ...(request.top_n !== undefined && { top_n: topN }) }, defaults),
-      accept: "application/json",
-      read: async (exchange) => {
-        const { reply, received } = await readReply(operation, exchange);
-        const results = ranked(reply.results, documents.length).slice(0, topN);
-        const identity = typeof reply.id === "string" ? { requestId: reply.id } : {};
-        return { results, usage: usageOf(reply), ...identity, ...received };
-      },
-      facts: ({ usage }) => ({ usage }),
-    },
-    options,
-  );
+  const body = shape.body({ ...request, ...(request.top_n !== undefined && { top_n: topN }) });
+  const call = jsonCall(operation, { model, body, envelope: shape.envelope }, (reply, received): RerankResult => {
+    const { results, ...facts } = shape.read(reply);
+    return { results: ranked(results, documents.length).slice(0, topN), ...facts, ...received };
+  });
+  return caller.perform({ ...call, facts: ({ usage }) => ({ usage }) }, options);
 }
 
 /** Sends all parts at once, as many as the cap admits; a part that fails ends the others, since documents would be missing. */
@@ -103,31 +90,14 @@ function byScore(a: RerankedDocument, b: RerankedDocument): number {
   return b.score - a.score || a.index - b.index;
 }
 
-type Reply = z.output<typeof RerankReply>;
-
-function ranked(results: Reply["results"], count: number): RerankedDocument[] {
+function ranked(found: ReturnType<typeof shape.read>["results"], count: number): RerankedDocument[] {
   const seen = new Set<number>();
-  const read = results.map(({ index, relevance_score, score: plainScore, document }): RerankedDocument => {
-    const score = relevance_score ?? plainScore;
+  const read = found.map(({ index, score, document }): RerankedDocument => {
     if (index >= count) throw badReply(`a result has index ${index}, but ${count} documents were sent`);
     if (seen.has(index)) throw badReply(`two results have index ${index}`);
-    if (typeof score !== "number") throw badReply(`the result for document ${index} has no score`);
+    if (score === undefined) throw badReply(`the result for document ${index} has no score`);
     seen.add(index);
-    const text = typeof document === "string" ? document : document?.text;
-    return { index, score, ...(text !== undefined && { document: text }) };
+    return { index, score, ...(document !== undefined && { document }) };
   });
   return read.toSorted(byScore);
-}
-
-/** Services of this shape put their counts in different places under different names. */
-function usageOf({ tokens, meta, usage }: Reply): Usage {
-  const counts = [tokens, meta?.tokens, meta?.billed_units, usage].filter(
-    (each) => each !== undefined && each !== null,
-  );
-  const first = (...names: readonly (keyof NonNullable<typeof tokens>)[]) =>
-    counts.flatMap((each) => names.map((name) => each[name])).find((count) => typeof count === "number") ?? 0;
-  return {
-    inputTokens: first("input_tokens", "prompt_tokens", "total_tokens"),
-    outputTokens: first("output_tokens"),
-  };
 }

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
-import { type VideoContentItem, contentRoles, videoMode } from "../../contract/video-content.js";
-import { type VideoRequest, createVideoTask as operation, videoDefaults } from "../../contract/video.js";
+import { videoMode } from "../../contract/video-content.js";
+import { type VideoRequest, createVideoTask as operation } from "../../contract/video.js";
 import { TransportError } from "../../core/errors.js";
 import type { CallOptions } from "../../core/ports.js";
 import type { Caller } from "../calls/caller.js";
 import type { MediaCheck } from "../media/check-media.js";
-import { checkRequest, requestError, requireRequest, withoutDefaults } from "../operations/check-request.js";
-import { readReply } from "../operations/read-reply.js";
-import type { TransportSettings } from "../options.js";
+import { checkRequest, requestError } from "../operations/check-request.js";
+import { jsonCall } from "../operations/json-call.js";
+import { videoShape as shape } from "../service-shape.js";
 
 export interface CreateVideoCall extends CallOptions {
   /** Which media are checked before the request leaves. Default: those that the request carries inline. */
@@ -31,9 +31,8 @@ export async function createVideoTask(
   request: VideoRequest,
   { media, ...options }: CreateVideoCall,
 ): Promise<CreatedVideoTask> {
-  requireRequest(operation.name, request);
-  const { model } = request;
   const info = checkRequest(operation, request, caller, "video");
+  const { model } = request;
   const parsed = operation.request.parse(request);
   if (parsed.content.some(({ type }) => type !== "text")) {
     // Loaded on demand: few requests carry media, and the readers of media are packages of their own.
@@ -41,16 +40,11 @@ export async function createVideoTask(
     await checkMedia(parsed.content, media ?? {}, info, options.signal);
   }
   if (parsed.tools?.length && videoMode(parsed.content) !== "text") checkSearch(caller, model);
-  const content = placeRoles(parsed.content, caller.settings.videoRolePlacement);
-  const defaults = caller.settings.videoSendDefaults ? {} : { ...videoDefaults, tools: [] };
-  const body = withoutDefaults({ ...parsed, content }, defaults);
+  const body = shape.body(parsed, caller.settings);
   const notBefore = new Date();
   try {
-    const { reply, received } = await caller.perform(
-      { operation, model, body, accept: "application/json", read: (exchange) => readReply(operation, exchange) },
-      options,
-    );
-    return { id: reply.id, ...received };
+    const call = jsonCall(operation, { model, body }, ({ id }, received) => ({ id, ...received }));
+    return await caller.perform(call, options);
   } catch (error) {
     if (!(error instanceof TransportError) || error.code !== "ambiguous") throw error;
     throw withSubmission(error, { body, notBefore });
@@ -63,21 +57,6 @@ function checkSearch(caller: Caller, model: string): void {
   const message = "services of this shape search the web for requests of text alone";
   if (webSearchTextOnly === "warn") caller.warn(operation.name, model, message);
   if (webSearchTextOnly === "error") throw requestError(operation.name, `tools: ${message}`);
-}
-
-function placeRoles(
-  content: readonly VideoContentItem[],
-  placement: TransportSettings["videoRolePlacement"],
-): VideoContentItem[] {
-  const roles = contentRoles(content);
-  return content.map((item, index) => {
-    if (item.type === "text") return item;
-    const role = roles[index];
-    const nested = placement === "sibling" ? {} : { role };
-    const { url } = (item as Readonly<Record<string, unknown>>)[item.type] as { readonly url: string };
-    const placed = { type: item.type, [item.type]: { url, ...nested }, ...(placement !== "nested" && { role }) };
-    return placed as VideoContentItem;
-  });
 }
 
 interface SentBody {
@@ -98,11 +77,5 @@ function withSubmission(
   const message =
     `${error.message}. The task may have been created, and would cost: look for one of ${model} created between ` +
     `${notBefore.toISOString()} and ${submission.notAfter.toISOString()} (reconcileVideo, where the service has a list) before creating it again`;
-  const { operation: name = operation.name, status, serviceCode, requestId, attempts, cause } = error;
-  const known = {
-    ...(status !== undefined && { status }),
-    ...(serviceCode !== undefined && { serviceCode }),
-    ...(requestId !== undefined && { requestId }),
-  };
-  return new TransportError("ambiguous", message, { operation: name, submission, attempts, cause, ...known });
+  return new TransportError("ambiguous", message, { ...error, submission, cause: error.cause });
 }

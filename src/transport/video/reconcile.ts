@@ -55,11 +55,7 @@ export async function reconcileVideo(
     throw new OptionsError("options", `reconcileVideo: ${problem}: the list cannot tell any more`);
   }
   const models = caller.models.filter(({ type }) => type === "video").map(({ id }) => id);
-  const options = {
-    ...(signal && { signal }),
-    ...(deadlineMs !== undefined && { deadlineMs }),
-    ...(onFailedAttempt && { onFailedAttempt }),
-  };
+  const options = { signal, deadlineMs, onFailedAttempt };
   const unknown = [...(await allTasks(caller, submission, options))].filter(({ id }) => !knownIds.includes(id));
   const matching = (wanted: VideoMatch) =>
     unknown.filter((task) => matchVideoTask(task, submission, { models, toleranceMs }) === wanted);
@@ -82,8 +78,8 @@ async function allTasks(
   const filter = settings["service_tier"] === "flex" ? { "filter.service_tier": "flex" as const } : {};
   for (let page = 1, seen = 0; page <= maxPages; page++) {
     const request = { page_num: page, page_size: pageSize, ...filter };
-    const left = endsAtMs === undefined ? {} : { deadlineMs: endsAtMs - performance.now() };
-    const { tasks: found, total, entries } = await listVideoTasks(caller, request, { ...options, ...left });
+    const leftMs = endsAtMs === undefined ? undefined : endsAtMs - performance.now();
+    const { tasks: found, total, entries } = await listVideoTasks(caller, request, { ...options, deadlineMs: leftMs });
     const before = tasks.size;
     for (const task of found) tasks.set(task.id, task);
     seen += entries;

@@ -10,11 +10,11 @@ import { TransportError } from "../../core/errors.js";
 import type { CallOptions } from "../../core/ports.js";
 import type { Caller } from "../calls/caller.js";
 import { requestError } from "../operations/check-request.js";
-import { readReply } from "../operations/read-reply.js";
+import { jsonCall } from "../operations/json-call.js";
 import { type VideoTask, parseVideoTask, readVideoTask } from "./task.js";
 
 /** These calls are about no model: their limits and totals are kept under this name. */
-const request = { model: "video tasks", accept: "application/json" } as const;
+const model = "video tasks";
 
 export interface VideoTaskPage {
   readonly tasks: readonly VideoTask[];
@@ -28,12 +28,12 @@ export interface VideoTaskPage {
 /** @throws TransportError `not-found` for an unknown id, and for one whose record was removed after seven days. */
 export async function videoTask(caller: Caller, id: string, options: CallOptions): Promise<VideoTask> {
   checkId(queryOperation.name, id);
-  const call = { ...request, operation: queryOperation, parameters: { id } };
-  const { reply, received } = await caller.perform(
-    { ...call, read: (exchange) => readReply(queryOperation, exchange) },
+  return caller.perform(
+    jsonCall(queryOperation, { model, parameters: { id } }, (reply, { raw }) =>
+      readVideoTask(raw, reply, caller.settings),
+    ),
     options,
   );
-  return readVideoTask(received.raw, reply, caller.settings);
 }
 
 export async function listVideoTasks(
@@ -41,26 +41,25 @@ export async function listVideoTasks(
   parameters: VideoTaskListRequest,
   options: CallOptions,
 ): Promise<VideoTaskPage> {
-  const found = violations(listOperation, parameters, { id: request.model, type: "video" });
+  const found = violations(listOperation, parameters, { id: model, type: "video" });
   if (found.length > 0) {
     const problems = found.map(({ field, message }) => (field === "" ? message : `${field}: ${message}`));
     throw requestError(listOperation.name, problems.join("; "));
   }
-  const call = { ...request, operation: listOperation, parameters };
-  const { reply, received } = await caller.perform(
-    { ...call, read: (exchange) => readReply(listOperation, exchange) },
-    options,
-  );
-  const tasks = reply.items.map((item) => parseVideoTask(item, caller.settings)).filter((task) => task !== undefined);
-  const total = typeof reply.total === "number" ? { total: reply.total } : {};
-  return { tasks, entries: reply.items.length, ...total, raw: received.raw };
+  const call = jsonCall(listOperation, { model, parameters }, ({ items, total }, { raw }) => ({
+    tasks: items.map((item) => parseVideoTask(item, caller.settings)).filter((task) => task !== undefined),
+    entries: items.length,
+    ...(typeof total === "number" && { total }),
+    raw,
+  }));
+  return caller.perform(call, options);
 }
 
 export async function cancelVideoTask(caller: Caller, id: string, options: CallOptions): Promise<void> {
   checkId(cancelOperation.name, id);
   try {
     // Some services answer nothing, some `{}`: the status says it all.
-    const call = { ...request, operation: cancelOperation, parameters: { id } };
+    const call = { operation: cancelOperation.name, model, parameters: { id }, accept: "application/json" } as const;
     await caller.perform({ ...call, read: (exchange) => exchange.bytes() }, options);
   } catch (error) {
     // An earlier attempt did it, and its answer was lost.

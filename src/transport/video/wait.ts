@@ -69,7 +69,7 @@ export async function waitForVideo(caller: Caller, id: string, options: WaitForV
     throw new OptionsError("options", `waitForVideo: deadlineMs must be 0 or more (got ${String(deadlineMs)})`);
   }
   // The deadline ends the wait, not a query: the last one still has its moment.
-  return caller.during("waitForVideo", signal ? { signal } : {}, (cancellation) =>
+  return caller.during("waitForVideo", { signal }, (cancellation) =>
     poll(caller, id, { options, cadence, cancellation }).catch((thrown: unknown) => {
       throw thrown instanceof Stopped ? stoppedWait(thrown.why) : thrown;
     }),
@@ -92,7 +92,9 @@ async function poll(caller: Caller, id: string, { options, cadence, cancellation
   for (let polls = 1; ; polls++) {
     let error: TransportError | undefined;
     try {
-      task = await videoTask(caller, id, queryOptions(signal, deadlineMs, elapsedMs()));
+      // A query that begins at the end of the deadline still gets a moment.
+      const queryMs = deadlineMs === undefined ? undefined : Math.max(minQueryMs, deadlineMs - elapsedMs());
+      task = await videoTask(caller, id, { signal, deadlineMs: queryMs });
       failures = 0;
       if (task.status === "succeeded") return task;
       if (task.finished) throw withoutVideo(caller.secrecy.redactAll(task));
@@ -129,6 +131,8 @@ export function pollDelayMs(
   return Math.min(plain * (1 + jitter * (2 * random - 1)), remainingMs);
 }
 
+const minQueryMs = 1000;
+
 /** Default for the longest wait; a task of the `flex` tier may take as long as it may live. */
 export const defaultWaitMs = 30 * 60_000;
 
@@ -140,16 +144,6 @@ export function waitBudgetMs(
   if (task.serviceTier !== "flex" || task.expiresAfterSeconds === undefined) return defaultWaitMs;
   const createdAtMs = task.createdAt?.getTime() ?? nowMs;
   return Math.max(defaultWaitMs, createdAtMs + task.expiresAfterSeconds * 1000 - nowMs);
-}
-
-/** A query that begins at the end of the deadline still gets a moment. */
-const minQueryMs = 1000;
-
-function queryOptions(signal: AbortSignal | undefined, deadlineMs: number | undefined, elapsedMs: number): CallOptions {
-  return {
-    ...(signal && { signal }),
-    ...(deadlineMs !== undefined && { deadlineMs: Math.max(minQueryMs, deadlineMs - elapsedMs) }),
-  };
 }
 
 /** Returns the error if asking again later may work. */

@@ -5,7 +5,9 @@ import { errorIn } from "../../failures/error-body.js";
 import { FailedAttempt, type Failure, badReply } from "../../failures/failure.js";
 import { type ResponseHeaders, requestIdOf } from "../../failures/response-headers.js";
 import { serviceFailure } from "../../failures/service-failure.js";
-import { type ChatResult, type ChatStreamEvent, finishReason, usageOf } from "../chat-result.js";
+import type { ChatResult, ChatStreamEvent } from "../chat-result.js";
+import { placeOf } from "../json-call.js";
+import { chatShape } from "../../service-shape.js";
 import { type Split, ThinkTagSplitter } from "./think-tags.js";
 import { ToolCallAssembler } from "./tool-call-assembler.js";
 
@@ -19,7 +21,8 @@ export interface ReplyHead {
   readonly thinkTags: boolean;
 }
 
-type Delta = NonNullable<NonNullable<z.output<typeof ChatChunk>["choices"]>[number]["delta"]>;
+type Chunk = z.output<typeof ChatChunk>;
+type Delta = NonNullable<NonNullable<Chunk["choices"]>[number]["delta"]>;
 
 /** Puts a reply together from its chunks, and reports what each adds. Only the first choice is read. */
 export class ChatAssembler {
@@ -69,33 +72,15 @@ export class ChatAssembler {
       throw badReply("a line of the stream is not JSON", this.#partial({ cause }));
     }
     if (event === "error" || isError(raw)) throw this.#errorOf(raw);
-    const { id, model, choices, usage } = isPlainChunk(raw) ? raw : this.#checked(raw);
-    this.#raw = raw;
-    this.#id ||= id ?? "";
-    this.#model ||= model ?? "";
-    // Services that report usage with every chunk report the sum so far.
-    if (usage) this.#usage = usage;
-    const choice = choices?.find(({ index }) => (index ?? 0) === 0);
-    if (!choice) return;
-    this.#chunks++;
-    if (choice.delta) this.#delta(choice.delta, events);
-    this.#finished(choice.finish_reason);
+    this.#add(isPlainChunk(raw) ? raw : this.#checked(raw), raw, events);
   }
 
   /** Returns the events of a whole reply. */
-  takeWhole({ id, model, choices, usage }: z.output<typeof ChatReply>, raw: unknown): ChatStreamEvent[] {
+  takeWhole({ choices, ...reply }: z.output<typeof ChatReply>, raw: unknown): ChatStreamEvent[] {
     const events: ChatStreamEvent[] = [];
+    const first = choices.find(isFirst) ?? choices[0];
+    this.#add({ ...reply, choices: first && [{ ...first, index: 0, delta: first.message }] }, raw, events);
     this.#done = true;
-    this.#raw = raw;
-    this.#id = id ?? "";
-    this.#model = model ?? "";
-    this.#usage = usage ?? undefined;
-    const choice = choices.find(({ index }) => (index ?? 0) === 0) ?? choices[0];
-    if (choice) {
-      this.#chunks++;
-      this.#delta(choice.message, events);
-      this.#finished(choice.finish_reason);
-    }
     return events;
   }
 
@@ -106,14 +91,14 @@ export class ChatAssembler {
     }
     if (this.#chunks === 0) throw badReply("the reply has no choice", this.#partial({}));
     const events: ChatStreamEvent[] = [];
-    if (this.#thinking) this.#add(this.#thinking.end(), events);
+    if (this.#thinking) this.#say(this.#thinking.end(), events);
     const toolCalls = this.#tools.calls();
     const result: ChatResult = {
       text: this.#text,
       reasoning: this.#reasoning,
       toolCalls,
-      finishReason: finishReason(this.#finish, toolCalls.length > 0),
-      usage: usageOf(this.#usage),
+      finishReason: chatShape.finishReason(this.#finish, toolCalls.length > 0),
+      usage: chatShape.usage(this.#usage),
       model: this.#model === "" ? this.#head.model : this.#model,
       id: this.#id,
       ...this.#requestId,
@@ -129,22 +114,34 @@ export class ChatAssembler {
     return new FailedAttempt({ ...failure, ...this.#partial({}) });
   }
 
-  #checked(raw: unknown): z.output<typeof ChatChunk> {
+  #add({ id, model, choices, usage }: Chunk, raw: unknown, events: ChatStreamEvent[]): void {
+    this.#raw = raw;
+    this.#id ||= id ?? "";
+    this.#model ||= model ?? "";
+    // Services that report usage with every chunk report the sum so far.
+    if (usage) this.#usage = usage;
+    const choice = choices?.find(isFirst);
+    if (!choice) return;
+    this.#chunks++;
+    if (choice.delta) this.#delta(choice.delta, events);
+    this.#finished(choice.finish_reason);
+  }
+
+  #checked(raw: unknown): Chunk {
     const parsed = ChatChunk.safeParse(raw);
     if (parsed.success) return parsed.data;
-    const [issue] = parsed.error.issues;
-    const where = issue === undefined ? "" : `: ${issue.path.join(".")}: ${issue.message}`;
-    const message = `a chunk of the stream does not follow the contract${where}`;
-    throw badReply(message, this.#partial({ cause: parsed.error }));
+    throw badReply(`a chunk of the stream does not follow the contract${placeOf(parsed.error)}`, {
+      ...this.#partial({ cause: parsed.error }),
+    });
   }
 
   #delta({ reasoning_content: reasoning, content, tool_calls: calls }: Delta, events: ChatStreamEvent[]): void {
-    if (reasoning) this.#add({ reasoning, text: "" }, events);
-    if (content) this.#add(this.#thinking?.push(content) ?? { reasoning: "", text: content }, events);
+    if (reasoning) this.#say({ reasoning, text: "" }, events);
+    if (content) this.#say(this.#thinking?.push(content) ?? { reasoning: "", text: content }, events);
     for (const call of calls ?? []) events.push({ type: "tool-call-delta", ...this.#tools.take(call) });
   }
 
-  #add({ reasoning, text }: Split, events: ChatStreamEvent[]): void {
+  #say({ reasoning, text }: Split, events: ChatStreamEvent[]): void {
     if (reasoning !== "") {
       this.#reasoning += reasoning;
       events.push({ type: "reasoning-delta", text: reasoning });
@@ -176,6 +173,10 @@ export class ChatAssembler {
   #partial(details: { readonly cause?: unknown }): Partial<Failure> {
     return { partialText: this.#text, status: this.#head.status, ...this.#requestId, ...details };
   }
+}
+
+function isFirst({ index }: { readonly index?: number | null | undefined }): boolean {
+  return (index ?? 0) === 0;
 }
 
 /** Recognises the shapes in which services report an error in the middle of a stream. */

@@ -4,7 +4,7 @@ import type { Exchange } from "../../http/exchange.js";
 import { utf8 } from "../../http/reply-json.js";
 import type { TransportSettings } from "../../options.js";
 import type { ChatStreamEvent } from "../chat-result.js";
-import { parseReply } from "../read-reply.js";
+import { parseReply } from "../json-call.js";
 import { ChatAssembler } from "./chat-assembler.js";
 import { EventStreamReader } from "./event-stream.js";
 import { IdleWatch } from "./idle-watch.js";

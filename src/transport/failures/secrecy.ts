@@ -31,10 +31,13 @@ export function keepSecret(secret: string | undefined, leastPart = shortestPart)
   const spansIn = (text: string, depth = 0): Span[] => {
     const base64 = text.replaceAll("-", "+").replaceAll("_", "/");
     const spans = [...partsIn(text, secret, leastPart), ...encoded.flatMap((part) => partsIn(base64, part, leastPart))];
-    const read = depth < 3 ? unescaped(text) : undefined;
-    if (!read) return spans;
-    const { plain, starts } = read;
-    return [...spans, ...spansIn(plain, depth + 1).map(([from, to]): Span => [starts[from]!, starts[to]!])];
+    for (const escape of depth < 3 ? escapes : []) {
+      const read = unescaped(text, escape);
+      for (const [from, to] of read ? spansIn(read.plain, depth + 1) : []) {
+        spans.push([read!.starts[from]!, read!.starts[to]!]);
+      }
+    }
+    return spans;
   };
   const redact = (text: string) => without(text, spansIn(text));
   const redactAll = (data: unknown): unknown => {
@@ -85,13 +88,17 @@ function inBase64(secret: string): string[] {
   });
 }
 
-const escapes =
-  /\\u00([0-9a-f]{2})|\\x([0-9a-f]{2})|%([0-9a-f]{2})|&#x([0-9a-f]{2});|&#(\d{2,3});|\\(["'\\/])|&(\w+);/gi;
+// Each way of escaping is undone by itself: a key may hold what looks like another one.
+const escapes = [
+  /\\u00(?<hex>[0-9a-f]{2})|\\x(?<byte>[0-9a-f]{2})|\\(?<itself>["'\\/])/gi,
+  /%(?<hex>[0-9a-f]{2})/gi,
+  /&#x(?<hex>[0-9a-f]{2});|&#(?<decimal>\d{2,3});|&(?<name>amp|lt|gt|quot|apos);/gi,
+];
 
 const namedCharacters: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 
-/** The text with its escapes undone, and where in it each character started; `undefined` for a text without any. */
-function unescaped(text: string): { readonly plain: string; readonly starts: readonly number[] } | undefined {
+/** The text with these escapes undone, and where in it each character started; `undefined` for a text without any. */
+function unescaped(text: string, escape: RegExp) {
   let plain = "";
   const starts: number[] = [];
   let copied = 0;
@@ -99,16 +106,12 @@ function unescaped(text: string): { readonly plain: string; readonly starts: rea
     plain += text.slice(copied, end);
     for (; copied < end; copied++) starts.push(copied);
   };
-  for (const { 0: escape, index, ...groups } of text.matchAll(escapes)) {
-    const hex = groups[1] ?? groups[2] ?? groups[3] ?? groups[4];
-    const code = hex === undefined ? groups[5] : `0x${hex}`;
-    const character =
-      code === undefined ? (groups[6] ?? namedCharacters[groups[7]!]) : String.fromCharCode(Number(code));
-    if (character === undefined) continue;
+  for (const { 0: written, index, groups: { hex, byte = hex, decimal, itself, name } = {} } of text.matchAll(escape)) {
     copyTo(index);
-    plain += character;
+    const code = byte === undefined ? decimal : `0x${byte}`;
+    plain += code === undefined ? (itself ?? namedCharacters[name!.toLowerCase()]!) : String.fromCharCode(Number(code));
     starts.push(index);
-    copied = index + escape.length;
+    copied = index + written.length;
   }
   if (copied === 0) return undefined;
   copyTo(text.length);

@@ -234,6 +234,11 @@ describe("of a text that repeats a key in any of these ways", () => {
     );
   });
 
+  test("nothing is left where the key itself looks escaped in another way", () => {
+    const key = '!"!!!!%00!!"!!';
+    expectHidden(keepSecret(key).redact(JSON.stringify({ said: JSON.stringify({ key }) })), key);
+  });
+
   test("a text without the key stays as it is", () => {
     const { redact } = keepSecret(apiKey);
     fc.assert(fc.property(fc.string(), (text) => redact(text) === text));

@@ -77,5 +77,7 @@ function withSubmission(
   const message =
     `${error.message}. The task may have been created, and would cost: look for one of ${model} created between ` +
     `${notBefore.toISOString()} and ${submission.notAfter.toISOString()} (reconcileVideo, where the service has a list) before creating it again`;
-  return new TransportError("ambiguous", message, { ...error, submission, cause: error.cause });
+  const { operation: name, status, serviceCode, requestId, attempts, cause } = error;
+  const details = { operation: name, status, serviceCode, requestId, attempts, cause, submission };
+  return new TransportError("ambiguous", message, details);
 }

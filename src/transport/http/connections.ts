@@ -3,8 +3,13 @@ import { rootCertificates } from "node:tls";
 import type { Dispatcher, buildConnector } from "undici";
 import { httpClient } from "../../network/http-client.js";
 import type { TransportSettings } from "../options.js";
-import type { Exchange } from "./exchange.js";
 import { type Connect, type PendingConnection, bypassesProxy, connectThroughProxy } from "./proxy.js";
+
+/** Hears the answer to a request. */
+export interface CuttableHandler extends Dispatcher.DispatchHandler {
+  /** Called when the exchange is cut: undici tells nobody before there is a connection. */
+  onCut: (() => void) | undefined;
+}
 
 /**
  * The connections of one transport: kept alive, and through the proxy when one is set.
@@ -18,7 +23,7 @@ export class Connections {
   readonly #isOwn: boolean;
   readonly #pending = new Set<PendingConnection>();
   /** The exchange that is being dispatched. */
-  #dispatching: Exchange | undefined;
+  #dispatching: CuttableHandler | undefined;
   #closed = false;
 
   constructor(settings: TransportSettings) {
@@ -30,7 +35,7 @@ export class Connections {
    * Sends a request; a connection that undici opens for it at once ends when the exchange is cut. A connection that
    * undici opens later, because the one before it is still closing, is kept for the next request.
    */
-  dispatch(request: Dispatcher.DispatchOptions, exchange: Exchange): void {
+  dispatch(request: Dispatcher.DispatchOptions, exchange: CuttableHandler): void {
     this.#dispatching = exchange;
     try {
       this.#dispatcher.dispatch(request, exchange);

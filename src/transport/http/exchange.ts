@@ -4,7 +4,7 @@ import { type Cancellation, Stopped } from "../failures/cancellation.js";
 import { FailedAttempt } from "../failures/failure.js";
 import { type ResponseHeaders, header } from "../failures/response-headers.js";
 import { connectionFailure } from "./connection-failure.js";
-import type { Connections } from "./connections.js";
+import type { Connections, CuttableHandler } from "./connections.js";
 
 /** One HTTP exchange to be made. */
 export interface Sending {
@@ -28,12 +28,11 @@ type Stage = "head" | "piece" | "end";
  * wrong on the way comes out as `Stopped` or `FailedAttempt`. Its reader waits for one thing at a time. Stands in for
  * undici's `request`: the README says why.
  */
-export class Exchange implements Dispatcher.DispatchHandler {
+export class Exchange implements CuttableHandler {
   status = 0;
   headers: ResponseHeaders = {};
   /** Bytes of the body that were read so far. */
   receivedBytes = 0;
-  /** Called when the exchange is cut: undici tells nobody before there is a connection. */
   onCut: (() => void) | undefined;
   readonly #cancellation: Cancellation;
   readonly #onSent: Sending["onSent"];

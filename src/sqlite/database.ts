@@ -8,19 +8,41 @@ export type Database = SQLite.Database;
 export type Statement<Parameters extends unknown[], Row> = SQLite.Statement<Parameters, Row>;
 
 /**
- * Opens the SQLite file at `path` in WAL mode: readers see the last commit while a writer works. A commit is on disk when
- * it returns (`synchronous = FULL`), so paid-for vectors survive a power cut and no derived file is ever newer than the
- * data it was made from.
+ * Opens the SQLite file at `path` for writing, in WAL mode: readers see the last commit while a writer works. A commit is on
+ * disk when it returns (`synchronous = FULL`), so paid-for vectors survive a power cut and no derived file is ever newer
+ * than the data it was made from.
  *
  * @param cacheBytes page cache. A connection that only reads needs little, since the operating system caches the file too.
  */
 export function openDatabase(path: string, cacheBytes = 16_000_000): Database {
   return open(path, 5000, (database) => {
     database.pragma("journal_mode = WAL");
-    database.pragma("synchronous = FULL");
-    database.pragma("foreign_keys = ON");
-    database.pragma(`cache_size = ${-Math.floor(cacheBytes / 1024)}`);
+    prepareConnection(database, cacheBytes);
   });
+}
+
+/** Opens the SQLite file at `path` in the mode it is in, so that a file that cannot be written can be read. */
+export function openForReading(path: string, cacheBytes = 16_000_000): Database {
+  return open(path, 5000, (database) => prepareConnection(database, cacheBytes));
+}
+
+function prepareConnection(database: Database, cacheBytes: number): void {
+  database.pragma("synchronous = FULL");
+  database.pragma("foreign_keys = ON");
+  database.pragma(`cache_size = ${-Math.floor(cacheBytes / 1024)}`);
+}
+
+/**
+ * Ends WAL mode, unless another connection is open. The file can then be read without files beside it: from a folder
+ * that cannot be written, and by a copy of it alone.
+ */
+export function endWal(database: Database): void {
+  try {
+    database.pragma("query_only = OFF");
+    database.pragma("journal_mode = DELETE");
+  } catch {
+    // Another connection is open, and the last one will end it; or this one may not write.
+  }
 }
 
 /** Opens a small database beside the store, without WAL files. */
@@ -82,7 +104,7 @@ export function isBusy(error: unknown): boolean {
 }
 
 function isSqliteError(error: unknown): error is InstanceType<typeof SQLite.SqliteError> {
-  return loaded !== undefined && error instanceof loaded.SqliteError;
+  return error instanceof Error && error.name === "SqliteError";
 }
 
 /** Runs `work` and turns errors of SQLite and the file system into a `StoreError`. */
@@ -99,7 +121,9 @@ export function asStoreError(path: string, error: unknown): unknown {
   const storeError = (code: "damaged" | "locked" | "disk", message: string) =>
     new StoreError(code, message, { cause: error, path });
   if (isSystemError(error)) {
-    const wayOut = "Check that the disk has room and that this process may write there, then try again";
+    const wayOut = isOutOfFiles(error)
+      ? closeSomeFiles
+      : "Check that the disk has room and that this process may write there, then try again";
     return storeError("disk", `${error.message}. ${wayOut}; everything acknowledged is kept`);
   }
   if (!isSqliteError(error)) return error;
@@ -123,6 +147,14 @@ export function asStoreError(path: string, error: unknown): unknown {
   return storeError("disk", `${path} ${problem} (${message}, ${code}). ${wayOut}; everything acknowledged is kept`);
 }
 
+/** What to do when a process may not open more files. */
+export const closeSomeFiles = "Close some of the files and connections of this process, or raise its limit (ulimit -n)";
+
+/** Whether the operating system refused to open one more file, now or in a thread that told of it. */
+export function isOutOfFiles(error: unknown): boolean {
+  return error instanceof Error && /\bE[MN]FILE\b/.test(error.message);
+}
+
 function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && "syscall" in error && "errno" in error;
 }
@@ -130,6 +162,11 @@ function isSystemError(error: unknown): error is NodeJS.ErrnoException {
 /** SQLite's codes for errors of the operating system, and the way out of each. */
 const refusals = [
   { codes: /^SQLITE_FULL$/, problem: "cannot grow: the disk is full", wayOut: "Free some space and try again" },
+  {
+    codes: /^SQLITE_READONLY_(DIRECTORY|RECOVERY|CANTINIT|ROLLBACK)/,
+    problem: "was not closed by whoever wrote last, so that reading it needs write permission",
+    wayOut: "Open and close it once as a user who may write in its folder",
+  },
   {
     codes: /^SQLITE_READONLY/,
     problem: "cannot be written",
@@ -139,7 +176,7 @@ const refusals = [
     codes: /^SQLITE_(CANTOPEN|PERM|AUTH)/,
     problem: "cannot be opened",
     wayOut:
-      "Check that its folder exists, that this user may read and write it, and that the process may open more files",
+      "Check that its folder exists, that this user may read it (and write it, if whoever wrote last did not close it), and that the process may open more files",
   },
   {
     codes: /^SQLITE_(IOERR|PROTOCOL|NOLFS)/,

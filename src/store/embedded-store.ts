@@ -19,7 +19,7 @@ import type {
 } from "../core/ports.js";
 import { unlessAborted } from "../core/stream.js";
 import type { Metadata } from "../core/types.js";
-import { asStoreError, type Database } from "../sqlite/database.js";
+import { asStoreError, type Database, endWal } from "../sqlite/database.js";
 import { closeOptions, storeWrite } from "./call-options.js";
 import { isUnused, readMeta, readSettings } from "./database/schema.js";
 import { removeIfUnused, type StoreFolder } from "./database/store-folder.js";
@@ -307,6 +307,7 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
     }
     // Each is closed whether or not the others fail: a lock that is not released would outlive the store.
     await Promise.allSettled([this.#dense.close(), lexical?.close()]);
+    if (!this.#writer) endWal(database);
     database.close();
     await this.#writer?.close();
     ownLock.release();

@@ -3,7 +3,7 @@ import { resolve as resolvePath } from "node:path";
 import { StoreError } from "../core/errors.js";
 import type { Embedder, Store } from "../core/ports.js";
 import type { Document } from "../core/types.js";
-import { type Database, openDatabase } from "../sqlite/database.js";
+import { type Database, openForReading } from "../sqlite/database.js";
 import { prepareSchema, readMeta, readSettings } from "./database/schema.js";
 import { databasePathIn } from "./database/store-folder.js";
 import {
@@ -52,7 +52,7 @@ export async function beginMigration<const Space extends string>(
   const { databasePath, lock } = takeCurrent(folder, pointer);
   let database: Database | undefined;
   try {
-    database = openDatabase(databasePath, 4_000_000);
+    database = openForReading(databasePath, 4_000_000);
     prepareSchema(database, databasePath);
     const reader = new StoreReader(database);
     const from = readMeta(database, "space");
@@ -157,7 +157,7 @@ function unfinished(folder: string, { building }: StorePointer, space: string): 
   const place = generationFolder(folder, building);
   const databasePath = databasePathIn(place);
   if (!existsSync(databasePath)) return building;
-  const database = openDatabase(databasePath, 1_000_000);
+  const database = openForReading(databasePath, 1_000_000);
   let found: string | undefined;
   try {
     prepareSchema(database, databasePath);

@@ -4,7 +4,7 @@ import type { z } from "zod";
 import { StoreError } from "../core/errors.js";
 import { resolve } from "../core/options.js";
 import type { Embedder, Store } from "../core/ports.js";
-import { asStoreError, type Database, openDatabase } from "../sqlite/database.js";
+import { asStoreError, type Database, guarded, openForReading } from "../sqlite/database.js";
 import { checkSpace, isEmpty, prepareSchema, readMeta } from "./database/schema.js";
 import { databasePathIn, prepareFolder, removeIfUnused } from "./database/store-folder.js";
 import { generationFolder, readPointer } from "./database/store-pointer.js";
@@ -55,7 +55,7 @@ export async function openEmbeddedStore<const Space extends string>(
 ): Promise<Store<Space>> {
   const resolved = resolve("openStore", storeOptions, options);
   const location = resolvePath(path);
-  const generation = internals.generation ?? readPointer(location).current;
+  const generation = internals.generation ?? guarded(location, () => readPointer(location)).current;
   const place = generationFolder(location, generation);
   if (!resolved.create && !existsSync(databasePathIn(place))) {
     throw new StoreError("missing", `There is no store at ${location}. Run \`citewell index <folder>\` first`, {
@@ -64,7 +64,7 @@ export async function openEmbeddedStore<const Space extends string>(
   }
   const folder = prepareFolder(place);
   const { databasePath } = folder;
-  const database = openDatabase(databasePath, 1_000_000);
+  const database = openForReading(databasePath, 1_000_000);
   try {
     refuseLostDatabase(database, folder.path, databasePath);
     prepareSchema(database, databasePath);

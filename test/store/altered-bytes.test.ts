@@ -48,20 +48,21 @@ async function storeFile(): Promise<Buffer> {
 test("a byte that was altered anywhere in the file is found, unless nothing that was written reads differently", async () => {
   const file = await storeFile();
   const intact = contents(new SQLite(file));
-  // Every seventh byte in use: the free space of a page is zeros.
+  // Every 31st byte in use: the free space of a page is zeros.
   const inUse = Array.from(file.keys()).filter((at) => file[at] !== 0);
   const unnoticed: string[] = [];
-  for (const [nth, at] of inUse.filter((_, index) => index % 7 === 0).entries()) {
+  for (const [nth, at] of inUse.filter((_, index) => index % 31 === 0).entries()) {
     const altered = Buffer.from(file);
     altered[at]! ^= 1 << (nth % 8);
+    const database = new SQLite(altered);
     try {
-      const database = new SQLite(altered);
       prepareSchema(database, "altered.sqlite");
       const { problems } = await checkDatabase(database, "altered.sqlite");
       if (problems.length === 0 && contents(database) !== intact) unnoticed.push(`byte ${at}, bit ${nth % 8}`);
-      database.close();
     } catch {
       // Refused: noticed.
+    } finally {
+      database.close();
     }
   }
   expect(unnoticed).toEqual([]);

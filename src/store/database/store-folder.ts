@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { guarded, openDatabase } from "../../sqlite/database.js";
+import { guarded, openForReading } from "../../sqlite/database.js";
 import { isUnused } from "./schema.js";
 import { WriteLock } from "./write-lock.js";
 
@@ -34,7 +34,7 @@ export function removeIfUnused({ path, databasePath, firstCreated }: StoreFolder
   const lock = new WriteLock(path);
   if (!lock.tryTake()) return;
   try {
-    const database = openDatabase(databasePath, 100_000);
+    const database = openForReading(databasePath, 100_000);
     try {
       if (!isUnused(database)) return;
     } finally {

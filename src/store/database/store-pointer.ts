@@ -46,9 +46,10 @@ export function readPointer(folder: string): StorePointer {
     if (stores.length === 0) return { current: "." };
     throw damaged(path, `${path} is missing, so it is unknown which store in ${folder} is in use`, stores);
   }
+  const text = readFileSync(path, "utf8");
   let pointer: StorePointer;
   try {
-    pointer = parsePointer(readFileSync(path, "utf8"));
+    pointer = parsePointer(text);
   } catch (cause) {
     const problem = `${path} does not say which store in ${folder} is in use, as this version of citewell writes it`;
     throw damaged(path, problem, stores, cause);

@@ -4,6 +4,7 @@ import { open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { asError } from "../../core/errors.js";
 import type { StoreProblem } from "../../core/ports.js";
+import { isOutOfFiles } from "../../sqlite/database.js";
 import { readChecksummed, withChecksum } from "../database/checksummed-json.js";
 import type { Position } from "./changes.js";
 
@@ -152,7 +153,8 @@ export function lastSavedLabel(folder: string): number | undefined {
 function savedPosition(manifest: string): Position | undefined {
   try {
     return (readChecksummed(readFileSync(manifest, "utf8")) as { readonly position?: Position }).position;
-  } catch {
+  } catch (error) {
+    if (isOutOfFiles(error)) throw error;
     return undefined;
   }
 }

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { StoreError } from "../../core/errors.js";
+import { closeSomeFiles, isOutOfFiles } from "../../sqlite/database.js";
 
 // Several long tasks may take turns on the main thread. Together they must stay well below the 50 ms that count as a
 // stall, also on a slow machine.
@@ -53,10 +54,12 @@ export class TaskQueue {
 
 /** The error of calls to a thread of the store that has ended. */
 export function threadEnded(thread: string): (reason: string, cause?: Error) => StoreError {
-  return (reason, cause) =>
-    new StoreError(
+  return (reason, cause) => {
+    const first = isOutOfFiles(cause) ? `${closeSomeFiles}. Then close` : "Close";
+    return new StoreError(
       "closed",
-      `${thread} has ended (${reason}). Close the store and open it again: everything acknowledged is kept`,
+      `${thread} has ended (${reason}). ${first} the store and open it again: everything acknowledged is kept`,
       cause && { cause },
     );
+  };
 }

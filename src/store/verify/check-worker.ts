@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { asStoreError, openDatabase } from "../../sqlite/database.js";
+import { asStoreError, type Database, openDatabase, openForReading } from "../../sqlite/database.js";
 import { serveCalls } from "../../thread/serve-calls.js";
 import { type CheckCalls, checkDatabase, type CheckStart } from "./check-database.js";
 
@@ -7,12 +7,21 @@ import { type CheckCalls, checkDatabase, type CheckStart } from "./check-databas
 
 const { databasePath } = workerData as CheckStart;
 
+/** In WAL mode a long snapshot does not hold writers up. Where the file cannot be written, there are none. */
+function openSnapshot(): Database {
+  try {
+    return openDatabase(databasePath);
+  } catch {
+    return openForReading(databasePath);
+  }
+}
+
 serveCalls<CheckCalls>(
   parentPort!,
   {
     check: async () => {
       try {
-        const database = openDatabase(databasePath);
+        const database = openSnapshot();
         try {
           database.pragma("query_only = ON");
           // One snapshot: a document that is being rewritten would have chunks of another text.

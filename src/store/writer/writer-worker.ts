@@ -1,6 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { StoreError } from "../../core/errors.js";
-import { asStoreError, type Database, openDatabase } from "../../sqlite/database.js";
+import { asStoreError, type Database, endWal, openDatabase } from "../../sqlite/database.js";
 import { serveCalls } from "../../thread/serve-calls.js";
 import { readPointer } from "../database/store-pointer.js";
 import { WriteLock } from "../database/write-lock.js";
@@ -51,6 +51,7 @@ serveCalls<WriterCalls>(
       try {
         // Otherwise the last connection to close would do it, on the main thread. Passive: waits for no reader.
         database?.pragma("wal_checkpoint(PASSIVE)");
+        if (database) endWal(database);
       } finally {
         database?.close();
         lock.release();

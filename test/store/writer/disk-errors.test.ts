@@ -1,10 +1,13 @@
 import SQLite from "better-sqlite3";
+import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { promisify } from "node:util";
+import { expect, onTestFinished, test } from "vitest";
 import { StoreError } from "../../../src/core/errors.js";
 import { asStoreError } from "../../../src/sqlite/database.js";
 import { openStore } from "../../../src/store/open-store.js";
+import { madeDocument, withVectors } from "../made-documents.js";
 import { temporaryFolder } from "../temporary-folder.js";
 
 function thrownBy(work: () => unknown): Error {
@@ -48,6 +51,35 @@ test("a file that was replaced by an empty one while it was open is reported as 
   const message = expect.stringMatching(/no such table: others.*open it again/);
   expect(asStoreError("/the/store.sqlite", cause)).toMatchObject({ code: "damaged", cause, message });
 });
+
+test.each([0, 2, 6, 10, 16])(
+  "with %i files left to open, a store works as far as it can, and otherwise says what to do",
+  async (left) => {
+    const path = join(temporaryFolder(), "store");
+    const store = await openStore(path, { space: "made" });
+    await store.write(withVectors([madeDocument("one", ["apple"]), madeDocument("other", ["pear"])], 16));
+    await store.close();
+    const script = join(import.meta.dirname, "few-files-left.mjs");
+    const { stdout } = await promisify(execFile)("sh", [
+      "-c",
+      'ulimit -n 120; exec "$0" "$@"',
+      process.execPath,
+      script,
+      path,
+      String(left),
+    ]);
+    const outcomes = JSON.parse(stdout) as readonly { readonly code?: string; readonly message?: string }[];
+    for (const { code, message } of outcomes) {
+      if (code === undefined) continue;
+      expect(["disk", "closed"]).toContain(code);
+      expect(message).toMatch(/raise its limit \(ulimit -n\)|may open more files/);
+    }
+    const again = await openStore(path, { space: "made" });
+    onTestFinished(() => again.close());
+    expect((await again.lexical.retrieve({ text: "pear" }, { count: 3 })).length).toBe(1);
+    expect(await again.verify()).toMatchObject({ ok: true });
+  },
+);
 
 test("an error of misuse stays as it is", () => {
   for (const error of [refusedBy("INSERT INTO some VALUES (1)"), refusedBy("no SQL"), new TypeError("wrong")]) {

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { asError } from "../../../core/errors.js";
-import { openDatabase } from "../../../sqlite/database.js";
+import { openForReading } from "../../../sqlite/database.js";
 import { serveCalls } from "../../../thread/serve-calls.js";
 import { AllowedLabels } from "../../derived/allowed-labels.js";
 import { GraphBuilder } from "./graph-builder.js";
@@ -17,7 +17,7 @@ const emit = (event: GraphEvent) => port.postMessage(event);
 
 async function serve(library: HnswLibrary): Promise<void> {
   const { databasePath, flags, ...options } = start;
-  const database = openDatabase(databasePath, 1_000_000);
+  const database = openForReading(databasePath, 1_000_000);
   const builder = await GraphBuilder.open({
     ...options,
     database,

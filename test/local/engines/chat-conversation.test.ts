@@ -132,6 +132,13 @@ describe("tools that write", () => {
     expect(await called(question, { tools: [tool(name, description)] })).toEqual([]);
   });
 
+  test("a tool whose name holds a noun that could be such a verb is called", async () => {
+    const status = tool("order_status", "Looks up the delivery status of an order by its number, or of a post");
+    expect(await called("What is the status of my order 12?", { tools: [status] })).toEqual(["order_status"]);
+    const last = tool("get_last_update", "The last update of the site");
+    expect(await called("When was the last update of the site?", { tools: [last] })).toEqual(["get_last_update"]);
+  });
+
   test("a tool that only reads is called", async () => {
     const reads = tool("find_email", "Finds the emails that a customer sent since a date, newest update first");
     expect(await called("Which email did the customer send?", { tools: [reads] })).toEqual(["find_email"]);

@@ -16,14 +16,16 @@ const verbs = new Set(
 
 /** Verbs of tools that change something. */
 const writingVerbs =
-  "send|delete|remove|create|add|insert|update|edit|change|modify|set|write|post|publish|upload|save|store|book|order|buy|pay|" +
-  "cancel|close|move|rename|reset|transfer|submit|schedule|execute|deploy|restart|approve|reject|assign|invite|refund|drop";
+  "send|delete|remove|create|add|insert|update|edit|modify|set|write|publish|upload|save|buy|pay|cancel|close|move|rename|" +
+  "reset|submit|execute|deploy|restart|approve|reject|assign|invite|refund|drop";
+/** Verbs that are nouns in the names of tools that read: `order_status`, `post_count`. */
+const ambiguousVerbs = "order|book|post|store|change|transfer|schedule";
 /** One of them where a description says what the tool does: at its beginning, or where a further deed begins. */
 const saysItWrites = new RegExp(
-  `(?:^|[.;:,]\\s*|\\b(?:and|or|to|can|will|then)\\s+)(?:${writingVerbs})(?:e?s)?\\b|发送|删除|移除|创建|新建|添加|更新|修改|写入|发布|提交|取消|预订|支付|转账|执行`,
+  `(?:^|[.;:,]\\s*|\\b(?:and|or|to|can|will|then)\\s+)(?:${writingVerbs}|${ambiguousVerbs})(?:e?s)?\\b|发送|删除|移除|创建|新建|添加|更新|修改|写入|发布|提交|取消|预订|支付|转账|执行`,
   "i",
 );
-const namesAWrite = new RegExp(`(?:^|[_-])(?:${writingVerbs})(?:[_-]|$)`, "i");
+const namesAWrite = new RegExp(`^(?:${writingVerbs})(?:[_-]|$)`, "i");
 
 /** A tool that changes something is not called because a question shares words with it. */
 function writes({ name, description }: EngineTool): boolean {

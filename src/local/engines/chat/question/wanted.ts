@@ -104,3 +104,15 @@ function position(text: string, identifier: string): number | undefined {
   }
   return undefined;
 }
+
+const asksForTime =
+  /\bwhen\b|\b(?:what|which) (?:year|date|day|month|century|centuries|decade|era|season|time|period)s?\b|何时|什么时候|哪一?[年天]|哪个?时期/i;
+const time =
+  /\b(?:1\d{3}|20\d{2}|[5-9]\d{2})s?\b|\b\d{1,2}(?:st|nd|rd|th)[ -]century|\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\b(?= ?\d| of|,|\.)|\bcentur(?:y|ies)\b|\b\d+ (?:BC|AD|BCE|CE)\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\d{1,4} ?[年月日]|世纪/gi;
+
+/** 1 when a text brings a time that the question asks for and does not name itself, -1 when not; 0 for other questions. */
+export function bringsTime(question: string, text: string): number {
+  if (!asksForTime.test(question)) return 0;
+  const own = new Set(terms(question));
+  return (text.match(time) ?? []).some((found) => terms(found).some((term) => !own.has(term))) ? 1 : -1;
+}

@@ -1,6 +1,7 @@
 import { isUnspaced } from "../../rarity.js";
 import { minSimilarity, termSimilarity } from "../question/word-forms.js";
 import { coveredShare, weightedShare, type QuestionReading, type SourceTerms } from "../question/question-reading.js";
+import { bringsTime } from "../question/wanted.js";
 import type { ScoredStatement } from "./statement-score.js";
 import type { Statement } from "./statements.js";
 
@@ -64,7 +65,7 @@ function joins(first: Statement | undefined, second: Statement | undefined): boo
 
 /** Ranks passages: all words of the question, with those of the headings, close together, in a source that came first. */
 function passageScore(
-  { weights, read }: QuestionReading,
+  { question, weights, read }: QuestionReading,
   places: readonly number[],
   { headed, rank }: SourceTerms,
   statementScore: number,
@@ -74,7 +75,12 @@ function passageScore(
   const withHeadings = coveredShare(weights, new Set([...found, ...headed]));
   const missing = wordCount([...weights.keys()].filter((term) => termSimilarity(term, found) < minSimilarity));
   return (
-    statementScore + 4 * withHeadings + 2 * closest(words, weights) - 0.5 * missing - 0.3 * Math.min(maxRank, rank)
+    statementScore +
+    4 * withHeadings +
+    2 * closest(words, weights) +
+    Math.max(...places.map((at) => bringsTime(question, read[at]!.statement.text))) -
+    0.5 * missing -
+    0.3 * Math.min(maxRank, rank)
   );
 }
 

@@ -1,12 +1,5 @@
 import { RememberedPieces } from "../tables/remembered-pieces.js";
-import { type WordTerm, wordTerms } from "./word-terms.js";
-
-/** A term and the span of the text it stands for, in UTF-16 code units. */
-export interface TermSpan {
-  readonly term: string;
-  readonly start: number;
-  readonly end: number;
-}
+import { wordTerms } from "./word-terms.js";
 
 const nothing = 0;
 const word = 1;
@@ -19,7 +12,6 @@ const unspacedScripts =
 /** The kind of each UTF-16 code unit; made on first use, since it takes some milliseconds. */
 let unitKinds: Uint8Array | undefined;
 let knownTerms: RememberedPieces<string | readonly string[]> | undefined;
-let knownSpans: RememberedPieces<readonly WordTerm[]> | undefined;
 
 /**
  * The terms that find a text: lower-case English stems without stop words, numbers, identifiers whole and in parts, and
@@ -27,7 +19,7 @@ let knownSpans: RememberedPieces<readonly WordTerm[]> | undefined;
  * stop words has none. Depends on the ICU data of the Node build only for Unicode properties.
  */
 export function terms(text: string): string[] {
-  const known = (knownTerms ??= new RememberedPieces(bareTerms));
+  const known = (knownTerms ??= new RememberedPieces((written) => single(wordTerms(written))));
   const found: string[] = [];
   scan(
     text,
@@ -66,7 +58,7 @@ export class NumberedTerms {
   /** @param numberOf the number of a term, which must never change. */
   constructor(numberOf: (term: string) => number) {
     this.#numberOf = numberOf;
-    this.#known = new RememberedPieces((written) => single(wordTerms(written).map(({ term }) => numberOf(term))));
+    this.#known = new RememberedPieces((written) => single(wordTerms(written).map(numberOf)));
   }
 
   /** Visits the number of each term of a text, in order, with repetitions. */
@@ -83,28 +75,6 @@ export class NumberedTerms {
       },
     );
   }
-}
-
-/** The same terms with their spans. The span of an identifier precedes and covers those of its parts. */
-export function termSpans(text: string): TermSpan[] {
-  const known = (knownSpans ??= new RememberedPieces(wordTerms));
-  const found: TermSpan[] = [];
-  scan(
-    text,
-    (at, behind) => {
-      for (const { term, start, end } of known.of(text, at, behind)) {
-        found.push({ term, start: at + start, end: at + end });
-      }
-    },
-    (start, end) => {
-      found.push({ term: pairTerm(text.slice(start, end)), start, end });
-    },
-  );
-  return found;
-}
-
-function bareTerms(written: string): string | readonly string[] {
-  return single(wordTerms(written).map(({ term }) => term));
 }
 
 /** Most words have a single term, and reading it from a list would cost one more access to memory. */

@@ -1,12 +1,5 @@
 import { stemmer } from "stemmer";
 
-/** A term and its place in the word it was made from, in UTF-16 code units. */
-export interface WordTerm {
-  readonly term: string;
-  readonly start: number;
-  readonly end: number;
-}
-
 // Lucene's English stop words:
 // https://github.com/apache/lucene/blob/main/lucene/analysis/common/src/java/org/apache/lucene/analysis/en/EnglishAnalyzer.java
 const stopWords = new Set(
@@ -24,25 +17,23 @@ const maxTermLength = 128;
  * stem, a stop word nothing, a number itself. A compound such as `OTEL_TRACES_SAMPLER` or `server.listenPort` gives itself
  * and its parts, so that either finds it.
  */
-export function wordTerms(word: string): readonly WordTerm[] {
-  const start = /^_*/.exec(word)?.[0].length ?? 0;
-  const end = word.length - trailingUnderscores(word);
-  if (start >= end) return [];
-  const whole = word.slice(start, end);
+export function wordTerms(word: string): readonly string[] {
+  const whole = word.replace(/^_+/, "").slice(0, -trailingUnderscores(word) || undefined);
   if (!/[\p{L}\p{N}]/u.test(whole)) return [];
-  if (/^v?\d[\d.,]*$/i.test(whole)) return number(whole, start, end);
-  if (!/[._,]/.test(whole)) return singleWord(whole, start);
+  if (/^v?\d[\d.,]*$/i.test(whole)) return number(whole);
+  if (!/[._,]/.test(whole)) return singleWord(whole);
 
-  const terms = whole.length <= maxTermLength ? [span(plain(whole), start, end)] : [];
-  for (const part of whole.matchAll(/[^._,]+/g)) terms.push(...singleWord(part[0], start + part.index));
-  return terms;
+  const parts = whole.split(/[._,]+/).flatMap(singleWord);
+  return whole.length <= maxTermLength ? [plain(whole), ...parts] : parts;
 }
 
 /** `10,000` becomes 10000; `v1.2` is also found as `1.2`. */
-function number(written: string, start: number, end: number): WordTerm[] {
-  const term = cut(written.toLowerCase().replace(/,(?=\d{3}(?:\D|$))/g, ""));
-  const whole = span(term, start, end);
-  return term.startsWith("v") ? [whole, span(term.slice(1), start + 1, end)] : [whole];
+function number(written: string): string[] {
+  const term = written
+    .toLowerCase()
+    .replace(/,(?=\d{3}(?:\D|$))/g, "")
+    .slice(0, maxTermLength);
+  return term.startsWith("v") ? [term, term.slice(1)] : [term];
 }
 
 /**
@@ -59,26 +50,14 @@ function trailingUnderscores(word: string): number {
   return count;
 }
 
-function singleWord(word: string, start: number): WordTerm[] {
-  const possessive = /['’][sS]$/.test(word) ? 2 : 0;
-  const end = start + word.length - possessive;
-  const written = possessive > 0 ? word.slice(0, -possessive) : word;
+function singleWord(word: string): string[] {
+  const written = word.replace(/['’][sS]$/, "");
   const lower = plain(written);
   if (lower === "" || stopWords.has(lower)) return [];
-  const terms = [span(cut(stem(lower)), start, end)];
-  for (const { part, at } of humps(written)) {
-    const lowerPart = plain(part);
-    if (!stopWords.has(lowerPart)) terms.push(span(stem(lowerPart), start + at, start + at + part.length));
-  }
-  return terms;
-}
-
-function span(term: string, start: number, end: number): WordTerm {
-  return { term, start, end };
-}
-
-function cut(term: string): string {
-  return term.length > maxTermLength ? term.slice(0, maxTermLength) : term;
+  const parts = humps(written)
+    .map(plain)
+    .filter((part) => !stopWords.has(part));
+  return [stem(lower).slice(0, maxTermLength), ...parts.map(stem)];
 }
 
 /** One spelling for all: compatibility forms composed, lower case, without apostrophes and invisible joiners. */
@@ -94,7 +73,7 @@ function plain(word: string): string {
  * Parts of `listenPort` and `HTTPServer`. A word is left whole if a part would be shorter than two letters, or three
  * after an acronym: `mRNA` and `RNAs` are single words.
  */
-function humps(word: string): { readonly part: string; readonly at: number }[] {
+function humps(word: string): string[] {
   if (word.length > maxTermLength || !/[a-z0-9][A-Z]|[A-Z]{2}[a-z]/.test(word)) return [];
   const found = [...word.matchAll(/[A-Z]+(?![a-z])|[A-Z]?[^A-Z]+/g)];
   if (found.length < 2) return [];
@@ -102,5 +81,5 @@ function humps(word: string): { readonly part: string; readonly at: number }[] {
     const afterAcronym = index > 1 && /^[A-Z]{2}$/.test(word.slice(index - 2, index));
     return part.length < (afterAcronym ? 3 : 2);
   });
-  return tooShort ? [] : found.map(({ 0: part, index }) => ({ part, at: index }));
+  return tooShort ? [] : found.map(([part]) => part);
 }

@@ -1,9 +1,11 @@
 import { z } from "zod";
 import { createRunContext } from "../core/pipeline.js";
 import type { ChatModel } from "../core/ports.js";
+import { addUsage } from "../stages/calls/model-request.js";
 import { askOnce } from "../stages/calls/timed-calls.js";
 import { renderSource } from "../text/prompt/prompt.js";
 import { tagFreeJson } from "../text/prompt/prompt-tags.js";
+import { objectIn } from "../text/prompt/structured-reply.js";
 import type { Answer, Usage } from "../core/types.js";
 import { mean } from "./statistics.js";
 
@@ -88,19 +90,10 @@ export async function judgeAnswer(
   );
   const usage = asked.usage ?? noUsage;
   if ("problem" in asked) return { problem: asked.problem, usage };
-  const verdict = readVerdict(asked.text);
+  const verdict = objectIn(asked.text, Verdict);
   if (verdict === undefined) return { problem: `not a judgement: ${asked.text.slice(0, 200)}`, usage };
   const { faithfulness, relevance, reason } = verdict;
   return { faithfulness: (faithfulness - 1) / 4, relevance: (relevance - 1) / 4, reason, usage };
-}
-
-/** Reads the object of a reply, which some models put into a code fence. */
-function readVerdict(reply: string): z.output<typeof Verdict> | undefined {
-  try {
-    return Verdict.safeParse(JSON.parse(reply.slice(reply.indexOf("{"), reply.lastIndexOf("}") + 1))).data;
-  } catch {
-    return undefined;
-  }
 }
 
 /** A summary of many judgements. */
@@ -126,10 +119,7 @@ export function summariseJudgements(judgements: readonly Judgement[]): JudgedAns
     failed: problems.length,
     faithfulness: meanOf(judged.map(({ faithfulness }) => faithfulness)),
     relevance: meanOf(judged.map(({ relevance }) => relevance)),
-    usage: {
-      inputTokens: judgements.reduce((sum, { usage }) => sum + usage.inputTokens, 0),
-      outputTokens: judgements.reduce((sum, { usage }) => sum + usage.outputTokens, 0),
-    },
+    usage: judgements.map(({ usage }) => usage).reduce(addUsage, noUsage),
     problems: problems.slice(0, 5),
   };
 }

@@ -5,6 +5,7 @@ import type { ChatModel } from "../../core/ports.js";
 import type { Question, QueryVariant } from "../../core/types.js";
 import { shorten } from "../../text/blocks/cut-text.js";
 import { renderSourcedQuestion } from "../../text/prompt/prompt.js";
+import { objectIn } from "../../text/prompt/structured-reply.js";
 import { questionStep, questionStepTime, type QuestionStepTime, type StepResult } from "./question-step.js";
 
 export interface MultiQueryOptions extends QuestionStepTime {
@@ -90,18 +91,6 @@ function jsonRequest(system: string, question: string) {
     ],
     format: "json",
   } as const;
-}
-
-/** The JSON object in a model's reply, with or without words or a code fence around it; `undefined` when it does not fit. */
-function objectIn<Schema extends z.ZodType>(reply: string, schema: Schema): z.output<Schema> | undefined {
-  const start = reply.indexOf("{");
-  const end = reply.lastIndexOf("}");
-  if (start < 0 || end < start) return undefined;
-  try {
-    return schema.safeParse(JSON.parse(reply.slice(start, end + 1))).data;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Two wordings with the same letters and digits count as the same. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { parsedJson } from "../../core/json.js";
 import type { JsonSchema } from "../../core/ports.js";
 import { shorten } from "../blocks/cut-text.js";
 
@@ -41,6 +42,11 @@ export function readStructuredReply(reply: string): StructuredReply {
     return data ? [{ number: data.source, ...(data.quote !== undefined && { quote: data.quote }) }] : [];
   });
   return { answered, answer, sources };
+}
+
+/** The JSON object in a model's reply, with or without words or a code fence around it; `undefined` when it does not fit. */
+export function objectIn<Schema extends z.ZodType>(reply: string, schema: Schema): z.output<Schema> | undefined {
+  return schema.safeParse(parsedJson(reply.slice(reply.indexOf("{"), reply.lastIndexOf("}") + 1))).data;
 }
 
 /**

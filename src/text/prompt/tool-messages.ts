@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { OptionsError } from "../../core/errors.js";
+import { isRecord, parsedJson } from "../../core/json.js";
 import type { ChatMessage } from "../../core/ports.js";
 import type { ToolExchange } from "../../core/types.js";
 import { escapeToolTags, tagFreeJson } from "./prompt-tags.js";
@@ -53,11 +54,8 @@ export function parseToolResponses(message: string): readonly Omit<ToolExchange,
 }
 
 function parsedOrText(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return json;
-  }
+  const value = parsedJson(json);
+  return value === undefined ? json : value;
 }
 
 /** One round of a tool loop: what the model said and thought before its calls, and the calls with their results. */
@@ -90,8 +88,7 @@ export function roleToolMessages({ text, reasoning, tools }: ToolRound): ChatMes
 
 /** Templates parse the arguments of a call; if they are no JSON object, the result of the call says so. */
 function objectOrEmpty(json: string): string {
-  const value = parsedOrText(json);
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? json : "{}";
+  return isRecord(parsedJson(json)) ? json : "{}";
 }
 
 const maxNameLength = 64;

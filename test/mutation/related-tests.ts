@@ -16,16 +16,21 @@ export class RelatedTests {
     this.#tests = tests;
   }
 
-  /** Tests that reach `file`, best first: those that import it themselves, then its room's, then others; nearest first, then those that reach the fewest files. */
+  /**
+   * Tests that reach `file`, best first: those that import it themselves, then those of its room and of the rooms around
+   * it, then others; nearest first, then those that reach the fewest files.
+   */
   of(file: string): string[] {
-    const room = dirname(file).replace(/^dist/, "test");
+    const room = `${dirname(file).replace(/^dist/, "test")}/`;
+    const isNear = (test: string) =>
+      test.startsWith(room) || (dirname(test) !== "test" && room.startsWith(`${dirname(test)}/`));
     return this.#tests
       .map((test) => {
         const distances = this.#distancesFrom(test);
         return { test, distance: distances.get(file) ?? Infinity, reach: distances.size };
       })
       .filter(({ distance }) => distance < Infinity)
-      .map((one) => ({ ...one, rank: one.distance === 1 ? 0 : one.test.startsWith(`${room}/`) ? 1 : 2 }))
+      .map((one) => ({ ...one, rank: one.distance === 1 ? 0 : isNear(one.test) ? 1 : 2 }))
       .toSorted(
         (a, b) => a.rank - b.rank || a.distance - b.distance || a.reach - b.reach || a.test.localeCompare(b.test),
       )

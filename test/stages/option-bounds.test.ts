@@ -1,20 +1,17 @@
 import { expect, test } from "vitest";
-import {
-  answer,
-  chunk,
-  condense,
-  diversify,
-  embedChunks,
-  fused,
-  hyde,
-  multiQuery,
-  OptionsError,
-  rerank,
-  type Reranker,
-  search,
-  searchTool,
-  widen,
-} from "../../src/index.js";
+import { OptionsError } from "../../src/core/errors.js";
+import type { Reranker } from "../../src/core/ports.js";
+import { answer } from "../../src/stages/answering/answer.js";
+import { searchTool } from "../../src/stages/answering/search-tool.js";
+import { chunk } from "../../src/stages/indexing/chunk.js";
+import { embedChunks } from "../../src/stages/indexing/embed-chunks.js";
+import { condense } from "../../src/stages/questions/condense.js";
+import { hyde, multiQuery } from "../../src/stages/questions/query-variants.js";
+import { diversify } from "../../src/stages/retrieval/diversify.js";
+import { fused } from "../../src/stages/retrieval/fused.js";
+import { rerank } from "../../src/stages/retrieval/rerank.js";
+import { search } from "../../src/stages/retrieval/search.js";
+import { widen } from "../../src/stages/retrieval/widen.js";
 import { memoryStore } from "../support/memory-store.js";
 import { wordEmbedder } from "../support/word-embedder.js";
 import { scriptedModel } from "./answering/scripted-model.js";

@@ -55,6 +55,12 @@ describe("a tool loop", () => {
     });
   });
 
+  test("keeps the end of a reply that looks like the beginning of a written call", async () => {
+    const model = scriptedModel([[say("A key is written as <tool"), finish()]]);
+    const events = await eventsOf(answer(model, { tools: [lookUp] }), retrieved([keys]));
+    expect((await collectAnswer(events)).text).toBe("A key is written as <tool");
+  });
+
   test("runs the calls of one reply concurrently and keeps their order", async () => {
     const order: string[] = [];
     let release = () => {};

@@ -42,6 +42,28 @@ function refuse(code: "refused" | "too-large" | "upstream" | "unauthorized") {
 const lines = (count: number) => Array.from({ length: count }, (_, index) => `line number ${index}`);
 
 describe("embedChunks", () => {
+  test("reads one batch ahead of the calls in flight, and no more", async () => {
+    let read = 0;
+    let readMeanwhile: number | undefined;
+    const embedder = wordEmbedder({
+      maxBatchTexts: 1,
+      before: async () => {
+        // Enough turns for the source to hand out all that anybody asks for.
+        for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
+        readMeanwhile ??= read;
+      },
+    });
+    const source = (async function* () {
+      for (const chunk of chunksOf("doc", ...lines(9))) {
+        read++;
+        yield chunk;
+      }
+    })();
+    expect((await run(source, embedder, { concurrency: 1 })).out).toHaveLength(9);
+    // One in flight and one ahead.
+    expect(readMeanwhile).toBe(2);
+  });
+
   test("gives each chunk the vector of its own text, in order, whatever the limits, refusals and timing", async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -15,6 +15,18 @@ test("equal sentences are sent once, in one document or in consecutive ones", as
   expect(embedder.calls.slice(2)).toEqual([["The sky is blue."]]);
 });
 
+test("a call has no more sentences and tokens than the embedder takes, and says how many tokens were counted", async () => {
+  const counted: (number | undefined)[] = [];
+  const embedder = wordEmbedder({
+    maxBatchTexts: 3,
+    maxBatchTokens: 5,
+    before: (_, { countedTokens }) => void counted.push(countedTokens),
+  });
+  await sentenceEmbedding(embedder, createRunContext())(["One two.", "Three four.", "Five.", "Six.", "A.", "B.", "C."]);
+  expect(embedder.calls).toEqual([["One two.", "Three four.", "Five."], ["Six.", "A.", "B."], ["C."]]);
+  expect(counted).toEqual([5, 3, 1]);
+});
+
 test("only what was sent is reported, and a document of known sentences costs nothing", async () => {
   const events: RunEvent[] = [];
   const embed = sentenceEmbedding(wordEmbedder(), createRunContext({ report: (event) => events.push(event) }));

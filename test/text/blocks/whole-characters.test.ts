@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { wholeBefore } from "../../../src/text/blocks/break-points.js";
 import { split, type Strategy } from "../../../src/text/chunking/split.js";
 import { defaultTokens } from "../../../src/text/tokens/tokens.js";
 
@@ -17,4 +18,9 @@ test.each([
     const parted = inside.filter((at) => at > 0 && at < 10 * character.length && at % character.length !== 0);
     expect(parted).toEqual([]);
   }
+});
+
+test("a cut beside a joiner goes before the characters that it joins", () => {
+  const text = "ab\u200dcd";
+  expect([1, 2, 3, 4].map((at) => wholeBefore(text, 0, at))).toEqual([1, 1, 1, 4]);
 });

@@ -9,6 +9,7 @@ import {
   parseSources,
   renderSource,
   renderSourcedQuestion,
+  systemPrompt,
   type PromptSource,
 } from "../../../src/text/prompt/prompt.js";
 
@@ -101,4 +102,12 @@ describe("abstaining", () => {
   ])("%j is an abstention: %s", (reply, expected) => {
     expect(isAbstention(reply)).toBe(expected);
   });
+});
+
+test("instructions of the application follow the rules as a paragraph of their own; blank ones add nothing", () => {
+  const rules = systemPrompt("When?");
+  expect(rules).toContain(abstentions.english);
+  expect(systemPrompt("When?", " Be kind.\n")).toBe(`${rules}\n\nBe kind.`);
+  expect(systemPrompt("When?", " \n")).toBe(rules);
+  expect(systemPrompt("何时？")).toContain(abstentions.chinese);
 });

@@ -11,13 +11,13 @@ export const equivalentMutants: readonly EquivalentMutant[] = [
     replacement: "<=",
     reason: "Behind the last character there is no code, and so no line break.",
   },
-  {
+  ...["127", "129"].map((replacement) => ({
     file: "src/text/blocks/lines.ts",
     line: "if (unit > 0x20 && (unit < 0x80 || /\\S/.test(text.charAt(at)))) return false;",
     original: "0x80",
-    replacement: "127",
-    reason: "The pattern finds the same of the character 127.",
-  },
+    replacement,
+    reason: "The pattern finds the same of the characters 127 and 128.",
+  })),
   ...["34", "8.5"].map((replacement) => ({
     file: "src/text/chunking/chunk-identity.ts",
     line: "const scratch = Buffer.allocUnsafeSlow(1 << 17);",
@@ -31,6 +31,13 @@ export const equivalentMutants: readonly EquivalentMutant[] = [
     original: "?.",
     replacement: ".",
     reason: "The blocks cover the text, so there is one at every place in it.",
+  },
+  {
+    file: "src/text/chunking/structure-cuts.ts",
+    line: "const point = points[upperBound(points, Math.max(low, back) - 1)] ?? Infinity;",
+    original: "points[upperBound(points, Math.max(low, back) - 1)] ?? Infinity",
+    replacement: "points[upperBound(points, Math.max(low, back) - 1)]",
+    reason: "What is undefined is as little below another number as infinity is; the types do not take it.",
   },
   {
     file: "src/text/chunking/token-index.ts",

@@ -17,7 +17,8 @@ export function blocks(document: WithBlocks): Block[] {
 /** As `blocks`, but yields `undefined` now and then while a long Markdown text is read, so that other work can run. */
 export function* blocksInSteps({ text, mediaType, anchors = [] }: WithBlocks): Generator<undefined, Block[]> {
   if (mediaType === "text/markdown") return yield* markdownBlocks(text);
-  if (mediaType?.startsWith("text/x-")) return partsOf(text, "code", (at) => beginsCode(text, at));
+  // A line that is not indented and stands after a blank one begins a function, a class or a group of statements.
+  if (mediaType?.startsWith("text/x-")) return partsOf(text, "code", (at) => cutCost(text, at) === 0);
   const paragraphs = partsOf(text, "paragraph", (_, afterBlank) => afterBlank);
   return withHeadings(paragraphs, text, anchors);
 }
@@ -60,9 +61,4 @@ function partsOf(
   }
   if (text.length > 0) parts.push({ kind, start, end: text.length });
   return parts;
-}
-
-/** Whether a line begins a function, a class or a group of statements: not indented, and after a blank line. */
-function beginsCode(text: string, lineStart: number): boolean {
-  return cutCost(text, lineStart) === 0 && lineEnd(text, lineStart) > lineStart + 1;
 }

@@ -46,8 +46,8 @@ function joined(parts: readonly TokenMeasure[]): TokenMeasure {
       all.tokens[at] = total + tokens[piece]!;
       at++;
     }
-    offset += ends.at(-1) ?? 0;
-    total += tokens.at(-1) ?? 0;
+    offset += ends.at(-1)!;
+    total += tokens.at(-1)!;
   }
   return all;
 }

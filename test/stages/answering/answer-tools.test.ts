@@ -119,6 +119,7 @@ describe("a tool loop", () => {
     const model = scriptedModel(Array.from({ length: 9 }, () => again));
     const whole = await collectAnswer(await eventsOf(answer(model, { tools: [lookUp] }), retrieved([keys])));
     expect(model.requests.map(({ tools }) => tools?.length ?? 0)).toEqual([1, 1, 1, 1, 1, 1, 1, 1, 0]);
+    expect(model.requests.at(-1)).not.toHaveProperty("tools");
     expect(whole.answered).toBe(false);
     expect(whole.warnings).toEqual([
       "The model called a tool after the last round; it was not run",

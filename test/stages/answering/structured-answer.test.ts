@@ -156,6 +156,9 @@ test("a schema without a JSON Schema, and a value that is not a schema, are refu
   expect(() => answer(scriptedModel([]), { schema: z.object({ at: z.date() }) })).toThrow(/no JSON Schema/u);
   expect(() => answer(scriptedModel([]), { schema: {} as z.ZodType })).toThrow(OptionsError);
   expect(() => answer(scriptedModel([], { maxMessages: 3 }), { schema })).toThrow(/at least 4/u);
+  expect(() => answer(scriptedModel([], { maxMessages: 4 }), { schema })).not.toThrow();
+  expect(() => answer(scriptedModel([], { maxMessages: 1 }))).toThrow(/at least 2/u);
+  expect(() => answer(scriptedModel([], { maxMessages: 2 }))).not.toThrow();
 });
 
 test("the local service answers with values that its sources hold, and otherwise says that there is no answer", async () => {

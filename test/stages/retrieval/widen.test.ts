@@ -123,17 +123,22 @@ describe("surroundings", () => {
         fc.nat(),
         fc.nat(),
         fc.integer({ min: 1, max: 30 }),
-        (whole, from, length, maxTokens) => {
+        fc.nat(20),
+        fc.nat(20),
+        (whole, from, length, maxTokens, before, behind) => {
           const start = from % whole.length;
           const end = start + 1 + (length % (whole.length - start));
           const all = sentences(whole);
+          const within = { start: Math.max(0, start - before), end: Math.min(whole.length, end + behind) };
           const wide = surroundings(whole, { start, end }, all, {
-            within: { start: 0, end: whole.length },
+            within,
             maxTokens,
             tokens,
           });
           expect(wide.start).toBeLessThanOrEqual(start);
           expect(wide.end).toBeGreaterThanOrEqual(end);
+          expect(wide.start).toBeGreaterThanOrEqual(within.start);
+          expect(wide.end).toBeLessThanOrEqual(within.end);
           if (wide.start !== start || wide.end !== end) {
             expect(tokens.count(whole.slice(wide.start, wide.end))).toBeLessThanOrEqual(maxTokens);
           }

@@ -23,4 +23,6 @@ test.each([
 test("a cut beside a joiner goes before the characters that it joins", () => {
   const text = "ab\u200dcd";
   expect([1, 2, 3, 4].map((at) => wholeBefore(text, 0, at))).toEqual([1, 1, 1, 4]);
+  expect([1, 2, 3].map((at) => wholeBefore("a\r\nb", 0, at))).toEqual([1, 1, 3]);
+  expect([1, 2, 3].map((at) => wholeBefore("a\n\rb", 0, at))).toEqual([1, 2, 3]);
 });

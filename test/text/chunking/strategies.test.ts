@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import type { TokenCounter } from "../../../src/core/ports.js";
+import { sentenceDistances } from "../../../src/text/chunking/semantic-cuts.js";
 import { split, type Strategy } from "../../../src/text/chunking/split.js";
+import { TokenIndex } from "../../../src/text/chunking/token-index.js";
 import type { Chunk, Document } from "../../../src/core/types.js";
 
 /** A token a word: limits in these examples can be counted by eye. */
@@ -79,4 +81,13 @@ test("a function that does not fit is cut at a blank line, else before the least
 test("a fence of code that does not fit is cut at its blank line", () => {
   const fence = `\`\`\`js\n${body("a", 3)}\n\n${body("b", 3)}\n\`\`\`\n`;
   expect(chunks("structure", fence)[1]!.text).toMatch(/^ {4}b = 0/);
+});
+
+test("a sentence without a vector is unlike its neighbours, not NaN", async () => {
+  const text = "One two. Three four. Five six.";
+  const blocks = [{ kind: "paragraph", start: 0, end: text.length }] as const;
+  const measured = { blocks, index: TokenIndex.of(text, words) };
+  const vectors = [Float32Array.of(1, 0), Float32Array.of(0, 0), Float32Array.of(0, 2)];
+  const { distances } = await sentenceDistances(text, measured, async () => vectors, { maxInputTokens: 512 });
+  expect([...distances]).toEqual([0, 1, 1]);
 });

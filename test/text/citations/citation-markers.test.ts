@@ -57,6 +57,11 @@ test.each([
   expect(read([text])).toEqual({ visible: text, markers: [] });
 });
 
+test("a marker may be cut at any place, also behind a space", () => {
+  expect(read(["so [1 ", "]."])).toEqual({ visible: "so .", markers: [{ number: 1, at: 3 }] });
+  expect(read(["so [1 "])).toEqual({ visible: "so [1 ", markers: [] });
+});
+
 test("a quote has at most 1,000 characters with its quotation marks", () => {
   const quoted = (length: number) => `"${"x".repeat(length - 2)}"`;
   expect(read([`[1: ${quoted(1000)}]`])).toMatchObject({ visible: "", markers: [{ quote: "x".repeat(998) }] });

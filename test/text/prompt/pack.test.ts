@@ -14,6 +14,13 @@ const joints: TokenCounter = {
   count: (text) => tokens.count(text) + 50 * (text.match(/<\/source>\n<source/gu)?.length ?? 0),
 };
 
+test("a best hit of which only white space fits is left out", () => {
+  const chunk = { ...hit("a.md", 0, 10).chunk, text: `${" ".repeat(90)}One two three.` };
+  const blank = { ...hit("a.md", 0, 10), chunk };
+  const framed = tokens.count(renderSource({ number: 1, uri: "a.md", text: "" }));
+  expect(packSources([blank], { maxTokens: framed + 10, tokens }).passages).toEqual([]);
+});
+
 const roomy = { maxTokens: 10_000, tokens };
 
 const documents: Readonly<Record<string, string>> = {

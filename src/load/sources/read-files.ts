@@ -133,6 +133,8 @@ async function readWhole(
     return [
       { error: isLost ? new LoadError("unreadable", uri, `${uri}: ${unreadableName}`, { cause: error }) : error },
     ];
+  } finally {
+    report({ type: "reading", uri, isOver: true });
   }
 }
 

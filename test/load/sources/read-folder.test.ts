@@ -45,6 +45,15 @@ describe("readFolder", () => {
     ]);
   });
 
+  test("each file whose reading begins is reported as over, also one that cannot be read", async () => {
+    const folder = await temporaryFolder({ "a.md": "text", "b.pdf": "%PDF-1.7 and nothing else" });
+    const { events } = await read(readFolder(folder));
+    const readings = events.flatMap((event) => (event.type === "reading" ? [event] : []));
+    const names = (isOver: boolean) => readings.filter((one) => one.isOver === isOver).map(({ uri }) => basename(uri));
+    expect(names(false)).toEqual(["a.md", "b.pdf"]);
+    expect(names(true)).toEqual(["a.md", "b.pdf"]);
+  });
+
   test("a folder reached through a link is the link's target", async () => {
     const folder = await temporaryFolder({ "docs/a.md": "a" });
     await symlink(join(folder, "docs"), join(folder, "link"));

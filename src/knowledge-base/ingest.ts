@@ -104,12 +104,12 @@ export async function ingest<Space extends string>(
   const { price, maxTokens, maxCost, signal, deadlineMs, onProgress } = shared;
   const store = runStore(given);
   const limit = spending("ingest", { price, maxTokens, maxCost });
-  const lock = lockOnce(store);
+  const claim = claimOnce(given);
   const { pipeline, learned, memory, files } =
     "pipeline" in shared ? { pipeline: beginning(store).pipe(shared.pipeline) } : usualPipeline({ store, ...shared });
   const paidVectors = new EarlyVectors(
     { knownVectors: store.knownVectors, write: (write) => store.write({ ...write, ...learned?.unsaved() }) },
-    lock,
+    claim.take,
   );
   const keepLearned = async () => {
     const unsaved = learned?.unsaved() ?? {};
@@ -122,7 +122,7 @@ export async function ingest<Space extends string>(
     shared.report?.(event);
   };
   const run = { signal, deadlineMs, report, onProgress };
-  const budget = lockBeforeEmbedding(lock, limit.maxTokens);
+  const budget = lockBeforeEmbedding(claim.take, limit.maxTokens);
   const work = async () => {
     try {
       return await runIngest(source, pipeline, store, run, { budget, paidVectors, ...(files && { files }) });
@@ -130,13 +130,17 @@ export async function ingest<Space extends string>(
       await paidVectors.end();
     }
   };
-  const result = await inSpan("ingest", work, signal).catch(async (error: unknown) => {
-    // The next run begins with what this one learned. What ended this one matters more than a failure to write that down.
-    await keepLearned().catch(() => {});
-    throw error;
-  });
-  await keepLearned();
-  return { ...result, ...limit.costOf(result.tokens) };
+  try {
+    const result = await inSpan("ingest", work, signal).catch(async (error: unknown) => {
+      // The next run begins with what this one learned. What ended this one matters more than a failure to write that down.
+      await keepLearned().catch(() => {});
+      throw error;
+    });
+    await keepLearned();
+    return { ...result, ...limit.costOf(result.tokens) };
+  } finally {
+    await claim.letGo();
+  }
 }
 
 /** Notes save the next run some time. One that found nothing to change does not fail because another process writes. */
@@ -225,10 +229,13 @@ function storedOr(
   };
 }
 
-/** Takes the store's lock by a change of nothing: the lock comes with the first change, and stays until the store is closed. */
-function lockOnce(store: Pick<Store, "deleteDocuments">): () => Promise<unknown> {
-  let locked: Promise<unknown> | undefined;
-  return () => (locked ??= store.deleteDocuments([]));
+/** The right to write to a store, from the first time it is needed to the end of the run. */
+function claimOnce(store: Pick<Store, "claim">) {
+  let claimed: Promise<(() => void) | undefined> | undefined;
+  return {
+    take: () => (claimed ??= store.claim?.() ?? Promise.resolve(undefined)),
+    letGo: async () => (await claimed?.catch(() => undefined))?.(),
+  };
 }
 
 /**

@@ -104,7 +104,8 @@ export function isBusy(error: unknown): boolean {
 }
 
 function isSqliteError(error: unknown): error is InstanceType<typeof SQLite.SqliteError> {
-  return error instanceof Error && error.name === "SqliteError";
+  // By its name: the package may not be loaded, or be loaded twice.
+  return error instanceof Error && error.name === "SqliteError" && "code" in error;
 }
 
 /** Runs `work` and turns errors of SQLite and the file system into a `StoreError`. */

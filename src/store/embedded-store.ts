@@ -38,6 +38,9 @@ import type { ResolvedStoreOptions } from "./store-options.js";
 import { verifyStore } from "./verify/verify-store.js";
 import { WriterThread } from "./writer/writer-thread.js";
 
+/** How long the write lock is kept after a write, in milliseconds: the next one is then spared taking it again. */
+const graceMs = 500;
+
 export interface EmbeddedStoreParts<Space extends string> {
   /** Folder that the caller named. */
   readonly location: string;
@@ -84,6 +87,9 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
   readonly #pendingCalls = new Set<Promise<unknown>>();
   #dimension: number | undefined;
   #writer: WriterThread | undefined;
+  /** Who keeps the write lock beyond single writes. */
+  #claims = 0;
+  #lettingGo: NodeJS.Timeout | undefined;
   /** The changes acknowledged so far: while no other process writes, a search need not see more. */
   #acknowledged: Position | undefined;
   #closed: Promise<void> | undefined;
@@ -104,7 +110,7 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
       ...shared,
       databasePath: folder.databasePath,
       graphModule,
-      maySave: () => this.#writer?.holdsLock ?? false,
+      whenUnsaved: (save) => this.#saveClaimed(save),
     });
     this.#reading = new ScopedReading({
       location,
@@ -144,6 +150,20 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
 
   scoped(filter: Filter): Searchable<Space> {
     return this.#scoped(this.#reading.checked(filter));
+  }
+
+  async claim(): Promise<() => void> {
+    return this.#use(async () => {
+      await this.#writes.run(async () => {
+        await this.#locking().lock();
+        this.#claims++;
+      });
+      let isKept = true;
+      return () => {
+        if (isKept) this.#dropClaim();
+        isKept = false;
+      };
+    });
   }
 
   async write(given: StoreWrite): Promise<readonly WrittenDocument[]> {
@@ -200,6 +220,8 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
       return await work();
     } finally {
       lock.release();
+      // A run that is under way goes on. If another process was faster, its next write says so.
+      if (this.#claims > 0) await this.#locking().tryLock();
       void this.#prepareIndexes();
     }
   }
@@ -233,12 +255,8 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
 
   #change<Result>(change: (writer: WriterThread) => Promise<Result>): Promise<Result> {
     return this.#use(async () => {
-      const result = await this.#writes.run(async () => {
-        this.#writer ??= this.#startWriter();
-        // Before the lock is held, other processes may have written.
-        if (!this.#writer.holdsLock) this.#acknowledged = undefined;
-        return change(this.#writer);
-      });
+      const result = await this.#writes.run(() => change(this.#locking()));
+      this.#letGoSoon();
       const head = this.#changes.head();
       // Writes wait for the indexes, so that searches need not: otherwise a fast writer would let the backlog grow forever.
       await this.#prepareIndexes();
@@ -246,6 +264,46 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
       this.#acknowledged = { label: Math.max(label, head.label), removal: Math.max(removal, head.removal) };
       return result;
     });
+  }
+
+  /** The writer's thread, before it takes the lock. */
+  #locking(): WriterThread {
+    this.#writer ??= this.#startWriter();
+    // While the lock was not held, other processes may have written.
+    if (!this.#writer.holdsLock) this.#acknowledged = undefined;
+    return this.#writer;
+  }
+
+  #dropClaim(): void {
+    this.#claims--;
+    this.#letGoSoon();
+  }
+
+  /** Lets go of the write lock when nothing has been written for a moment, so that other processes may write. */
+  #letGoSoon(): void {
+    clearTimeout(this.#lettingGo);
+    if (this.#claims > 0 || this.#closed) return;
+    const letGo = async () => {
+      if (this.#claims === 0 && !this.#closed && this.#writer?.holdsLock) await this.#writer.unlock();
+    };
+    // The thread may have ended meanwhile, and its lock with it.
+    this.#lettingGo = setTimeout(() => void this.#writes.run(letGo).catch(() => {}), graceMs).unref();
+  }
+
+  /** Saves an index if this process writes to the store and no other one is writing, which then saves its own. */
+  async #saveClaimed(save: () => Promise<unknown>): Promise<void> {
+    const isClaimed = await this.#writes.run(async () => {
+      if (!this.#writer || this.#writer.ended || this.#closed) return false;
+      const isLocked = await this.#locking().tryLock();
+      if (isLocked) this.#claims++;
+      return isLocked;
+    });
+    if (!isClaimed) return;
+    try {
+      await save();
+    } finally {
+      this.#dropClaim();
+    }
   }
 
   /** The changes that a search must see: all that are committed, except those of our own not acknowledged yet. */
@@ -291,6 +349,7 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
   }
 
   async #close(signal: AbortSignal | undefined): Promise<void> {
+    clearTimeout(this.#lettingGo);
     await Promise.allSettled(this.#pendingCalls);
     await this.#writes.idle();
     const { database, folder } = this.#parts;

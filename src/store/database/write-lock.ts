@@ -20,21 +20,24 @@ export class WriteLock {
     return this.#database !== undefined;
   }
 
-  /** @throws StoreError `locked`, with the process that holds it; `disk` when the file cannot be written. */
-  take(): void {
+  /**
+   * @param maxWaitMs how long to wait, without letting anything else on this thread run, while another one holds it.
+   * @throws StoreError `locked`, with the process that holds it; `disk` when the file cannot be written.
+   */
+  take(maxWaitMs = 250): void {
     if (this.#database) return;
     try {
-      this.#database = this.#lock();
+      this.#database = this.#lock(maxWaitMs);
     } catch (error) {
       if (!(error instanceof StoreError && error.code === "damaged")) throw error;
       // A crash tore the file while it was being written. It holds nothing but a process id for messages.
       rmSync(this.#path, { force: true });
-      this.#database = this.#lock();
+      this.#database = this.#lock(maxWaitMs);
     }
   }
 
-  #lock(): Database {
-    const database = openPlainDatabase(this.#path, 250);
+  #lock(maxWaitMs: number): Database {
+    const database = openPlainDatabase(this.#path, maxWaitMs);
     try {
       database.exec(
         "BEGIN IMMEDIATE; CREATE TABLE IF NOT EXISTS holder (process INTEGER NOT NULL); DELETE FROM holder",
@@ -46,11 +49,7 @@ export class WriteLock {
       const holder = isBusy(error) ? holderOf(database) : undefined;
       database.close();
       if (!isBusy(error)) throw asStoreError(this.#path, error);
-      throw new StoreError(
-        "locked",
-        `${holder === undefined ? "Another process" : `Process ${holder}`} is writing to this store (${this.#path}). Wait until it is done, or stop it; reading works meanwhile`,
-        { cause: error, path: this.#path },
-      );
+      throw new StoreError("locked", `${whoWrites(holder)} (${this.#path})`, { cause: error, path: this.#path });
     }
   }
 
@@ -76,4 +75,15 @@ function holderOf(database: Database): number | undefined {
   } catch {
     return undefined;
   }
+}
+
+function whoWrites(holder: number | undefined): string {
+  if (holder === process.pid) {
+    return (
+      "This process is writing to this store already, through another opening of it. Use one knowledge base or store for all " +
+      "of it, or close the other one first; reading works meanwhile"
+    );
+  }
+  const who = holder === undefined ? "Another process" : `Process ${holder}`;
+  return `${who} is writing to this store. Wait until it is done, or stop it; reading works meanwhile`;
 }

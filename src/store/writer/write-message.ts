@@ -24,7 +24,9 @@ export type WriterCalls = {
     readonly result: { readonly documents: number; readonly chunks: number };
   };
   /** Takes the write lock if it is free, and returns whether it is held. */
+  readonly lock: { readonly argument: undefined; readonly result: void };
   readonly tryLock: { readonly argument: undefined; readonly result: boolean };
+  readonly unlock: { readonly argument: undefined; readonly result: void };
   readonly close: { readonly argument: undefined; readonly result: void };
 };
 

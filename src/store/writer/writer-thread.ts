@@ -22,7 +22,7 @@ export class WriterThread {
     return this.#calls.failure !== undefined;
   }
 
-  /** Whether the write lock is held: from the first change on. */
+  /** Whether the write lock is held: from the first change until it is let go. */
   get holdsLock(): boolean {
     return this.#holdsLock && !this.ended;
   }
@@ -41,9 +41,21 @@ export class WriterThread {
     return deleted;
   }
 
+  /** Takes the write lock. @throws StoreError `locked` while another process has it. */
+  async lock(): Promise<void> {
+    await this.#calls.call("lock", undefined);
+    this.#holdsLock = true;
+  }
+
   /** Takes the write lock if it is free. Returns whether it is held now. */
-  tryLock(): Promise<boolean> {
-    return this.#calls.call("tryLock", undefined);
+  async tryLock(): Promise<boolean> {
+    return (this.#holdsLock = await this.#calls.call("tryLock", undefined));
+  }
+
+  /** Lets go of the write lock, so that another process may write. */
+  async unlock(): Promise<void> {
+    this.#holdsLock = false;
+    await this.#calls.call("unlock", undefined);
   }
 
   /** Resolves when the thread has closed the store and ended. */

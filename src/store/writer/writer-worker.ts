@@ -9,6 +9,9 @@ import type { WriterCalls, WriterStart } from "./write-message.js";
 
 // The writer's thread: a connection of its own, and the write lock.
 
+/** A process that has just written keeps the lock for a moment in case it writes more; on this thread nobody waits for it. */
+const maxWaitMs = 2000;
+
 const { location, generation, databasePath, folder, space, dimension } = workerData as WriterStart;
 const lock = new WriteLock(folder);
 let database: Database | undefined;
@@ -17,7 +20,7 @@ let writer: StoreWriter | undefined;
 function change<Result>(work: (writer: StoreWriter) => Result): Result {
   try {
     if (!lock.held) {
-      lock.take();
+      lock.take(maxWaitMs);
       checkInUse();
     }
     database ??= openDatabase(databasePath);
@@ -46,7 +49,11 @@ serveCalls<WriterCalls>(
   {
     write: (write) => change((changing) => changing.write(write)),
     deleteDocuments: (uris) => change((changing) => changing.deleteDocuments(uris)),
+    lock: () => change(() => {}),
     tryLock: () => lock.tryTake(),
+    unlock: () => {
+      lock.release();
+    },
     close: () => {
       try {
         // Otherwise the last connection to close would do it, on the main thread. Passive: waits for no reader.

@@ -114,7 +114,7 @@ test("the lock of a killed writer is free again", async () => {
   const writer = child(
     path,
     8,
-    `const store = await open(); await put(store, 0, 1); console.log("held"); setInterval(() => {}, 1000);`,
+    `const store = await open(); await put(store, 0, 1); await store.claim(); console.log("held"); setInterval(() => {}, 1000);`,
   );
   await once(createInterface({ input: writer.stdout! }), "line");
   const store = await openStore(path, { space: "made" });

@@ -33,7 +33,7 @@ test.each(tears)("the lock can be taken, by one holder at a time, when its file 
   tear(join(folder, "writer.lock"));
   const [first, second] = [lockOf(folder), lockOf(folder)];
   first.take();
-  expect(() => second.take()).toThrow(`Process ${process.pid} is writing to this store`);
+  expect(() => second.take()).toThrow("This process is writing to this store already, through another opening of it");
   first.release();
   second.take();
   expect(second.held).toBe(true);

@@ -7,8 +7,8 @@ import { sharedFlags, waitForNativeCode } from "./native-code.js";
 
 export interface GraphDenseOptions extends Omit<GraphStart, "flags"> {
   readonly onWarning: (message: string) => void;
-  /** Called when much is unsaved; returns whether to save it now. */
-  readonly maySave: () => boolean;
+  /** Called when much is unsaved: saves it now, or leaves it. */
+  readonly whenUnsaved: (save: () => Promise<unknown>) => Promise<void>;
 }
 
 /** The graph cannot be used here; the reason is for people. */
@@ -21,7 +21,7 @@ const heap = { maxYoungGenerationSizeMb: 4 };
 
 /** Search by an HNSW graph on a thread of its own. Resolves when the saved graph is loaded, or cannot be. */
 export async function graphDense(options: GraphDenseOptions): Promise<DenseIndex | GraphUnavailable> {
-  const { databasePath, folder, store, m, efConstruction, ef, graphModule, onWarning, maySave } = options;
+  const { databasePath, folder, store, m, efConstruction, ef, graphModule, onWarning, whenUnsaved } = options;
   const flags = sharedFlags();
   const start: GraphStart = { databasePath, folder, store, m, efConstruction, ef, graphModule, flags };
   const worker = startThread(new URL("./graph-worker.js", import.meta.url), start, heap);
@@ -45,7 +45,7 @@ export async function graphDense(options: GraphDenseOptions): Promise<DenseIndex
         case "warning":
           return onWarning(message.message);
         case "unsaved":
-          if (maySave()) save().catch((error) => onWarning(`The graph was not saved: ${asError(error).message}`));
+          whenUnsaved(save).catch((error) => onWarning(`The graph was not saved: ${asError(error).message}`));
           return undefined;
         case undefined:
           return undefined; // the answer to a call

@@ -114,16 +114,25 @@ const parts = {
 
 const filterOfDepth = (depth: number): z.ZodType<Filter> => {
   const inner = z.lazy(() => (depth === maxFilterDepth ? tooDeep : filterOfDepth(depth + 1)));
+  const schema = z.strictObject({
+    ...parts,
+    all: z.exactOptional(z.array(inner).min(1)),
+    any: z.exactOptional(z.array(inner).min(1)),
+    not: z.exactOptional(inner),
+  });
+  const names = Object.keys(schema.shape);
   return z
-    .strictObject({
-      ...parts,
-      all: z.exactOptional(z.array(inner).min(1)),
-      any: z.exactOptional(z.array(inner).min(1)),
-      not: z.exactOptional(inner),
-    })
+    .unknown()
+    .refine((given) => names.every((name) => !isInherited(given, name)), "has parts that are not its own")
+    .pipe(schema)
     .refine((filter) => Object.keys(filter).length > 0, "names no condition, which would let everything through")
     .transform((filter) => filter as Filter);
 };
+/** Whether an object has a field by its prototype alone, as every regular expression has a `source`. */
+function isInherited(given: unknown, name: string): boolean {
+  return given instanceof Object && name in given && !Object.hasOwn(given, name);
+}
+
 const tooDeep: z.ZodType<Filter> = z.never(`filters can stand ${maxFilterDepth} deep in one another`);
 
 /** Schema of a filter that comes from outside. */

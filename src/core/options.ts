@@ -78,6 +78,15 @@ function unwrapped(schema: unknown): unknown {
 }
 
 function preview(value: unknown): string {
-  const text = typeof value === "string" ? JSON.stringify(value) : String(value);
+  const text = typeof value === "string" ? JSON.stringify(value) : wordsFor(value);
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+}
+
+/** An object without a prototype, or with a field named `toString`, cannot be turned into text. */
+function wordsFor(value: unknown): string {
+  try {
+    return String(value);
+  } catch {
+    return Object.prototype.toString.call(value);
+  }
 }

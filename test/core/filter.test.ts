@@ -26,6 +26,9 @@ const wrong: readonly (readonly [string, unknown])[] = [
   ["a number for a uri", { uri: 3 }],
   ["a value among those of a set that turned out undefined", { metadata: { group: { in: ["a", undefined] } } }],
   ["half a surrogate pair", { title: "\ud800" }],
+  ["a regular expression, which inherits a source", /a/],
+  ["parts that it inherits", Object.create({ uri: "a" })],
+  ["an object that has no text", { title: Object.assign(Object.create(null), { toString: "a" }) }],
   ["a text longer than is kept", { title: "x".repeat(1025) }],
 ];
 

@@ -8,7 +8,9 @@ export function filterMatches(filter: Filter, document: Document): boolean {
     Object.entries(parts).every(([name, condition]) =>
       holds(condition as Condition, (document as unknown as Record<string, Json | undefined>)[name]),
     ) &&
-    Object.entries(metadata).every(([name, condition]) => holds(condition!, document.metadata?.[name])) &&
+    Object.entries(metadata).every(([name, condition]) =>
+      holds(condition!, Object.hasOwn(document.metadata ?? {}, name) ? document.metadata![name] : undefined),
+    ) &&
     all.every((one) => filterMatches(one, document)) &&
     (any === undefined || any.some((one) => filterMatches(one, document))) &&
     (not === undefined || !filterMatches(not, document))

@@ -1,5 +1,7 @@
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { root } from "./support/citewell.js";
 import { runNode } from "./support/run-process.js";
@@ -59,4 +61,17 @@ describe("entry points", () => {
     const { stdout } = await runNode("--input-type=module", ["--eval", script], { cwd: root });
     expect(stdout).toBe("");
   });
+});
+
+test("the package ships no maps, since the sources that they lead to are not in it", async () => {
+  const { stdout } = await promisify(execFile)("npm", ["pack", "--dry-run", "--ignore-scripts", "--json"], {
+    cwd: root,
+    maxBuffer: 64 << 20,
+  });
+  const [{ files }] = JSON.parse(stdout) as [{ readonly files: readonly { readonly path: string }[] }];
+  const paths = files.map(({ path }) => path);
+  expect(paths).toContain("dist/index.js");
+  expect(paths.filter((path) => path.endsWith(".map") || path.startsWith("src/"))).toEqual([]);
+  expect(readFileSync(join(root, "dist/index.js"), "utf8")).not.toContain("sourceMappingURL");
+  expect(readFileSync(join(root, "dist/index.d.ts"), "utf8")).not.toContain("sourceMappingURL");
 });

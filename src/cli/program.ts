@@ -194,6 +194,15 @@ Files deleted from a folder that still exists are removed by citewell index on i
   $ citewell verify --repair --drop-unused`)
     .runs(async () => (await import("./commands/verify.js")).verifyCommand);
 
+  program
+    .command("doctor")
+    .description("look at Node, native modules, service, key, models and store: what is wrong, and what to do")
+    .takesStore()
+    .examples(`
+  $ citewell doctor
+  $ CITEWELL_BASE_URL=https://api.example.com citewell doctor --json`)
+    .runs(async () => (await import("./commands/doctor.js")).doctorCommand);
+
   addVideoCommands(program);
 
   program

@@ -63,7 +63,7 @@ export function openExclusiveDatabase(path: string, timeoutMs: number): Database
 }
 
 function open(path: string, timeoutMs: number, prepare: (database: Database) => unknown): Database {
-  const Database = sqlite();
+  const Database = loadSqlite();
   const database = guarded(path, () => new Database(path, { timeout: timeoutMs }));
   try {
     guarded(path, () => prepare(database));
@@ -80,7 +80,7 @@ let loaded: typeof SQLite | undefined;
  * The native package, loaded when a database is first opened: whoever needs no store neither waits for it nor needs it
  * to have been built.
  */
-function sqlite(): typeof SQLite {
+export function loadSqlite(): typeof SQLite {
   if (loaded) return loaded;
   try {
     const found = require("better-sqlite3") as typeof SQLite;

@@ -1,0 +1,145 @@
+import { asError, TransportError } from "../../core/errors.js";
+import { openStore } from "../../store/open-store.js";
+import { checkNativeModules } from "../../store/native-modules.js";
+import {
+  type CommandIo,
+  configuredTransport,
+  print,
+  readSettings,
+  type StoreFlags,
+  storePath,
+} from "../command-context.js";
+import { exitCodes } from "../output/failure.js";
+import { counted } from "../output/figures.js";
+import type { Configuration } from "../settings/configuration.js";
+
+/** One thing that was looked at. */
+interface Finding {
+  readonly check: string;
+  /** `note`: it works with less than it could. */
+  readonly result: "ok" | "note" | "problem";
+  readonly message: string;
+}
+
+const minNode = [20, 19] as const;
+const maxReplyMs = 10_000;
+
+/** Looks at everything that a first run needs, and says of each what is wrong and what to do. Changes and spends nothing. */
+export async function doctorCommand(io: CommandIo, flags: StoreFlags): Promise<number> {
+  const findings: Finding[] = [node(process.versions.node), ...(await nativeModules())];
+  const settings = await asFinding("settings", () => readSettings(io, flags));
+  if ("finding" in settings) findings.push(settings.finding);
+  else {
+    findings.push(...(await service(io, settings.value)));
+    findings.push(await store(io, settings.value));
+  }
+  const lines = findings.map(({ check, result, message }) => `${marks[result]} ${check}: ${message}`);
+  print(io, flags, findings, `${lines.join("\n")}\n`);
+  return findings.some(({ result }) => result === "problem") ? exitCodes.failures : exitCodes.done;
+}
+
+const marks = { ok: "✓", note: "–", problem: "✗" } as const;
+
+function node(version: string): Finding {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const isOld = major < minNode[0] || (major === minNode[0] && minor < minNode[1]);
+  return isOld
+    ? { check: "Node", result: "problem", message: `${version} is too old. Install Node ${minNode.join(".")} or newer` }
+    : { check: "Node", result: "ok", message: version };
+}
+
+async function nativeModules(): Promise<Finding[]> {
+  return (await checkNativeModules()).map(({ name, required, problem }) => {
+    if (problem === undefined) return { check: name, result: "ok", message: "loaded" };
+    if (required) return { check: name, result: "problem", message: problem };
+    const lines = problem.split("\n")[0];
+    return {
+      check: name,
+      result: "note",
+      message: `not loaded (${lines}); large stores are searched exactly and more slowly. Install it: npm install ${name}`,
+    };
+  });
+}
+
+/** The service, its key and its models. */
+async function service(io: CommandIo, settings: Configuration): Promise<Finding[]> {
+  const { baseUrl, apiKey } = settings;
+  if (baseUrl === undefined) {
+    const message =
+      "none is configured, so the local one answers by quoting, without a network. For answers in prose set " +
+      "CITEWELL_BASE_URL, CITEWELL_API_KEY, CITEWELL_EMBEDDING_MODEL and CITEWELL_CHAT_MODEL";
+    return [{ check: "service", result: "note", message }];
+  }
+  const models = await asFinding("service", async () => {
+    const transport = configuredTransport(settings, io.environment)!;
+    try {
+      return await transport.listModels({ signal: io.signal, deadlineMs: maxReplyMs });
+    } finally {
+      await transport.close();
+    }
+  });
+  if ("value" in models)
+    return [{ check: "service", result: "ok", message: baseUrl }, ...chosenModels(settings, models.value)];
+  io.signal.throwIfAborted();
+  const { error, finding } = models;
+  if (!(error instanceof TransportError) || error.code === "network" || error.code === "timeout") return [finding];
+  if (error.code === "unauthorized" || error.code === "forbidden") {
+    const said = apiKey === undefined ? "no key is set: set CITEWELL_API_KEY" : finding.message;
+    return [{ check: "key", result: "problem", message: said }];
+  }
+  // Many services of this shape have no list of models; that alone is nothing wrong.
+  return [
+    { check: "service", result: "note", message: `${baseUrl} answers, and does not list its models (${error.code})` },
+  ];
+}
+
+function chosenModels(settings: Configuration, published: readonly { readonly id: string }[]): Finding[] {
+  const { embeddingModel, rerankModel, chatModel } = settings;
+  const chosen = { "embedding model": embeddingModel, "rerank model": rerankModel, "chat model": chatModel };
+  const needed: Readonly<Record<string, string>> = {
+    "embedding model": "CITEWELL_EMBEDDING_MODEL",
+    "chat model": "CITEWELL_CHAT_MODEL",
+  };
+  return Object.entries(chosen).flatMap(([check, id]): Finding[] => {
+    if (id === undefined) {
+      const variable = needed[check];
+      return variable === undefined ? [] : [{ check, result: "problem", message: `none is named: set ${variable}` }];
+    }
+    if (published.some((model) => model.id === id)) return [{ check, result: "ok", message: id }];
+    const some = published.slice(0, 5).map((model) => model.id);
+    const message = `${id} is not among the ${counted(published.length, "model")} of the service, such as ${some.join(", ")}`;
+    return [{ check, result: "problem", message }];
+  });
+}
+
+async function store(io: CommandIo, settings: Configuration): Promise<Finding> {
+  const opened = await asFinding("store", async () => {
+    const path = storePath(io, settings);
+    // The space is not known before the model is asked; the store names its own where another one is opened.
+    const found = await openStore(
+      path,
+      { space: settings.embeddingModel ?? "citewell/local-lexical-m3" },
+      { create: false },
+    );
+    try {
+      const { documents, chunks } = await found.counts();
+      return `${path} holds ${counted(documents, "document")} in ${counted(chunks, "chunk")}`;
+    } finally {
+      await found.close();
+    }
+  });
+  if ("value" in opened) return { check: "store", result: "ok", message: opened.value };
+  const isMissing = "code" in opened.error && opened.error.code === "missing";
+  return isMissing ? { ...opened.finding, result: "note" } : opened.finding;
+}
+
+type Tried<T> = { readonly value: T } | { readonly error: Error; readonly finding: Finding };
+
+async function asFinding<T>(check: string, work: () => T | Promise<T>): Promise<Tried<T>> {
+  try {
+    return { value: await work() };
+  } catch (thrown) {
+    const error = asError(thrown);
+    return { error, finding: { check, result: "problem", message: error.message } };
+  }
+}

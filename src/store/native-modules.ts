@@ -1,6 +1,6 @@
 import { asError } from "../core/errors.js";
 import { loadSqlite } from "../sqlite/database.js";
-import { loadHnswLibrary } from "./dense/graph/hnsw.js";
+import { loadHnswLibrary } from "./dense/dense.js";
 
 /** A native package, and why it cannot be used, where it cannot. */
 export interface NativeModule {

@@ -9,6 +9,8 @@ import { graphDense, type GraphDenseOptions } from "./graph/graph-dense.js";
 import { savedGraphProblem } from "./graph/graph-file.js";
 import { measureRecall } from "./recall.js";
 
+export { loadHnswLibrary } from "./graph/hnsw.js";
+
 export interface DenseOptions extends GraphDenseOptions {
   readonly index: "auto" | "hnsw" | "flat";
   /** With `auto`: number of chunks from which the graph is worth building. */

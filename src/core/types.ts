@@ -40,10 +40,12 @@ export interface Document {
   readonly revision?: Revision;
 }
 
-/** The validators of a page's version, as its server sent them (RFC 9110). */
+/** What a page's version was read with: the validators that its server sent (RFC 9110). */
 export interface Revision {
   readonly etag?: string;
   readonly lastModified?: string;
+  /** Digest of the metadata that the reader put on the page. Absent when it put none. */
+  readonly metadataDigest?: string;
 }
 
 /** A part of a text, in UTF-16 code units: `text.slice(start, end)`. */

@@ -18,8 +18,8 @@ export interface ReadPathOptions extends ReadFolderOptions {
  * sitemap's (`sitemap.xml`, `sitemap_index.xml.gz`). Globs hold for folders alone.
  */
 export function readPath(path: string, { web, sitemap = false, ...options }: ReadPathOptions = {}): DocumentSource {
-  const { loaders, rows, maxFileBytes, timeoutMs } = options;
-  const loading = { loaders, rows, maxFileBytes, timeoutMs };
+  const { loaders, rows, maxFileBytes, timeoutMs, metadata } = options;
+  const loading = { loaders, rows, maxFileBytes, timeoutMs, metadata };
   if (isWebAddress(path)) {
     const read = sitemap || isSitemapAddress(path) ? readSitemap : readUrl;
     return read(path, { ...web, ...loading });

@@ -82,6 +82,42 @@ describe("--rows", () => {
   });
 });
 
+describe("--metadata", () => {
+  test("is put on every document, over its own; numbers and booleans are such, and a run with other values updates", async () => {
+    const cwd = await temporaryFolder({ "a.md": "---\ntenant: b\n---\nTurn the blue valve." });
+    const index = async (...entries: readonly string[]) => {
+      const flags = entries.flatMap((entry) => ["--metadata", entry]);
+      return (await citewellJson<IndexJson>(["index", "a.md", ...flags], { cwd })).documents;
+    };
+    const found = async (...conditions: readonly string[]) => {
+      const flags = conditions.flatMap((condition) => ["--filter", condition]);
+      return (await citewellJson<SearchJson>(["search", "valve", ...flags], { cwd })).hits.length;
+    };
+    const large = "12345678901234567891";
+    const entries = ["year=2024", "isPublic=true", 'code="007"', "note=a=b c", `id=${large}`];
+    expect(await index("tenant=a", ...entries)).toMatchObject({ added: 1 });
+    expect(await found("tenant=a", "isPublic=true", "code=007", "note=a=b c", `id="${large}"`)).toBe(1);
+    // Bounds hold for numbers alone.
+    expect(await found("year>2023", "year<2025")).toBe(1);
+    expect(await found("tenant=b")).toBe(0);
+    expect(await index("tenant=a", ...entries)).toMatchObject({ unchanged: 1 });
+    expect(await index("tenant=c", ...entries)).toMatchObject({ updated: 1 });
+    expect([await found("tenant=a"), await found("tenant=c")]).toEqual([0, 1]);
+  });
+
+  test.each([
+    [["tenant="], '--metadata "tenant=": it must be name=value, such as tenant=a or year=2024'],
+    [["=a"], '--metadata "=a": it must be name=value, such as tenant=a or year=2024'],
+    [["tenant"], '--metadata "tenant": it must be name=value, such as tenant=a or year=2024'],
+    [["tenant=a", "tenant=b"], "--metadata: tenant is given twice"],
+  ])("%j is refused with one line", async (entries, message) => {
+    const cwd = await temporaryFolder({ "a.md": "Words." });
+    const flags = entries.flatMap((entry) => ["--metadata", entry]);
+    const { exitCode, stderr } = await citewell(["plan", "a.md", ...flags], { cwd });
+    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: `citewell: ${message}\n` });
+  });
+});
+
 test("chunk says why a file cannot be read, under the name that was typed; a name with line ends takes one line", async () => {
   const cwd = await temporaryFolder({ "zero.pdf": "", "two\nlines.md": "# Lines\n\nWords." });
   expect(await citewell(["chunk", "zero.pdf"], { cwd })).toMatchObject({

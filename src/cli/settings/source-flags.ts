@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
 import { relative, resolve, sep } from "node:path";
 import { LoadError, OptionsError } from "../../core/errors.js";
+import { parsedJson } from "../../core/json.js";
+import type { Json, Metadata } from "../../core/types.js";
 import { literalGlob } from "../../load/sources/walk.js";
 import { readPath, type ReadPathOptions } from "../../load/read-path.js";
 import { realPath } from "../../load/sources/real-path.js";
@@ -16,6 +18,8 @@ export interface SourceFlags extends StoreFlags {
   readonly maxFileBytes?: number;
   /** Seconds. */
   readonly fileTimeout?: number;
+  /** Each `name=value`, put on every document. */
+  readonly metadata?: readonly string[];
   /** Web addresses name whole sites, read by their sitemaps. */
   readonly sitemap?: boolean;
   readonly requestsPerSecond?: number;
@@ -68,14 +72,44 @@ function missing(place: string): LoadError {
 }
 
 function readingOptions(flags: SourceFlags, rows: ReadPathOptions["rows"]): ReadPathOptions {
-  const { include, exclude, maxFileBytes, fileTimeout, sitemap, requestsPerSecond, allowPrivate, refetch } = flags;
+  const { include, exclude, maxFileBytes, fileTimeout, metadata, sitemap, requestsPerSecond, allowPrivate, refetch } =
+    flags;
   return {
     include: include && [...include],
     exclude: exclude && [...exclude],
     rows,
     maxFileBytes,
     timeoutMs: fileTimeout && Math.round(fileTimeout * 1000),
+    metadata: metadata && metadataOf(metadata),
     ...given({ sitemap }),
     web: { requestsPerSecond, allowPrivate, refetch },
   };
+}
+
+/**
+ * Metadata from `name=value` entries. A value that is a JSON number, boolean, null or quoted text is that; any other is text.
+ *
+ * @throws OptionsError for an entry without a name or a value, and for a name with two values.
+ */
+function metadataOf(entries: readonly string[]): Metadata {
+  const metadata = new Map<string, Json>();
+  for (const entry of entries) {
+    const [, name, value] = /^\s*([^=]*?)\s*=\s*(.*?)\s*$/su.exec(entry) ?? [];
+    if (!name || !value) {
+      const wanted = "it must be name=value, such as tenant=a or year=2024";
+      throw new OptionsError("options", `--metadata ${JSON.stringify(entry)}: ${wanted}`);
+    }
+    if (metadata.has(name)) throw new OptionsError("options", `--metadata: ${name} is given twice`);
+    metadata.set(name, scalarOf(value));
+  }
+  return Object.fromEntries(metadata);
+}
+
+/** An integer that a number cannot hold exactly stays text: two ids must not become one. */
+function scalarOf(text: string): Json {
+  const value = parsedJson(text);
+  const isScalar = value === null || typeof value === "string" || typeof value === "boolean";
+  if (isScalar) return value;
+  const isExact = Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value));
+  return isExact ? (value as number) : text;
 }

@@ -1,8 +1,10 @@
 import { stat } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import type { FileState, RecalledFile } from "../../core/pipeline.js";
+import type { Metadata } from "../../core/types.js";
 import { plainText, type Format, type Formats } from "../formats/formats.js";
 import type { FileOutcome } from "../formats/loader.js";
+import { metadataDigest } from "./operator-metadata.js";
 import type { ReadContext } from "./source.js";
 
 export interface FoundFile {
@@ -16,6 +18,7 @@ export interface FoundFile {
 
 interface RecallOptions extends Pick<ReadContext, "files" | "report"> {
   readonly timeoutMs: number;
+  readonly metadata: Metadata;
 }
 
 /** Files looked up at once. */
@@ -30,6 +33,9 @@ export async function* changedFiles(
   formats: Formats,
   options: RecallOptions,
 ): AsyncGenerator<FoundFile> {
+  const digest = metadataDigest(options.metadata);
+  // With more time, a file may be read that could not be; with other metadata, its document is another.
+  const readBy = `within ${options.timeoutMs} ms${digest === undefined ? "" : ` with metadata ${digest}`}`;
   for (let at = 0; at < paths.length; at += filesPerRecall) {
     const found = await Promise.all(
       paths.slice(at, at + filesPerRecall).map(async (path): Promise<FoundFile> => {
@@ -37,7 +43,7 @@ export async function* changedFiles(
         const format = formats.ofFile(path) ?? plainText;
         // Files of rows are many documents, which are looked up one by one.
         const isRemembered = options.files && !("rows" in format || ("isOwn" in format && format.isOwn));
-        const state = isRemembered ? await stateOf(path, options) : undefined;
+        const state = isRemembered ? await stateOf(path, readBy) : undefined;
         return { path, format, ...(state && { state }) };
       }),
     );
@@ -63,7 +69,7 @@ export function reportUnchanged(
 }
 
 /** The state of a file; `undefined` where it cannot be told, which reading it will show. */
-async function stateOf(path: string, { timeoutMs }: RecallOptions): Promise<FileState | undefined> {
+async function stateOf(path: string, readBy: string): Promise<FileState | undefined> {
   const latest = BigInt(Date.now() - clockStepMs) * 1_000_000n;
   const stats = await stat(path, { bigint: true }).catch(() => undefined);
   return (
@@ -71,8 +77,7 @@ async function stateOf(path: string, { timeoutMs }: RecallOptions): Promise<File
       uri: pathToFileURL(path).href,
       sizeBytes: Number(stats.size),
       ...(stats.mtimeNs < latest && { modifiedNs: String(stats.mtimeNs) }),
-      // With more time, a file may be read that could not be.
-      readBy: `within ${timeoutMs} ms`,
+      readBy,
     }
   );
 }

@@ -24,7 +24,7 @@ export function readFile(path: string, options: ReadFileOptions = {}): DocumentS
     await mustBe("file", file);
     report({ type: "progress", what: "files-found", count: 1 });
     const reading = { ...loading, source: id, signal, report, seen, files };
-    const { failed } = yield* reportOutcomes(readFiles([file], formats, reading), context);
+    const { failed } = yield* reportOutcomes(readFiles([file], formats, reading), context, loading);
     seen.end(failed);
   }
 

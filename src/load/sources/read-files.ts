@@ -8,12 +8,13 @@ import { asError, LoadError, systemMessage, type LoadErrorCode } from "../../cor
 import { optionsOf } from "../../core/options.js";
 import { mapConcurrent, type Source } from "../../core/stream.js";
 import type { FileState } from "../../core/pipeline.js";
-import type { Document } from "../../core/types.js";
+import type { Document, Metadata } from "../../core/types.js";
 import type { Formats, RowFormat, TextFormat } from "../formats/formats.js";
 import type { FileOutcome, Loader } from "../formats/loader.js";
 import { type RowMapping, rowMapping } from "../formats/rows/row-mapping.js";
 import { LoadingWorker } from "../worker/load-bytes.js";
 import { changedFiles, reportUnchanged, type FoundFile } from "./changed-files.js";
+import { operatorMetadata, withMetadata } from "./operator-metadata.js";
 import { unreadableName } from "./real-path.js";
 import type { RowsSeen } from "./rows-seen.js";
 import type { ReadContext } from "./source.js";
@@ -36,6 +37,12 @@ export interface LoadOptions {
    * this time for each page or chapter. Default 10,000.
    */
   readonly timeoutMs?: number;
+  /**
+   * JSON values put on every document, by name, such as `{ tenant: "a" }`. They win over what a file, its front matter or
+   * its row says under the same names: a document cannot give itself another tenant. A run with other values updates the
+   * documents. Default: none.
+   */
+  readonly metadata?: Metadata;
 }
 
 export const loadOptions = optionsOf<LoadOptions>()({
@@ -51,6 +58,7 @@ export const loadOptions = optionsOf<LoadOptions>()({
   rows: rowMapping.default({}),
   maxFileBytes: z.int().min(1).default(50_000_000),
   timeoutMs: z.int().min(100).max(3_600_000).default(10_000),
+  metadata: operatorMetadata.default({}),
 });
 type LoadSettings = z.output<typeof loadOptions>;
 
@@ -58,7 +66,9 @@ type LoadSettings = z.output<typeof loadOptions>;
 const readAhead = 2;
 
 export interface ReadFilesOptions
-  extends Pick<LoadSettings, "maxFileBytes" | "timeoutMs" | "rows">, Pick<ReadContext, "signal" | "report" | "files"> {
+  extends
+    Pick<LoadSettings, "maxFileBytes" | "timeoutMs" | "rows" | "metadata">,
+    Pick<ReadContext, "signal" | "report" | "files"> {
   readonly source: string;
   readonly seen: RowsSeen;
 }
@@ -163,13 +173,13 @@ export function asLoadError(uri: string, thrown: unknown): LoadError {
 }
 
 /**
- * Yields the documents among outcomes and reports the rest: errors with one of `skippedCodes` as skipped, others as
- * failures. A blank document is passed over, as if it were not there.
+ * Yields the documents among outcomes with `metadata` put on, and reports the rest: errors with one of `skippedCodes` as
+ * skipped, others as failures. A blank document is passed over, as if it were not there.
  */
 export async function* reportOutcomes(
   outcomes: AsyncIterable<FileOutcome>,
   { failures, report }: ReadContext,
-  skippedCodes: readonly LoadErrorCode[] = [],
+  { metadata, skippedCodes = [] }: { readonly metadata: Metadata; readonly skippedCodes?: readonly LoadErrorCode[] },
 ): AsyncGenerator<Document, { skipped: number; failed: number }> {
   let [skipped, failed] = [0, 0];
   for await (const outcome of outcomes) {
@@ -177,7 +187,7 @@ export async function* reportOutcomes(
       const { document, warnings } = outcome;
       for (const message of warnings) report({ type: "warning", message });
       if (document.text.trim() === "") report({ type: "skipped", uri: document.uri, reason: "blank" });
-      else yield document;
+      else yield withMetadata(document, metadata);
     } else if (skippedCodes.includes(outcome.error.code)) {
       skipped++;
       report({ type: "skipped", uri: outcome.error.uri, reason: outcome.error.message });

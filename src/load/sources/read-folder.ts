@@ -76,7 +76,10 @@ export function readFolder(paths: string | readonly string[], options: ReadFolde
     for (const [file, reason] of reasons) if (reason !== undefined) reportSkipped(file, reason);
     const reading = { ...loading, source: id, signal, report, seen, files: memory };
     const outcomes = readFiles(files, formats, reading);
-    const { skipped, failed } = yield* reportOutcomes(outcomes, context, ["binary", "too-large"]);
+    const { skipped, failed } = yield* reportOutcomes(outcomes, context, {
+      metadata: loading.metadata,
+      skippedCodes: ["binary", "too-large"],
+    });
     seen.end(failed + closed.length);
     if (skipped === files.length && closed.length === 0 && !only) {
       throw new LoadError("empty", id, nothingToRead(folders, [...found], formats));

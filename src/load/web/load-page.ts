@@ -3,6 +3,7 @@ import { Readable } from "node:stream";
 import { LoadError } from "../../core/errors.js";
 import { Formats, type Format } from "../formats/formats.js";
 import type { FileOutcome } from "../formats/loader.js";
+import { metadataDigest } from "../sources/operator-metadata.js";
 import { asLoadError } from "../sources/read-files.js";
 import type { ReadContext } from "../sources/source.js";
 import { LoadingWorker } from "../worker/load-bytes.js";
@@ -48,11 +49,13 @@ export async function* loadPage(address: string, visit: Visit): AsyncGenerator<F
   const { client, formats, source, signal, options, worker } = visit;
   try {
     const { delayMs } = await allowed(address, address, visit);
+    const digest = metadataDigest(options.metadata);
     const before = options.refetch ? undefined : await visit.stored?.(address);
     const page = await client.getIfChanged(address, {
       signal,
       gapMs: delayMs,
-      since: before?.revision,
+      // Of the stored metadata, nobody can tell any more which the page had by itself.
+      since: before?.revision?.metadataDigest === digest ? before?.revision : undefined,
       onRedirect: async (url) => (await allowed(url.href, address, visit)).delayMs,
     });
     if (!page) {
@@ -73,7 +76,8 @@ export async function* loadPage(address: string, visit: Visit): AsyncGenerator<F
     const file = { path, uri: address, bytes, ...(charset !== undefined && { charset }) };
     const { warnings = [], ...loaded } = await worker.load(format, file, { timeoutMs: options.timeoutMs, signal });
     const title = loaded.title ?? (path.replace(/\.\w+$/, "") || url.host);
-    const document = { uri: address, source, ...loaded, title, ...(revision && { revision }) };
+    const version = revision && { ...revision, ...(digest !== undefined && { metadataDigest: digest }) };
+    const document = { uri: address, source, ...loaded, title, ...(version && { revision: version }) };
     yield { document, warnings: warnings.map((warning) => `${address}: ${warning}`) };
   } catch (thrown) {
     signal.throwIfAborted();

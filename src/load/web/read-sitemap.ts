@@ -59,7 +59,7 @@ export function readSitemap(address: string, options: ReadSitemapOptions = {}): 
       const outcomes = async function* () {
         for (const url of pages) yield* loadPage(url, visit);
       };
-      yield* reportOutcomes(outcomes(), context, skippedCodes);
+      yield* reportOutcomes(outcomes(), context, { metadata: site.metadata, skippedCodes });
       complete = listed.complete && pages.length === wanted.length && include === undefined;
     });
   }

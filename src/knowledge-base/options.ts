@@ -18,7 +18,11 @@ import type { Source } from "../core/stream.js";
 import type { Transport } from "../transport/transport.js";
 import type { Document, Retrieved, Trace } from "../core/types.js";
 
-const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
+/** Whether a value has these fields: enough to tell a port from what is often passed in its place. */
+const has =
+  (...fields: readonly string[]) =>
+  (value: unknown): boolean =>
+    typeof value === "object" && value !== null && fields.every((field) => field in value);
 
 export interface KnowledgeBaseOptions {
   /** Folder of the store. Default: `./.citewell`. */
@@ -71,11 +75,20 @@ export interface KnowledgeBaseOptions {
 export const knowledgeBaseOptions = optionsOf<KnowledgeBaseOptions>()({
   path: z.string().min(1).default("./.citewell"),
   create: z.boolean().default(true),
-  transport: z.custom<Transport>(isObject, { error: "must be a transport" }).optional(),
-  store: z.custom<Store>(isObject, { error: "must be a store" }).optional(),
-  embedder: z.custom<Embedder>(isObject, { error: "must be an embedder" }).optional(),
-  reranker: z.custom<Reranker>(isObject, { error: "must be a reranker" }).optional(),
-  chatModel: z.custom<ChatModel>(isObject, { error: "must be a chat model" }).optional(),
+  transport: z
+    .custom<Transport>(has("embeddings", "models"), "must be made by createTransport({ baseUrl, apiKey })")
+    .optional(),
+  store: z.custom<Store>(has("write", "scoped"), "must be a store, as openStore() returns it").optional(),
+  embedder: z
+    .custom<Embedder>(
+      has("space", "maxInputTokens", "maxBatchTexts", "tokens", "embed"),
+      "must be an embedder: { space, maxInputTokens, maxBatchTexts, tokens, embed }",
+    )
+    .optional(),
+  reranker: z.custom<Reranker>(has("rerank"), "must be a reranker: an object with rerank()").optional(),
+  chatModel: z
+    .custom<ChatModel>(has("model", "tokens", "stream"), "must be a chat model: { model, tokens, stream, … }")
+    .optional(),
   models: z
     .strictObject({
       embedding: z.string().min(1).optional(),

@@ -1,7 +1,7 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { resolve as resolvePath } from "node:path";
 import type { z } from "zod";
-import { StoreError } from "../core/errors.js";
+import { StoreError, OptionsError } from "../core/errors.js";
 import { resolve } from "../core/options.js";
 import type { Embedder, Store } from "../core/ports.js";
 import { asStoreError, type Database, guarded, openForReading } from "../sqlite/database.js";
@@ -55,6 +55,11 @@ export async function openEmbeddedStore<const Space extends string>(
 ): Promise<Store<Space>> {
   const resolved = resolve("openStore", storeOptions, options);
   const location = resolvePath(path);
+  if (statSync(location, { throwIfNoEntry: false })?.isFile()) {
+    throw new OptionsError("options", `${location} is a file. A store is a folder: name another path`, {
+      call: "openStore",
+    });
+  }
   const generation = internals.generation ?? guarded(location, () => readPointer(location)).current;
   const place = generationFolder(location, generation);
   if (!resolved.create && !existsSync(databasePathIn(place))) {

@@ -251,7 +251,10 @@ export type TransportSettings = z.output<typeof transportOptions> & { readonly m
 /** Fills in the defaults. The key and the addresses stay out of the shared check, which quotes the values it refuses. */
 export function transportSettings(given: TransportOptions): TransportSettings {
   const { apiKey, baseUrl, proxyUrl, ...options } = { ...given };
+  const others = transportOptions.partial({ baseUrl: true });
   if (typeof baseUrl !== "string") {
+    // A misspelt name may be why it is missing.
+    resolve("createTransport", others, options);
     throw new OptionsError("options", "createTransport: baseUrl is missing: the address of the key's data center");
   }
   if (apiKey !== undefined && !isKey(apiKey)) {
@@ -263,11 +266,7 @@ export function transportSettings(given: TransportOptions): TransportSettings {
   if (proxyUrl !== undefined && !isProxyUrl(proxyUrl)) {
     throw new OptionsError("options", "createTransport: proxyUrl must start with http:// or https://");
   }
-  const rest = resolve(
-    "createTransport",
-    transportOptions.omit({ apiKey: true, baseUrl: true, proxyUrl: true }),
-    options,
-  );
+  const rest = resolve("createTransport", others, options);
   const own = ["noProxy", "certificates", "http2", "connectTimeoutMs"] as const;
   const idle = [...(proxyUrl === undefined ? [] : ["proxyUrl"]), ...own.filter((name) => options[name] !== undefined)];
   if (rest.dispatcher && idle.length > 0) {

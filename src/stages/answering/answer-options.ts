@@ -20,6 +20,8 @@ export interface ApprovalRequest {
 /** Says whether a call may run. Anything but `true`, and any error, is a no. */
 export type Approve = (request: ApprovalRequest) => boolean | Promise<boolean>;
 
+const asTool = "must be made by tool({ name, description, input, run })";
+
 /** Whether it says that it writes or does not: an object without `writes` would be run without approval. */
 function isTool(value: unknown): boolean {
   return (
@@ -81,7 +83,7 @@ export interface AnswerOptions {
 }
 
 export const answerOptions = optionsOf<AnswerOptions>()({
-  tools: z.array(z.custom<AnyTool>(isTool, "must be a tool()")).max(128).readonly().default([]),
+  tools: z.array(z.custom<AnyTool>(isTool, asTool), `must be a list; each ${asTool}`).max(128).readonly().default([]),
   instructions: z.string().default(""),
   schema: z
     .custom<z.ZodType>(

@@ -1,4 +1,4 @@
-import { TransportError } from "../../core/errors.js";
+import { OptionsError, TransportError } from "../../core/errors.js";
 import type { RunContext } from "../../core/pipeline.js";
 import type { EmbedCall, Embedder, Embeddings } from "../../core/ports.js";
 import { remainingTime } from "./timed-calls.js";
@@ -7,7 +7,8 @@ import { remainingTime } from "./timed-calls.js";
  * Embeds texts in one call within the run's time, reported as `requests` and `tokens`. A call with `countedTokens` is
  * paid for from the run's budget.
  *
- * @throws BudgetError before sending what the budget cannot pay for; TransportError (`reply`) for a wrong number of vectors.
+ * @throws BudgetError before sending what the budget cannot pay for; TransportError (`reply`) for a wrong number of vectors;
+ * OptionsError for vectors of another kind or length than the embedder says.
  */
 export async function embedTexts(
   embedder: Embedder,
@@ -23,6 +24,7 @@ export async function embedTexts(
   };
   const isPaid = budget && options.countedTokens !== undefined;
   const reply = await (isPaid ? budget.spend(options.countedTokens, call) : call());
+  checkShape(reply, embedder);
   if (reply.vectors.length !== texts.length) {
     throw new TransportError(
       "reply",
@@ -31,4 +33,23 @@ export async function embedTexts(
   }
   if (reply.tokens > 0) report({ type: "progress", what: "tokens", count: reply.tokens });
   return reply;
+}
+
+/** Refuses what an embedder of the caller's may return where nothing checks its types. */
+function checkShape(reply: unknown, { space, dimension }: Embedder): void {
+  const refuse = (problem: string) => {
+    throw new OptionsError("options", `The embedder ${space} ${problem}`, { call: "embed" });
+  };
+  const vectors = (reply as Partial<Embeddings> | null | undefined)?.vectors as readonly unknown[] | undefined;
+  if (!Array.isArray(vectors)) return refuse("must return { vectors, tokens }, a list of Float32Array and a number");
+  for (const vector of vectors) {
+    if (!(vector instanceof Float32Array)) {
+      return refuse("returned a vector that is not a Float32Array. Convert it with Float32Array.from()");
+    }
+    if (dimension !== undefined && vector.length !== dimension) {
+      return refuse(
+        `says that its dimension is ${dimension}, and returned a vector of ${vector.length}. Correct the one or the other`,
+      );
+    }
+  }
 }

@@ -1,4 +1,4 @@
-import { asError, StoreError } from "../../core/errors.js";
+import { asError, StoreError, OptionsError } from "../../core/errors.js";
 import { checkMetadata } from "../../core/metadata.js";
 import { type RunContext, stage, type Stage } from "../../core/pipeline.js";
 import type { DocumentWrite, Store, StoreWrite, WrittenDocument } from "../../core/ports.js";
@@ -104,6 +104,8 @@ async function* gathered(
     const complete: OpenDocument[] = [];
     for (const embedded of group) {
       const { document, vector } = embedded;
+      // Only where types are not checked: the wrong order does not compile.
+      if ((vector as Float32Array | undefined) === undefined) throw withoutVectors();
       vectors.set(vectorKey(embedded), vector);
       if (open && open.document !== document) {
         complete.push(open);
@@ -115,6 +117,12 @@ async function* gathered(
     yield { vectors, documents: complete.filter(isWhole) };
   }
   if (open && isWhole(open)) yield { documents: [open] };
+}
+
+function withoutVectors(): OptionsError {
+  return new OptionsError("facts", "store: the chunks have no vectors. Put embedChunks() before store()", {
+    option: "pipe",
+  });
 }
 
 /**

@@ -1,4 +1,5 @@
 import { Command, Option } from "commander";
+import { OptionsError } from "../core/errors.js";
 import type { CommandIo } from "./command-context.js";
 import { between, decimalBetween, filterOption, positive, repeated, rowsOption } from "./settings/flag-values.js";
 
@@ -65,7 +66,7 @@ export class CliCommand extends Command {
       .takesStore();
   }
 
-  /** @param size name of the flag for a chunk's size: `--max-tokens` is a budget in some commands. */
+  /** @param size name of the flag for a chunk's size: where chunks are all that a command makes, it is `--max-tokens`. */
   takesChunking(size: "--max-tokens" | "--chunk-tokens" = "--chunk-tokens"): this {
     const strategies = ["structure", "fixed", "sentence-window", "semantic"];
     return this.addOption(
@@ -98,8 +99,17 @@ export class CliCommand extends Command {
 
   takesBudget(): this {
     const about = "stop before this run spends more; the next run continues";
-    return this.option("--max-tokens <count>", about, between(1, 1e12))
-      .option("--max-cost <amount>", "the same limit in money; needs a price", positive)
+    return this.option("--budget-tokens <count>", about, between(1, 1e12))
+      .option("--budget-cost <amount>", "the same limit in money; needs a price", positive)
+      .addOption(renamed("--max-tokens", "--budget-tokens; the size of a chunk is --chunk-tokens"))
+      .addOption(renamed("--max-cost", "--budget-cost"))
       .option("--price <amount>", "price of a million tokens of the embedding model, in your currency", positive);
   }
+}
+
+/** A flag that had another name before: it is refused, and the message names the new one. */
+function renamed(name: string, now: string): Option {
+  return new Option(`${name} <value>`).hideHelp().argParser(() => {
+    throw new OptionsError("options", `${name} is now ${now}`);
+  });
 }

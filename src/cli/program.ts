@@ -60,7 +60,7 @@ Exit codes: 0 done, 1 failed or done with failures, 2 misuse, 130 stopped by Ctr
   $ citewell index ./docs
   $ citewell index ./docs --watch
   $ citewell index ./docs ./notes.md --exclude "drafts/**"
-  $ citewell index ./docs --price 0.02 --max-cost 1.50
+  $ citewell index ./docs --price 0.02 --budget-cost 1.50
   $ citewell index ./tickets.csv --rows id=key,title=subject,text=body
   $ citewell index https://docs.example.com/guide https://docs.example.com/sitemap.xml
   $ citewell index https://docs.example.com/ --sitemap --requests-per-second 2

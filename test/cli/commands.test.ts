@@ -99,7 +99,7 @@ describe("a budget", () => {
   test("stops with exit code 1 and says how to go on; the next run continues", async () => {
     const cwd = await temporaryFolder();
     await cp(handbook, join(cwd, "docs"), { recursive: true });
-    const { exitCode, stdout, stderr } = await citewell(["index", "docs", "--max-tokens", "150"], { cwd });
+    const { exitCode, stdout, stderr } = await citewell(["index", "docs", "--budget-tokens", "150"], { cwd });
     expect({ exitCode, stderr }).toEqual({
       exitCode: 1,
       stderr: expect.stringMatching(
@@ -113,7 +113,7 @@ describe("a budget", () => {
   test("in money needs a price", async () => {
     const cwd = await temporaryFolder();
     await cp(handbook, join(cwd, "docs"), { recursive: true });
-    const { exitCode, stderr } = await citewell(["index", "docs", "--max-cost", "1"], { cwd });
+    const { exitCode, stderr } = await citewell(["index", "docs", "--budget-cost", "1"], { cwd });
     expect({ exitCode, stderr }).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("needs the price") });
   });
 });

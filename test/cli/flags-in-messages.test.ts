@@ -23,9 +23,15 @@ describe("a message names what a user of the command line can change", () => {
       /^citewell: the glob "\.\.\/\*\*" leads out of .*docs: globs are relative to the folder/,
     ],
     [
-      ["index", "docs", "--max-cost", "1"],
-      /citewell: --max-cost needs the price of a million tokens: set price as well\n$/,
+      ["index", "docs", "--budget-cost", "1"],
+      /citewell: --budget-cost needs the price of a million tokens: set price as well\n$/,
     ],
+    [
+      ["index", "docs", "--max-tokens", "100"],
+      /^citewell: --max-tokens is now --budget-tokens; the size of a chunk is --chunk-tokens\n$/,
+    ],
+    [["migrate", "--max-tokens=100"], /^citewell: --max-tokens is now --budget-tokens; .*\n$/],
+    [["migrate", "--max-cost", "1"], /^citewell: --max-cost is now --budget-cost\n$/],
     [["index", "http://127.0.0.1:9/", "--watch"], /--watch follows files, and .* is not made of files/],
     [
       ["index", "docs", "--store", "docs"],
@@ -53,7 +59,7 @@ describe("a message names what a user of the command line can change", () => {
     ],
     [
       new OptionsError("options", "maxCost 1 buys no token", { call: "ingest", option: "maxCost" }),
-      "--max-cost 1 buys no token",
+      "--budget-cost 1 buys no token",
     ],
     [
       new Error("It failed: set allowPrivate", { cause: Object.assign(new Error(), { option: "allowPrivate" }) }),

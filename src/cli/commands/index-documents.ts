@@ -21,8 +21,8 @@ import { displayReason, displayRemark, displayUri, oneLine, type KnownFolders } 
 import { sourceOf, type SourceFlags } from "../settings/source-flags.js";
 
 export interface IndexFlags extends SourceFlags {
-  readonly maxTokens?: number;
-  readonly maxCost?: number;
+  readonly budgetTokens?: number;
+  readonly budgetCost?: number;
   readonly watch?: boolean;
 }
 
@@ -30,7 +30,7 @@ const retryAfterMs = 10_000;
 
 /** Indexes once, or with `--watch` keeps the store current until Ctrl-C: each burst of changes is a run with its own budget. */
 export async function indexCommand(io: CommandIo, paths: readonly string[], flags: IndexFlags): Promise<number> {
-  const { maxTokens, maxCost, watch, reread, retryFailed } = flags;
+  const { budgetTokens: maxTokens, budgetCost: maxCost, watch, reread, retryFailed } = flags;
   const { signal } = io;
   if (watch) refuseWebAddresses(paths);
   const source = sourceOf(io, paths, flags);

@@ -17,8 +17,8 @@ import type { KnownFolders } from "../output/terminal-text.js";
 export interface MigrateFlags extends StoreFlags {
   readonly back?: boolean;
   readonly acceptFailures?: boolean;
-  readonly maxTokens?: number;
-  readonly maxCost?: number;
+  readonly budgetTokens?: number;
+  readonly budgetCost?: number;
 }
 
 const switchedBack =
@@ -33,7 +33,7 @@ export async function migrateCommand(io: CommandIo, flags: MigrateFlags): Promis
     print(io, flags, { back: true }, switchedBack);
     return exitCodes.done;
   }
-  const { maxTokens, maxCost, acceptFailures = false } = flags;
+  const { budgetTokens: maxTokens, budgetCost: maxCost, acceptFailures = false } = flags;
   const { price, embeddingModel, chunk } = settings;
   const transport = configuredTransport(settings, io.environment);
   const { clear, latest, onProgress } = ingestProgress(io);

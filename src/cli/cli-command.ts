@@ -91,7 +91,7 @@ export class CliCommand extends Command {
   }
 
   takesService(): this {
-    return this.option("--json", "print one JSON object")
+    return this.option("--json", "print JSON")
       .option("--base-url <url>", "inference service (CITEWELL_BASE_URL)")
       .option("--api-key <key>", "key of the service; safer in CITEWELL_API_KEY")
       .option("--config <file>", "settings file (default: ./citewell.config.json)");

@@ -108,6 +108,26 @@ Files deleted from a folder that still exists are removed by citewell index on i
     .runs(async () => (await import("./commands/remove.js")).removeCommand);
 
   program
+    .command("list")
+    .description("list the documents in the store: chunks, address, what they were read from, and title")
+    .option("--source <place>", "only those that were read from this folder, file or web address, as it was indexed")
+    .takesStore()
+    .examples(`
+  $ citewell list
+  $ citewell list --source ./docs
+  $ citewell list --json | jq -r '.[].uri'`)
+    .runs(async () => (await import("./commands/list.js")).listCommand);
+
+  program
+    .command("stats")
+    .description("show the figures of the store: documents, chunks, vectors, settings, and size on disk")
+    .takesStore()
+    .examples(`
+  $ citewell stats
+  $ citewell stats --json | jq .diskBytes.total`)
+    .runs(async () => (await import("./commands/stats.js")).statsCommand);
+
+  program
     .command("search")
     .description("find passages, without an answer")
     .argument("<query>", 'words to look for; "exact phrase" must occur, -word and -"phrase" must not')

@@ -41,7 +41,7 @@ export interface QuestionModels {
   readonly chatModel: () => ChatModel;
   /** Where `diversity` finds the vectors of hits. */
   readonly vectors: Pick<Store, "knownVectors">;
-  /** Closing waits for the searches in it. */
+  /** Closing waits for the searches and lists in it. */
   readonly running: RunningWork;
   /** Weights of a hybrid search. Default: 1 each. */
   readonly weights?: Fusion["weights"] | undefined;
@@ -50,7 +50,7 @@ export interface QuestionModels {
 /** Most candidates that `diversity` chooses from. */
 const maxCandidates = 1000;
 
-/** Searches and answers within a store, or within the part of it that a scope lets through. */
+/** Searches, answers and lists within a store, or within the part of it that a scope lets through. */
 export function searchAndAsk(
   within: Searchable,
   models: QuestionModels,
@@ -128,6 +128,7 @@ export function searchAndAsk(
       return { ...retrieved!, trace: askableTrace(retrieved!.trace) };
     },
     ask: answering as Ask,
+    documents: (which) => models.running.run(undefined, () => within.documents(which)),
     scoped: (filter) => searchAndAsk(within.scoped(filter), models, conversations, bothFilters(scope, filter)),
     conversation: (which) => conversation(which, conversations().of(scopeName(scope)), answering),
     conversations: (filter = {}) =>

@@ -4,7 +4,7 @@ import type { Filter } from "../core/filter.js";
 import type { DocumentSource } from "../load/sources/source.js";
 import { type ChatModelOptions, chatModelOptions } from "../models/chat-model.js";
 import { optionsOf } from "../core/options.js";
-import type { ChatModel, CloseOptions, Embedder, Reranker, Store } from "../core/ports.js";
+import type { ChatModel, CloseOptions, Embedder, Reranker, Searchable, Store } from "../core/ports.js";
 import type { IngestReport } from "./ingest/ledger.js";
 import type { IngestRunOptions } from "./ingest/run.js";
 import type { RereadOptions } from "./ingest/run-memory.js";
@@ -64,7 +64,7 @@ export interface KnowledgeBaseOptions {
    * Schema of every document's metadata: documents that do not fit it fail, and filters know its fields. Default: any.
    */
   readonly metadata?: z.ZodObject;
-  /** True: `search` and `ask` work only through `scoped(filter)`. Default: false. */
+  /** True: `search`, `ask` and `documents` work only through `scoped(filter)`. Default: false. */
   readonly requireScope?: boolean;
   /** Embedding requests in flight at once, 1 to 256. Default: 8. */
   readonly concurrency?: number;
@@ -133,6 +133,8 @@ export interface KnowledgeBase {
   ) => Promise<Retrieved & { readonly trace: Trace }>;
   /** Streams an answer as it is made; the stream ends with exactly one `finish` or `error`. */
   readonly ask: Ask;
+  /** The documents that are stored, all or those of one source, in order of uri; see `Searchable.documents`. */
+  readonly documents: Searchable["documents"];
   /** Search and answers within the documents that the filter lets through: those of one tenant or one reader. */
   readonly scoped: (filter: Filter) => ScopedKnowledgeBase;
   /** Checks that the store is as it was written, and measures the recall of search; see `Store.verify`. */
@@ -149,4 +151,7 @@ export interface KnowledgeBase {
 }
 
 /** The side of a knowledge base that works within a scope. */
-export type ScopedKnowledgeBase = Pick<KnowledgeBase, "search" | "ask" | "scoped" | "conversation" | "conversations">;
+export type ScopedKnowledgeBase = Pick<
+  KnowledgeBase,
+  "search" | "ask" | "documents" | "scoped" | "conversation" | "conversations"
+>;

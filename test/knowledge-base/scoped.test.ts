@@ -68,15 +68,19 @@ test("search and ask find, rank, widen and answer only within their scope", asyn
     expect(JSON.stringify(shown)).toContain("mine");
   }
   expect((await mine.scoped({ metadata: { tenant: "theirs" } }).search("keys")).hits).toEqual([]);
+  expect((await mine.documents()).map(({ uri }) => uri)).toEqual(["mine:1", "mine:2", "mine:3"]);
+  expect(await mine.documents({ source: "elsewhere" })).toEqual([]);
+  expect(await kb.documents()).toEqual(await kb.store.documents());
 });
 
-test("if a scope is required, nothing is found or answered without one", async () => {
+test("if a scope is required, nothing is found, answered or listed without one", async () => {
   const { kb } = await openWith({ requireScope: true });
   await kb.ingest(pages);
   await expect(kb.search("keys")).rejects.toMatchObject({ code: "scope" });
   await expect(kb.search("keys", { filter: { metadata: { tenant: "mine" } } })).rejects.toMatchObject({
     code: "scope",
   });
+  await expect(kb.documents()).rejects.toMatchObject({ code: "scope" });
   expect((await collect(kb.ask("When do keys expire?"))).at(-1)).toMatchObject({
     type: "error",
     error: { code: "scope" },

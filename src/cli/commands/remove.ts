@@ -1,13 +1,10 @@
-import { existsSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import { OptionsError } from "../../core/errors.js";
-import { realPath } from "../../load/sources/real-path.js";
-import { isWebAddress, webAddress } from "../../load/web/web-address.js";
+import { isWebAddress } from "../../load/web/web-address.js";
 import type { StoredDocumentInfo } from "../../core/ports.js";
 import { print, withKnowledgeBase, type StoreFlags, type CommandIo } from "../command-context.js";
 import { counted } from "../output/figures.js";
 import { exitCodes } from "../output/failure.js";
+import { addressOf, isSource } from "../settings/place-address.js";
 
 /** Removes documents from the store by where they came from. The files and folders need not exist any more. */
 export async function removeCommand(io: CommandIo, places: readonly string[], flags: StoreFlags): Promise<number> {
@@ -32,17 +29,6 @@ export async function removeCommand(io: CommandIo, places: readonly string[], fl
   return exitCodes.done;
 }
 
-/** The URI of the documents that came from a path or web address. */
-function addressOf(place: string, directory: string): string {
-  if (isWebAddress(place)) return webAddress(place);
-  return pathToFileURL(formerPath(resolve(directory, place))).href;
-}
-
-/** The real path of a file that may be gone: links are followed as far as the path still exists. */
-function formerPath(path: string): string {
-  return existsSync(path) || dirname(path) === path ? realPath(path) : join(formerPath(dirname(path)), basename(path));
-}
-
 /**
  * Whether a document is this file or page, a row of it, below this folder, or read from this source. Pages below a web
  * address belong to it only if the address ends with a slash.
@@ -51,9 +37,5 @@ function isFrom(address: string): (document: StoredDocumentInfo) => boolean {
   const folder = address.endsWith("/") ? address : `${address}/`;
   const below = isWebAddress(address) ? address.endsWith("/") : true;
   return ({ uri, source }) =>
-    uri === address ||
-    uri.startsWith(`${address}#`) ||
-    (below && uri.startsWith(folder)) ||
-    source === address ||
-    source === folder;
+    uri === address || uri.startsWith(`${address}#`) || (below && uri.startsWith(folder)) || isSource(source, address);
 }

@@ -14,3 +14,10 @@ export function duration(seconds: number): string {
   if (seconds < 120) return `${Math.round(seconds)} s`;
   return `${Math.round(seconds / 60)} min`;
 }
+
+/** `820 B`, `4.1 kB`, `12.0 MB`, in powers of 1,000. */
+export function bytes(value: number): string {
+  if (value < 1000) return `${value} B`;
+  const power = Math.min(3, Math.floor(Math.log10(value) / 3));
+  return `${(value / 1000 ** power).toFixed(1)} ${["kB", "MB", "GB"][power - 1]}`;
+}

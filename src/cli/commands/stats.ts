@@ -1,0 +1,63 @@
+import type { StoreCounts } from "../../core/ports.js";
+import { type ChunkSettings, keptSettings } from "../../knowledge-base/ingest/settings.js";
+import { diskUse, type DiskUse } from "../../store/disk-use.js";
+import {
+  print,
+  readSettings,
+  storePath,
+  withKnowledgeBase,
+  type CommandIo,
+  type StoreFlags,
+} from "../command-context.js";
+import { exitCodes } from "../output/failure.js";
+import { bytes, count } from "../output/figures.js";
+
+interface Stats extends StoreCounts {
+  /** Length of the vectors; undefined while there is none. */
+  readonly dimension: number | undefined;
+  /** What made the vectors. */
+  readonly space: string;
+  /** How documents are cut, as far as somebody said. */
+  readonly chunk: ChunkSettings;
+  readonly diskBytes: DiskUse;
+}
+
+export async function statsCommand(io: CommandIo, flags: StoreFlags): Promise<number> {
+  const figures = await withKnowledgeBase(io, flags, false, async ({ store }) => {
+    const { dimension, space } = store;
+    return { ...(await store.counts()), dimension, space, chunk: keptSettings(store).chunk };
+  });
+  // Measured once the store is closed: the log of an open database would count too.
+  const stats = { ...figures, diskBytes: diskUse(storePath(io, readSettings(io, flags))) };
+  print(io, flags, stats, describe(stats));
+  return exitCodes.done;
+}
+
+const settingNames = {
+  strategy: "strategy",
+  maxTokens: "maximum tokens",
+  overlapTokens: "overlap tokens",
+  parentTokens: "parent tokens",
+} as const satisfies Record<keyof ChunkSettings, string>;
+
+function describe({ documents, chunks, vectors, dimension, space, chunk, diskBytes }: Stats): string {
+  const settings = Object.entries(chunk).map(
+    ([name, value]) => `${settingNames[name as keyof ChunkSettings]} ${value}`,
+  );
+  const { database, indexes, conversations, otherGenerations, total } = diskBytes;
+  const parts = [
+    `database ${bytes(database)}`,
+    `search indexes ${bytes(indexes)}`,
+    `conversations ${bytes(conversations)}`,
+    ...(otherGenerations > 0 ? [`stores of migrations ${bytes(otherGenerations)}`] : []),
+  ];
+  const lines = [
+    `Documents   ${count(documents)}`,
+    `Chunks      ${count(chunks)}`,
+    `Vectors     ${count(vectors)}${dimension === undefined ? "" : ` of ${count(dimension)} dimensions`}`,
+    `Embeddings  ${space}`,
+    `Cut by      ${settings.length > 0 ? settings.join(", ") : "the default settings"}`,
+    `On disk     ${bytes(total)}: ${parts.join(", ")}`,
+  ];
+  return `${lines.join("\n")}\n`;
+}

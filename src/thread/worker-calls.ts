@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { type ResourceLimits, type Transferable, Worker } from "node:worker_threads";
 import { OptionsError } from "../core/errors.js";
 import { type Calls, deserialiseError, isAnswer, type SentCall } from "./calls.js";
-import { relayWarnings } from "./relay-warnings.js";
 
 /**
  * Enough for texts of several hundred megabytes and everything derived from them. These threads create short-lived objects
@@ -11,8 +10,8 @@ import { relayWarnings } from "./relay-warnings.js";
 const defaultHeap: ResourceLimits = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 1536 };
 
 /**
- * Starts a thread that runs `module` with `data`. It keeps the process alive until it is unreferenced. Whatever it writes to
- * the terminal becomes a warning of the process.
+ * Starts a thread that runs `module` with `data`. It keeps the process alive until it is unreferenced. What it writes to the
+ * terminal, such as warnings of Node's own, goes nowhere: it would stand in the middle of the process's output.
  *
  * @param heap limits of its heap, where they differ from those of other threads.
  * @throws OptionsError (`missing-package`) where the module's file is not there, as in a bundle.
@@ -25,16 +24,15 @@ export function startThread(module: URL, data: object, heap: ResourceLimits = {}
         "hnswlib-node external when you bundle (esbuild: --external:citewell), and install them beside the bundle",
     );
   }
-  const worker = new Worker(module, {
+  return new Worker(module, {
     workerData: data,
     // Options of this process may not suit a module in a file: --input-type of `node --eval` ends the thread at once.
     execArgv: [],
     resourceLimits: { ...defaultHeap, ...heap },
+    // Never read: a reader would keep the process alive.
     stdout: true,
     stderr: true,
   });
-  relayWarnings(worker);
-  return worker;
 }
 
 interface PendingCall {

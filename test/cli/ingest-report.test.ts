@@ -56,11 +56,18 @@ test("rows of one reason are listed together, whatever their place, and a row sh
 });
 
 test("index lists failed rows by file and line", async () => {
-  const rows = Array.from({ length: 6 }, (_, index) => `k1,Row ${index}\n`).join("");
-  const cwd = await temporaryFolder({ "docs/a.csv": `key,text\nk1,A mole digs.\n${rows},\n` });
-  const { stdout } = await citewell(["index", "docs", "--rows", "id=key,text=text"], { cwd });
+  const rows = Array.from({ length: 6 }, () => '{"text": \n').join("");
+  const cwd = await temporaryFolder({ "docs/a.jsonl": `{"text": "A mole digs."}\n${rows}{"text": " "}\n` });
+  const { stdout } = await citewell(["index", "docs"], { cwd });
   expect(stdout).toMatch(
-    /^Failed {4}6\n {2}docs\/a\.csv line 3: .*\n {2}docs\/a\.csv line 4: .*\n {2}docs\/a\.csv line 5: .*\n {2}and 3 more: same reason$/m,
+    /^Failed {4}6\n {2}docs\/a\.jsonl line 2: .*\n {2}docs\/a\.jsonl line 3: .*\n {2}docs\/a\.jsonl line 4: .*\n {2}and 3 more: same reason$/m,
   );
-  expect(stdout).toMatch(/^Skipped {4}1\n {2}docs\/a\.csv#\S+: blank$/m);
+  expect(stdout).toMatch(/^Skipped {4}1\n {2}docs\/a\.jsonl#\S+: blank$/m);
+});
+
+test("index names the first of the rows that share a name, with both names", async () => {
+  const cwd = await temporaryFolder({ "docs/a.csv": "key,text\nk1,A mole digs.\nk1,A vole digs.\nk1,A cat naps.\n" });
+  const { stdout } = await citewell(["index", "docs", "--rows", "id=key,text=text"], { cwd });
+  expect(stdout).toContain("Documents  3 added");
+  expect(stdout).toMatch(/docs\/a\.csv line 3: a row before it is named "k1" too, so it is "k1;2"\. So are the others/);
 });

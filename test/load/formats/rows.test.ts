@@ -145,7 +145,7 @@ describe("JSON lines", () => {
       { uri: "file:///x#1;3", text: "e" },
     ]);
     expect(outcomes.flatMap((outcome) => ("warnings" in outcome ? outcome.warnings : []))).toEqual([
-      "file:///x line 2: a row before it has its name file:///x#1, so it is file:///x#1;2. " +
+      'file:///x line 2: a row before it is named "1" too, so it is "1;2". ' +
         "So are the others like it. Name rows by a column whose values differ (rows.id)",
     ]);
   });

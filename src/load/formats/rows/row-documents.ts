@@ -59,7 +59,10 @@ export async function* rowDocuments(
     const warnings: string[] = [];
     if (address !== name && name !== undefined && !warned) {
       const wayOut = "So are the others like it. Name rows by a column whose values differ (rows.id)";
-      warnings.push(`${uri} ${place}: a row before it has its name ${name}, so it is ${address}. ${wayOut}`);
+      const short = (full: string) => JSON.stringify(full.slice(full.startsWith(`${uri}#`) ? uri.length + 1 : 0));
+      warnings.push(
+        `${uri} ${place}: a row before it is named ${short(name)} too, so it is ${short(address)}. ${wayOut}`,
+      );
       warned = true;
     }
     yield {

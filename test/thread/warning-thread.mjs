@@ -1,1 +1,0 @@
-process.emitWarning("old\nways", "DeprecationWarning", "DEP9");

@@ -302,7 +302,9 @@ describe("a tool that writes", () => {
 
   test("is refused as a tool that does not say whether it writes", () => {
     const { writes: _, ...silent } = deleteFile;
-    expect(() => answer(obedient(), { tools: [silent as typeof deleteFile] })).toThrow(/tools\.0: must be a tool\(\)/);
+    expect(() => answer(obedient(), { tools: [silent as typeof deleteFile] })).toThrow(
+      /tools\.0: must be made by tool\(\{/,
+    );
   });
 
   const both = [call("look_up", { word: "a" }), call("delete_file", { path: "b" }), finish("tool-calls")] as Script;

@@ -6,7 +6,7 @@ import { optionsOf, resolve } from "../core/options.js";
 import type { ChatEvent, ChatMessage, ChatModel, ChatRequest, TokenCounter, ToolDescription } from "../core/ports.js";
 import { defaultTokens } from "../text/tokens/tokens.js";
 import { type ChatCallOptions, type TransportChatRequest, defaultMaxTokens } from "../transport/operations/chat.js";
-import type { Transport } from "../transport/transport.js";
+import { checkTransport, type Transport } from "../transport/transport.js";
 import { Counter } from "./counter.js";
 
 const Thinking = z.union([
@@ -56,6 +56,7 @@ const defaultContextTokens = 32_768;
  * @throws OptionsError when an option is out of range, or the model's family cannot do what it asks for.
  */
 export function chatModel(transport: Transport, options: ChatModelOptions): ChatModel {
+  checkTransport("chatModel", transport);
   const settings = resolve("chatModel", chatModelOptions, options);
   const { model, toolMessages } = settings;
   const info = modelInfo(transport.models, model, "llm");

@@ -5,7 +5,7 @@ import { OptionsError, TransportError } from "../core/errors.js";
 import { optionsOf, resolve } from "../core/options.js";
 import type { EmbedCall, Embedder, Embeddings, TokenCounter } from "../core/ports.js";
 import { defaultTokens } from "../text/tokens/tokens.js";
-import type { Transport } from "../transport/transport.js";
+import { checkTransport, type Transport } from "../transport/transport.js";
 import { Counter } from "./counter.js";
 import { raisedMargin } from "../text/tokens/token-margin.js";
 
@@ -60,6 +60,7 @@ export function embedder<const Model extends string>(
   transport: Transport,
   options: EmbedderOptions<Model>,
 ): Embedder<Model> {
+  checkTransport("embedder", transport);
   const settings = resolve("embedder", embedderOptions, options);
   const { batchSize, encoding, queryPrefix, documentPrefix } = settings;
   const { model } = options;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { optionsOf, resolve } from "../core/options.js";
 import type { Reranker } from "../core/ports.js";
-import type { Transport } from "../transport/transport.js";
+import { checkTransport, type Transport } from "../transport/transport.js";
 
 export interface RerankerOptions {
   /** Id of the model. */
@@ -20,6 +20,7 @@ const rerankerOptions = optionsOf<RerankerOptions>()({
 
 /** Ranks documents by their relevance to a query, over the transport. */
 export function reranker(transport: Transport, options: RerankerOptions): Reranker {
+  checkTransport("reranker", transport);
   const { model, overlapTokens, maxChunksPerDoc } = resolve("reranker", rerankerOptions, options);
   return {
     model,

@@ -1,5 +1,5 @@
 import { existsSync, statSync } from "node:fs";
-import { resolve as resolvePath } from "node:path";
+import { dirname, resolve as resolvePath } from "node:path";
 import type { z } from "zod";
 import { StoreError, OptionsError } from "../core/errors.js";
 import { resolve } from "../core/options.js";
@@ -55,11 +55,7 @@ export async function openEmbeddedStore<const Space extends string>(
 ): Promise<Store<Space>> {
   const resolved = resolve("openStore", storeOptions, options);
   const location = resolvePath(path);
-  if (statSync(location, { throwIfNoEntry: false })?.isFile()) {
-    throw new OptionsError("options", `${location} is a file. A store is a folder: name another path`, {
-      call: "openStore",
-    });
-  }
+  refuseFiles(location);
   const generation = internals.generation ?? guarded(location, () => readPointer(location)).current;
   const place = generationFolder(location, generation);
   if (!resolved.create && !existsSync(databasePathIn(place))) {
@@ -121,4 +117,13 @@ function checkDimension(stored: string | undefined, wanted: number | undefined, 
     `The store at ${path} holds vectors of ${stored} dimensions, the embedder makes ${wanted}. Use the embedder that the store was created with, or rebuild the store with \`citewell migrate\``,
     { path },
   );
+}
+
+/** @throws OptionsError when the path, or a folder that it leads through, is a file. */
+function refuseFiles(location: string): void {
+  for (let at = location; at !== dirname(at); at = dirname(at)) {
+    if (!existsSync(at) || !statSync(at).isFile()) continue;
+    const what = at === location ? `${at} is a file` : `There can be no store at ${location}: ${at} is a file`;
+    throw new OptionsError("options", `${what}. A store is a folder: name another path`, { call: "openStore" });
+  }
 }

@@ -3,7 +3,7 @@ import type { EmbeddingsRequest } from "../contract/embeddings.js";
 import type { RerankRequest } from "../contract/rerank.js";
 import type { VideoRequest } from "../contract/video.js";
 import type { VideoTaskListRequest } from "../contract/video-tasks.js";
-import type { Submission } from "../core/errors.js";
+import { OptionsError, type Submission } from "../core/errors.js";
 import type { CallOptions } from "../core/ports.js";
 import type { Price } from "../core/types.js";
 import { type ChatCallOptions, type TransportChatRequest, chat, chatStream } from "./operations/chat.js";
@@ -91,4 +91,10 @@ export function createTransport(options: TransportOptions): Transport {
     listModels: async (call = {}) => listModels(caller, call),
     close: () => caller.close(),
   };
+}
+
+/** @throws OptionsError for what is often passed in the place of a transport, such as its options. */
+export function checkTransport(call: string, value: Transport): void {
+  if ("embeddings" in Object(value) && "models" in Object(value)) return;
+  throw new OptionsError("options", "the transport must be made by createTransport({ baseUrl, apiKey })", { call });
 }

@@ -5,6 +5,9 @@ import type { KnowledgeBase } from "../../src/knowledge-base/options.js";
 import { Pipeline } from "../../src/core/pipeline.js";
 import { collect } from "../../src/core/stream.js";
 import type { Document } from "../../src/core/types.js";
+import { chatModel } from "../../src/models/chat-model.js";
+import { embedder } from "../../src/models/embedder.js";
+import { reranker } from "../../src/models/reranker.js";
 import { answer } from "../../src/stages/answering/answer.js";
 import { chunk } from "../../src/stages/indexing/chunk.js";
 import { store } from "../../src/stages/indexing/store.js";
@@ -151,6 +154,15 @@ test.each([
   expect(() => answer(model, { tools: tools as never })).toThrow(
     /must be made by tool\(\{ name, description, input, run \}\)/,
   );
+});
+
+test("a model over a transport's options, in place of the transport, is refused with the call that makes one", () => {
+  const options = { baseUrl: "http://x", apiKey: "k" } as never;
+  for (const make of [embedder, chatModel, reranker]) {
+    expect(() => make(options, { model: "m" })).toThrow(
+      "the transport must be made by createTransport({ baseUrl, apiKey })",
+    );
+  }
 });
 
 test("a misspelt baseUrl is named beside what is missing", () => {

@@ -87,11 +87,14 @@ test("an error of misuse stays as it is", () => {
   }
 });
 
-test("a store whose folder cannot be created is refused the same way, and leaves nothing behind", async () => {
+test("a store whose folder or file cannot be created is refused with what is in its way, and leaves nothing behind", async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "file"), "in the way");
   const refused = { code: "disk", message: expect.stringContaining("everything acknowledged is kept") };
-  await expect(openStore(join(folder, "file", "store"), { space: "made" })).rejects.toMatchObject(refused);
+  await expect(openStore(join(folder, "file", "store"), { space: "made" })).rejects.toMatchObject({
+    code: "options",
+    message: expect.stringContaining(`${join(folder, "file")} is a file. A store is a folder`),
+  });
   mkdirSync(join(folder, "store", "store.sqlite"), { recursive: true });
   await expect(openStore(join(folder, "store"), { space: "made" })).rejects.toMatchObject(refused);
   expect(existsSync(join(folder, "store", "writer.lock"))).toBe(false);

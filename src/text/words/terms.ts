@@ -156,9 +156,13 @@ function pairs(text: string, start: number, end: number, onPair: Visit): void {
 
 /** Replaces half-width and compatibility characters by their ordinary forms; most characters are ordinary. */
 function pairTerm(term: string): string {
-  const unit = term.charCodeAt(0);
-  const ordinary = unit >= 0x3040 && unit < 0xac00 && term.charCodeAt(1) < 0xac00;
+  const ordinary = isOrdinary(term.charCodeAt(0)) && (term.length === 1 || isOrdinary(term.charCodeAt(1)));
   return ordinary ? term : term.normalize("NFKC");
+}
+
+/** Whether a unit is an ideograph or kana that has no other form. */
+function isOrdinary(unit: number): boolean {
+  return (unit >= 0x4e00 && unit <= 0x9fff) || (unit >= 0x3041 && unit <= 0x3096) || (unit >= 0x30a1 && unit <= 0x30fa);
 }
 
 function kindAt(text: string, at: number, kinds: Uint8Array): number {

@@ -91,6 +91,11 @@ describe("terms", () => {
     expect(Math.max(...terms(text).map(({ length }) => length))).toBeLessThanOrEqual(128);
   });
 
+  test("of compatibility letters are their ordinary forms, beside ordinary ones too", () => {
+    for (const text of ["ぁㄱ", "ㄱぁ", "ゟ", "漢ヿ"]) expect(terms(text)).toEqual(slowTerms(text));
+    expect(terms("ぁㄱ")).toEqual(["ぁ\u1100"]);
+  });
+
   test("are those that regular expressions find", () => {
     fc.assert(
       fc.property(hostileText(), (text) => {

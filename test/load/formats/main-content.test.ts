@@ -1,4 +1,5 @@
-import { describe, expect, test } from "vitest";
+import Module from "node:module";
+import { describe, expect, test, vi } from "vitest";
 import { loadHtml } from "../../../src/load/formats/html/html.js";
 import { pageLayouts } from "./page-layouts.js";
 
@@ -59,6 +60,14 @@ describe("the main content of a page", () => {
     expect(text).toContain("```\nrun --all\n```");
     expect(text).toContain("| all | everything |");
     expect(text).not.toContain("Opinion");
+  });
+
+  test("is found by a library that is looked up once for a page, however many of its parts are judged", () => {
+    const section = `<div class="section"><h2>See also</h2><p>Read <a href="/a">the first of the guides</a>, and then the other one.</p></div>`;
+    const html = `<div class="article">${prose(60).join("")}${section.repeat(20)}</div>`;
+    const required = vi.spyOn(Module.prototype, "require");
+    expect(textOf(html)).toContain("See also");
+    expect(required.mock.calls.flat().filter((name) => name.startsWith("@mozilla"))).toHaveLength(2);
   });
 
   test("is all of a page that is no article: by its own word, or because little would be left", () => {

@@ -33,7 +33,12 @@ export function articleIn(content: HtmlElement, page: HtmlElement): HtmlElement 
   const found = new Readability(document, options).parse()?.content;
   if (!found) return undefined;
   const kept = new Set(numbersIn(found).map((number) => nodes[number]!));
-  const article = partOf(content, kept, find(content, ({ name }) => name === "h1")[0]);
+  const { unlikelyCandidates, negative } = Readability.prototype.REGEXPS;
+  const article = partOf(content, {
+    kept,
+    title: find(content, ({ name }) => name === "h1")[0],
+    isUnlikely: (names) => unlikelyCandidates.test(names) || negative.test(names),
+  });
   return proseIn(article) >= minArticleShare * proseIn(content) ? article : undefined;
 }
 
@@ -108,13 +113,21 @@ function numbersIn({ attributes, children }: DomElement): number[] {
   return [...own, ...children.flatMap(numbersIn)];
 }
 
+interface Choice {
+  readonly kept: ReadonlySet<HtmlNode>;
+  readonly title: HtmlElement | undefined;
+  /** Whether Readability takes an element with this class and id for none of the article. */
+  readonly isUnlikely: (names: string) => boolean;
+}
+
 /** The kept elements with those that hold them and, of the others, the title and what is content for certain. */
-function partOf(element: HtmlElement, kept: ReadonlySet<HtmlNode>, title: HtmlElement | undefined): HtmlElement {
+function partOf(element: HtmlElement, choice: Choice): HtmlElement {
+  const { kept, title } = choice;
   const isKept = kept.has(element);
   const children = element.children.flatMap((child): HtmlNode[] => {
     if (isText(child)) return isKept || kept.has(child) ? [child] : [];
-    if (child === title || (isKept && !kept.has(child) && isCertain(child))) return [child];
-    const part = partOf(child, kept, title);
+    if (child === title || (isKept && !kept.has(child) && isCertain(child, choice))) return [child];
+    const part = partOf(child, choice);
     return kept.has(child) || part.children.length > 0 ? [part] : [];
   });
   return { ...element, children };
@@ -124,11 +137,9 @@ function partOf(element: HtmlElement, kept: ReadonlySet<HtmlNode>, title: HtmlEl
 const certain: ReadonlySet<string> = new Set("blockquote dl h1 h2 h3 h4 h5 h6 math ol p pre table ul".split(" "));
 
 /** Whether a part of the article that Readability left out is content, and not a box of links or a form in its midst. */
-function isCertain(element: HtmlElement): boolean {
+function isCertain(element: HtmlElement, { isUnlikely }: Choice): boolean {
   const { name, attributes } = element;
-  const { unlikelyCandidates, negative } = readability().Readability.prototype.REGEXPS;
-  const names = `${attributes["class"] ?? ""} ${attributes["id"] ?? ""}`;
-  if (unlikelyCandidates.test(names) || negative.test(names)) return false;
+  if (isUnlikely(`${attributes["class"] ?? ""} ${attributes["id"] ?? ""}`)) return false;
   const { text, inLinks } = sizeOf(element);
   if (inLinks >= maxLinkShare * text) return false;
   return certain.has(name) || find(element, ({ name: inner }) => certain.has(inner) && inner !== "p").length > 0;

@@ -7,6 +7,7 @@ import {
   citewell,
   citewellJson,
   handbook,
+  root,
   type AskJson,
   type IndexJson,
   type SearchJson,
@@ -21,6 +22,11 @@ async function indexedFolder(): Promise<string> {
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
   return cwd;
 }
+
+test("--version prints the version in package.json", async () => {
+  const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { readonly version: string };
+  expect((await citewell(["--version"])).stdout).toBe(`${version}\n`);
+});
 
 describe("index", () => {
   test("reports the outcome of every document, and a second run sends nothing upstream", async () => {

@@ -1,12 +1,12 @@
-import { readFileSync } from "node:fs";
 import { LoadError, type LoadErrorCode } from "../../core/errors.js";
 import type { FileMemory, FileReading, FileState, RecalledFile } from "../../core/pipeline.js";
 import type { Store, StoreWrite } from "../../core/ports.js";
 
-/** Version of this package. Another version may read and cut documents differently. */
-export const { version } = JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8")) as {
-  readonly version: string;
-};
+/**
+ * Version of this package, as `package.json` has it, which no bundle carries along. Another version may read and cut
+ * documents differently.
+ */
+export const version = "0.1.0";
 
 /** What a store keeps under the uri of a document or file, as JSON. */
 interface Note {

@@ -124,11 +124,11 @@ export function searchAndAsk(
         deadlineMs,
         report,
       });
-      const [retrieved] = await models.running.run(signal, () => collect(asked));
+      const [retrieved] = await models.running.finish(() => collect(asked));
       return { ...retrieved!, trace: askableTrace(retrieved!.trace) };
     },
     ask: answering as Ask,
-    documents: (which) => models.running.run(undefined, () => within.documents(which)),
+    documents: (which) => models.running.finish(() => within.documents(which)),
     scoped: (filter) => searchAndAsk(within.scoped(filter), models, conversations, bothFilters(scope, filter)),
     conversation: (which) => conversation(which, conversations().of(scopeName(scope)), answering),
     conversations: (filter = {}) =>

@@ -6,14 +6,22 @@ export class RunningWork {
   readonly #running = new Set<Promise<unknown>>();
 
   /**
-   * Runs work that closing waits for.
+   * Runs work that closing ends.
    *
-   * @param work its signal is aborted by the caller's, and when the knowledge base is closed; work that is short need not listen.
+   * @param work its signal is aborted by the caller's, and when the knowledge base is closed.
    */
-  async run<Result>(given: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+  run<Result>(given: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
     const { signal } = this.#ending;
-    signal.throwIfAborted();
-    const result = work(given instanceof AbortSignal ? AbortSignal.any([given, signal]) : (given ?? signal));
+    return this.finish(() => work(given instanceof AbortSignal ? AbortSignal.any([given, signal]) : (given ?? signal)));
+  }
+
+  /**
+   * Runs work so short that closing waits for it. It has no signal of its own, because the caller's may serve very many
+   * searches, and would keep something of each.
+   */
+  async finish<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.#ending.signal.throwIfAborted();
+    const result = work();
     this.#running.add(result);
     try {
       return await result;

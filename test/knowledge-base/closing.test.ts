@@ -1,5 +1,6 @@
+import { getEventListeners } from "node:events";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { type Embedder, openKnowledgeBase, type KnowledgeBase } from "../../src/index.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { wordEmbedder } from "../support/word-embedder.js";
@@ -84,4 +85,17 @@ test("a search that is under way when the knowledge base is closed still finds w
   release();
   expect((await searching).hits).toHaveLength(10);
   await Promise.all([closing, kb.close()]);
+});
+
+test("searches and lists tie nothing to a signal that lives on, of the caller or of the knowledge base", async () => {
+  const kb = await opened(wordEmbedder());
+  await kb.ingest(documents.slice(0, 5));
+  const joined = vi.spyOn(AbortSignal, "any");
+  onTestFinished(() => joined.mockRestore());
+  const { signal } = new AbortController();
+  for (let search = 0; search < 20; search++) await kb.search("mole", { mode: "lexical", signal });
+  await kb.documents();
+  expect(joined.mock.calls.length).toBe(0);
+  expect(getEventListeners(signal, "abort")).toHaveLength(0);
+  await kb.close();
 });

@@ -103,6 +103,8 @@ export interface TransportErrorDetails extends ErrorOptions {
   readonly partialText?: string;
   /** Describes what to look for before creating again, after an `ambiguous` creation. */
   readonly submission?: Submission;
+  /** The video task that the call was about. */
+  readonly taskId?: string;
   /** Most inputs in one request, where a `too-large` refusal named the number. */
   readonly maxBatchTexts?: number;
   /** Most tokens in one input or conversation, where a `too-large` or `context-length` refusal named the number. */
@@ -121,6 +123,7 @@ export class TransportError extends CitewellError {
   readonly retryAfterMs: number | undefined;
   readonly partialText: string | undefined;
   readonly submission: Submission | undefined;
+  readonly taskId: string | undefined;
   readonly maxBatchTexts: number | undefined;
   readonly maxInputTokens: number | undefined;
 
@@ -135,6 +138,7 @@ export class TransportError extends CitewellError {
     this.retryAfterMs = details.retryAfterMs;
     this.partialText = details.partialText;
     this.submission = details.submission;
+    this.taskId = details.taskId;
     this.maxBatchTexts = details.maxBatchTexts;
     this.maxInputTokens = details.maxInputTokens;
   }

@@ -36,6 +36,9 @@ export interface Outgoing {
   readonly accept: "application/json" | "text/event-stream";
 }
 
+/** The parts of a request that its errors name. */
+type Subject = Pick<Outgoing, "operation" | "model" | "parameters">;
+
 /** One call: the request, and how to read the reply. */
 export interface Call<T> extends Outgoing {
   /** Reads a reply of status 2xx; a `FailedAttempt` from here is handled like one of the connection. */
@@ -174,7 +177,7 @@ export class Caller {
   }
 
   /** Makes the error that the caller sees from something thrown on the way. */
-  explain(call: Pick<Outgoing, "operation" | "model">, thrown: unknown, ongoing: OngoingCall, last?: Failure): unknown {
+  explain(call: Subject, thrown: unknown, ongoing: OngoingCall, last?: Failure): unknown {
     const error = this.#errorOf(call, thrown, ongoing, last);
     ongoing.failed(error);
     return error;
@@ -192,18 +195,20 @@ export class Caller {
   }
 
   #errorOf(
-    { operation, model }: Pick<Outgoing, "operation" | "model">,
+    { operation, model, parameters }: Subject,
     thrown: unknown,
     ongoing: OngoingCall,
     last: Failure | undefined,
   ): unknown {
     const { baseUrl, apiKey } = this.settings;
+    const id = parameters?.["id"];
     const failed = {
       operation,
       baseUrl,
       path: this.#routes[operation].path,
       hasKey: apiKey !== undefined,
       model,
+      taskId: typeof id === "string" ? id : undefined,
       attempts: ongoing.attempts,
       secrecy: this.secrecy,
     };

@@ -12,13 +12,15 @@ export interface FailedCall {
   readonly path: string;
   readonly hasKey: boolean;
   readonly model: string;
+  /** The video task that the call was about, if any. */
+  readonly taskId?: string | undefined;
   readonly attempts: number;
   readonly secrecy: Secrecy;
 }
 
 /** Makes the error that the caller sees from the failure that ended a call. */
 export function transportError(failure: Failure, call: FailedCall): TransportError {
-  const { operation, attempts, secrecy } = call;
+  const { operation, attempts, secrecy, taskId } = call;
   const {
     code,
     message: _,
@@ -35,6 +37,7 @@ export function transportError(failure: Failure, call: FailedCall): TransportErr
     ...rest,
     operation,
     attempts,
+    taskId,
     serviceCode: redacted(serviceCode),
     requestId: redacted(requestId),
     partialText: redacted(partialText),
@@ -44,7 +47,8 @@ export function transportError(failure: Failure, call: FailedCall): TransportErr
   // Only the creation of a video costs money when it is sent twice.
   const isSafe = operation === "createVideoTask" && undelivered && code !== "ambiguous";
   const advice = isSafe ? ". No task was created, and creating it again is safe" : "";
-  const message = `${operation} failed${times}: ${secrecy.redact(sentence(failure, call))}${advice}`;
+  const what = taskId === undefined ? operation : `${operation} of ${secrecy.redact(taskId)}`;
+  const message = `${what} failed${times}: ${secrecy.redact(sentence(failure, call))}${advice}`;
   return new TransportError(code, message, details);
 }
 

@@ -71,7 +71,7 @@ export async function waitForVideo(caller: Caller, id: string, options: WaitForV
   // The deadline ends the wait, not a query: the last one still has its moment.
   return caller.during("waitForVideo", { signal }, (cancellation) =>
     poll(caller, id, { options, cadence, cancellation }).catch((thrown: unknown) => {
-      throw thrown instanceof Stopped ? stoppedWait(thrown.why) : thrown;
+      throw thrown instanceof Stopped ? stoppedWait(thrown.why, id) : thrown;
     }),
   );
 }
@@ -170,8 +170,8 @@ function timedOut(id: string, task: VideoTask | undefined, elapsedMs: number, ca
 }
 
 /** The signal's own reason is thrown as it is. */
-function stoppedWait(why: StopReason): unknown {
+function stoppedWait(why: StopReason, taskId: string): unknown {
   if (why.kind === "aborted") return why.reason;
-  const message = "waitForVideo: the transport was closed: wait again by the task's id";
-  return new TransportError("request", message, { operation: "videoTask" });
+  const message = `waitForVideo of ${taskId}: the transport was closed: wait again by this id`;
+  return new TransportError("request", message, { operation: "videoTask", taskId });
 }

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { CallOptions } from "../../../src/core/ports.js";
+import type { ScriptedReply } from "../../support/scripted-upstream.js";
 import { failure, transportFor } from "../../support/transport-for.js";
 import { taskBody } from "../../support/video-task.js";
 
@@ -37,6 +39,24 @@ describe("the query (V1)", () => {
     expect(error).toMatchObject({ code: "not-found", attempts: 1 });
     expect(String(error)).toMatch(/no such task.*7 days/);
     expect(upstream.requests).toHaveLength(1);
+  });
+
+  test.each<[string, ScriptedReply, CallOptions?]>([
+    ["that is not there", { status: 404 }],
+    ["that the service does not hand out", { status: 403 }],
+    ["whose reply is no task", { json: { id: 7 } }],
+    ["whose reply does not come", { destroy: true }],
+    ["whose deadline passes", { hang: true }, { deadlineMs: 20 }],
+  ])("of a task %s names the task, and so does its cancelling", async (_, reply, options) => {
+    const { transport } = await transportFor(() => reply, { maxRetries: 0 });
+    const error = await failure(transport.videoTask("cgt-77", options));
+    expect(error).toMatchObject({ taskId: "cgt-77", message: expect.stringMatching(/^videoTask of cgt-77 failed/) });
+    if ("json" in reply) return;
+    const other = await failure(transport.cancelVideoTask("cgt-78", options));
+    expect(other).toMatchObject({
+      taskId: "cgt-78",
+      message: expect.stringMatching(/^cancelVideoTask of cgt-78 failed/),
+    });
   });
 
   test("is sent again when the service or the network failed (V15)", async () => {

@@ -1,3 +1,7 @@
+/**
+ * Kinds of models: text (`llm`), text and pictures (`vlm`), vectors (`embedding`), relevance (`rerank`), videos
+ * (`video`).
+ */
 export type ModelType = "llm" | "vlm" | "embedding" | "rerank" | "video";
 
 /** Model families differ in how thinking is switched. */
@@ -8,12 +12,16 @@ export type ModelFamily = "Q3" | "D" | "S";
  * in the formats HEIC and HEIF.
  */
 export const videoFeatures = ["references", "flex", "1080p", "frames", "camera-fixed", "heic"] as const;
+/** Features that only some video models have. */
 export type VideoFeature = (typeof videoFeatures)[number];
 
 /** The properties of a model that a request must respect. */
 export interface ModelInfo {
+  /** Name that requests carry. */
   readonly id: string;
+  /** Decides which operations the model serves. */
   readonly type: ModelType;
+  /** Decides which switch for thinking a chat model takes. Left out: `reasoning_effort` alone. */
   readonly family?: ModelFamily;
   /** Embedding: tokens in one text. Rerank: tokens of query and one piece of a document together. */
   readonly maxInputTokens?: number;

@@ -49,11 +49,15 @@ export interface MediaFacts {
   readonly sizeBytes?: number;
   /** In pixels, as stored or as displayed: the bounds of the two ratios are each other's inverse, so turning changes nothing. */
   readonly width?: number;
+  /** Height in pixels, as it is displayed. */
   readonly height?: number;
+  /** Length of a clip or video. Left out for images. */
   readonly durationSeconds?: number;
+  /** Mean rate of a video's frames. */
   readonly framesPerSecond?: number;
 }
 
+/** Kinds of media that a video is made from. */
 export type MediaKind = "image" | "video" | "audio";
 
 /** Lists every bound that a medium breaks. `field` is its place in the request. Pure. */

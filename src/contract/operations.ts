@@ -16,4 +16,5 @@ export const operations = {
   cancelVideoTask,
   listModels,
 } as const;
+/** Names of the operations, as errors and events carry them. */
 export type OperationName = keyof typeof operations;

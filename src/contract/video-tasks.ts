@@ -4,6 +4,7 @@ import { createVideoTask, serviceTiers } from "./video.js";
 
 /** The five that the contract names, and `cancelled`, which services of the same shape know. */
 export const videoStatuses = ["queued", "running", "succeeded", "failed", "expired", "cancelled"] as const;
+/** The statuses of a video task. The last four are final. */
 export type VideoStatus = (typeof videoStatuses)[number];
 
 /** The statuses in which a task never changes again. */

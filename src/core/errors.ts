@@ -3,6 +3,7 @@
  * what to do. An abort is never wrapped: it throws the caller's own `signal.reason`.
  */
 export class CitewellError extends Error {
+  /** Stable name of the case, one of the class's own codes. */
   readonly code: string;
 
   constructor(code: string, message: string, options: ErrorOptions = {}) {
@@ -12,6 +13,7 @@ export class CitewellError extends Error {
   }
 }
 
+/** The cases of an `OptionsError`. */
 export type OptionsErrorCode =
   /** A value is missing, unknown or out of range. */
   | "options"
@@ -31,8 +33,11 @@ export interface OptionsErrorDetails extends ErrorOptions {
 
 /** The caller wrote something that can never work: fix the code or the configuration. */
 export class OptionsError extends CitewellError {
+  /** Which kind of mistake it is. */
   declare readonly code: OptionsErrorCode;
+  /** The function that refused its options. The message begins with it: `ingest: …`. */
   readonly call: string | undefined;
+  /** The option that the message names, and that the caller has to change. */
   readonly option: string | undefined;
 
   constructor(code: OptionsErrorCode, message: string, details: OptionsErrorDetails = {}) {
@@ -43,6 +48,7 @@ export class OptionsError extends CitewellError {
   }
 }
 
+/** The cases of a `TransportError`. */
 export type TransportErrorCode =
   /** The request breaks the contract; nothing was sent. */
   | "request"
@@ -77,6 +83,7 @@ export type TransportErrorCode =
 
 /** A request that may have been carried out, so that its trace can be found at the service. */
 export interface Submission {
+  /** Model that the request named. */
   readonly model: string;
   /** SHA-256 of the body as it was sent, in hexadecimal. */
   readonly fingerprint: string;
@@ -84,14 +91,18 @@ export interface Submission {
   readonly settings: Readonly<Record<string, unknown>>;
   /** It was sent between these moments. */
   readonly notBefore: Date;
+  /** The latest moment at which it was sent. */
   readonly notAfter: Date;
 }
 
 export interface TransportErrorDetails extends ErrorOptions {
+  /** Operation that failed: `embeddings`, `chat`, `createVideoTask` and so on. */
   readonly operation?: string;
+  /** HTTP status of the last reply, if there was one. */
   readonly status?: number;
   /** The service's own code, as it wrote it. */
   readonly serviceCode?: string;
+  /** Id that the service gave the request, for its support. */
   readonly requestId?: string;
   /** Times the request was sent. */
   readonly attempts?: number;
@@ -113,18 +124,31 @@ export interface TransportErrorDetails extends ErrorOptions {
 
 /** An upstream call failed. Carries all that the service said; never the key. */
 export class TransportError extends CitewellError {
+  /** Which kind of failure it is. */
   declare readonly code: TransportErrorCode;
+  /** Operation that failed: `embeddings`, `chat`, `createVideoTask` and so on. */
   readonly operation: string | undefined;
+  /** HTTP status of the last reply, if there was one. */
   readonly status: number | undefined;
+  /** The service's own code, as it wrote it. */
   readonly serviceCode: string | undefined;
+  /** Id that the service gave the request, for its support. */
   readonly requestId: string | undefined;
+  /** Times the request was sent; 0 when nothing was. */
   readonly attempts: number;
+  /** Whether sending the same request later may work. */
   readonly retryable: boolean;
+  /** Milliseconds that the service asked to wait, if it did. */
   readonly retryAfterMs: number | undefined;
+  /** Text of a stream that had arrived before it failed. */
   readonly partialText: string | undefined;
+  /** Describes what to look for before creating again, after an `ambiguous` creation. */
   readonly submission: Submission | undefined;
+  /** Id of the video task that was created, where the reply says too little to return it. */
   readonly taskId: string | undefined;
+  /** Most inputs in one request, where a `too-large` refusal named the number. */
   readonly maxBatchTexts: number | undefined;
+  /** Most tokens in one input or conversation, where a `too-large` or `context-length` refusal named the number. */
   readonly maxInputTokens: number | undefined;
 
   constructor(code: TransportErrorCode, message: string, details: TransportErrorDetails = {}) {
@@ -144,6 +168,7 @@ export class TransportError extends CitewellError {
   }
 }
 
+/** The cases of a `StoreError`. */
 export type StoreErrorCode =
   /** There is no store at this path. */
   | "missing"
@@ -168,15 +193,25 @@ export type StoreErrorCode =
 
 /** The store cannot do what was asked. Nothing was changed by the call that threw it. */
 export class StoreError extends CitewellError {
+  /** Which kind of failure it is. */
   declare readonly code: StoreErrorCode;
+  /** Folder or file of the store that the message is about. */
   readonly path: string | undefined;
 
-  constructor(code: StoreErrorCode, message: string, details: ErrorOptions & { readonly path?: string } = {}) {
+  constructor(
+    code: StoreErrorCode,
+    message: string,
+    details: ErrorOptions & {
+      /** Folder or file of the store that the message is about. */
+      readonly path?: string;
+    } = {},
+  ) {
     super(code, message, details.cause === undefined ? {} : { cause: details.cause });
     this.path = details.path;
   }
 }
 
+/** The cases of a `LoadError`. */
 export type LoadErrorCode =
   /** No such file or folder. */
   | "missing"
@@ -197,7 +232,9 @@ export type LoadErrorCode =
 
 /** One file or folder cannot be turned into documents. */
 export class LoadError extends CitewellError {
+  /** Why it cannot be read. */
   declare readonly code: LoadErrorCode;
+  /** Address of the document, or path of the file or folder. */
   readonly uri: string;
   /** The option that the message names: with another value of it, the document can be read. */
   readonly option: string | undefined;
@@ -206,7 +243,13 @@ export class LoadError extends CitewellError {
     code: LoadErrorCode,
     uri: string,
     message: string,
-    { option, ...options }: ErrorOptions & { readonly option?: string } = {},
+    {
+      option,
+      ...options
+    }: ErrorOptions & {
+      /** The option that the message names: with another value of it, the document can be read. */
+      readonly option?: string;
+    } = {},
   ) {
     super(code, message, options);
     this.uri = uri;
@@ -214,6 +257,7 @@ export class LoadError extends CitewellError {
   }
 }
 
+/** The cases of an `AnswerError`. */
 export type AnswerErrorCode =
   /** Question and instructions leave no room in the model's context. */
   | "question-too-long"
@@ -226,11 +270,19 @@ export type AnswerErrorCode =
 
 /** The question cannot be answered as it was put. */
 export class AnswerError extends CitewellError {
+  /** Why there is no answer. */
   declare readonly code: AnswerErrorCode;
   /** The model's reply, where it cannot be used. */
   readonly text: string | undefined;
 
-  constructor(code: AnswerErrorCode, message: string, options: ErrorOptions & { readonly text?: string } = {}) {
+  constructor(
+    code: AnswerErrorCode,
+    message: string,
+    options: ErrorOptions & {
+      /** The model's reply, where it cannot be used. */
+      readonly text?: string;
+    } = {},
+  ) {
     super(code, message, options.cause === undefined ? {} : { cause: options.cause });
     this.text = options.text;
   }
@@ -238,9 +290,18 @@ export class AnswerError extends CitewellError {
 
 /** The next request would pass the caller's budget. What was paid for before is kept; a larger budget goes on. */
 export class BudgetError extends CitewellError {
+  /** The budget that the next request would have passed, in tokens. */
   readonly maxTokens: number;
 
-  constructor(message: string, { maxTokens }: { readonly maxTokens: number }) {
+  constructor(
+    message: string,
+    {
+      maxTokens,
+    }: {
+      /** The budget that the next request would have passed, in tokens. */
+      readonly maxTokens: number;
+    },
+  ) {
     super("budget", message);
     this.maxTokens = maxTokens;
   }

@@ -12,7 +12,10 @@ export type Condition<Value = Scalar> = Equal<Value> | OneOf<Value> | Range<Valu
 
 type Equal<Value> = Value & Scalar;
 /** Equal to one of these. An empty list matches nothing. */
-type OneOf<Value> = { readonly in: readonly (Value & Scalar)[] };
+type OneOf<Value> = {
+  /** The values, at most 100,000. An empty list matches nothing. */
+  readonly in: readonly (Value & Scalar)[];
+};
 /**
  * Bounds, at least one: numbers compare with numbers, ISO 8601 dates (`2026-03-01`) and times (`2026-03-01T09:30:00Z`,
  * taken as UTC without an offset) with dates and times, by the moment they name. A date means its first moment. Other
@@ -22,9 +25,17 @@ type Range<Value> = [Value & (string | number)] extends [never]
   ? never
   : Partial<Record<"gt" | "gte" | "lt" | "lte", Value & (string | number)>>;
 /** Begins with this text, letter by letter. */
-type Prefix<Value> = [Value & string] extends [never] ? never : { readonly prefix: string };
+type Prefix<Value> = [Value & string] extends [never]
+  ? never
+  : {
+      /** The text, at most 1,024 UTF-16 code units. */
+      readonly prefix: string;
+    };
 /** Whether the document has the field at all; a field that is `null` exists. */
-type Presence = { readonly exists: boolean };
+type Presence = {
+  /** True: the field must be there. False: it must not. */
+  readonly exists: boolean;
+};
 
 /** The values that a filter can compare a field with: the elements, where it is a list. */
 type Filtered<Value> = unknown extends Value
@@ -44,10 +55,15 @@ type Widened<Value> = Value extends boolean ? boolean : Value;
  * metadata.
  */
 export interface Filter<Fields extends object = Readonly<Record<string, unknown>>> {
+  /** Condition on `Document.uri`. */
   readonly uri?: Condition<string>;
+  /** Condition on `Document.title`. */
   readonly title?: Condition<string>;
+  /** Condition on `Document.source`, the id of the source that owns the document. */
   readonly source?: Condition<string>;
+  /** Condition on `Document.mediaType`. */
   readonly mediaType?: Condition<string>;
+  /** Conditions on fields of `Document.metadata`, by name. */
   readonly metadata?: { readonly [Name in keyof Fields]?: Condition<Filtered<Fields[Name]>> };
   /** All of them hold. At least one. */
   readonly all?: readonly Filter<Fields>[];

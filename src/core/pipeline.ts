@@ -10,23 +10,50 @@ import type { Document } from "./types.js";
 /** An event of a run, for whoever watches it. */
 export type RunEvent =
   /** `count` more units of `what` are done: `documents`, `chunks`, `tokens`, `requests`. */
-  | { readonly type: "progress"; readonly what: string; readonly count: number }
+  | {
+      readonly type: "progress";
+      /** Unit that is counted: `documents`, `chunks`, `tokens`, `requests`, `files-found`. */
+      readonly what: string;
+      /** How many more are done, not how many in all. */
+      readonly count: number;
+    }
   /** What became of one document. */
   | {
       readonly type: "document";
+      /** Address of the document. */
       readonly uri: string;
+      /** What became of it. Each document of a run has exactly one. */
       readonly outcome: "added" | "updated" | "unchanged" | "deleted" | "failed";
+      /** Chunks that the document has now. */
       readonly chunks: number;
+      /** Chunks that went with its earlier version. Default: 0. */
       readonly deletedChunks?: number;
+      /** Why it failed. */
       readonly error?: Error;
       /** The document failed in an earlier run, and was not read again since its file has not changed. */
       readonly isRecalled?: boolean;
     }
   /** A file's reading began or is over; what became of it, another event tells. */
-  | { readonly type: "reading"; readonly uri: string; readonly isOver: boolean }
+  | {
+      readonly type: "reading";
+      /** Address of the file. */
+      readonly uri: string;
+      /** False when its reading begins, true when it is over. */
+      readonly isOver: boolean;
+    }
   /** A file that was passed over, with the reason. */
-  | { readonly type: "skipped"; readonly uri: string; readonly reason: string }
-  | { readonly type: "warning"; readonly message: string };
+  | {
+      readonly type: "skipped";
+      /** Address of the file or document. */
+      readonly uri: string;
+      /** Why it was passed over, in words. */
+      readonly reason: string;
+    }
+  | {
+      readonly type: "warning";
+      /** One line for people. */
+      readonly message: string;
+    };
 
 /** Admits calls while the token budget lasts. */
 export interface Budget {
@@ -37,7 +64,15 @@ export interface Budget {
    *
    * @throws BudgetError when it does not fit any more; the call was not made then.
    */
-  spend<Reply extends { readonly tokens: number }>(tokens: number, call: () => Promise<Reply>): Promise<Reply>;
+  spend<
+    Reply extends {
+      /** Tokens that the service counted. */
+      readonly tokens: number;
+    },
+  >(
+    tokens: number,
+    call: () => Promise<Reply>,
+  ): Promise<Reply>;
 }
 
 /** Hears of the vectors that a run has paid for, so that none is lost while it waits to be written. */
@@ -55,7 +90,9 @@ export interface PaidVectors {
 
 /** A file as a source finds it. */
 export interface FileState {
+  /** `Document.uri` of the document that the file becomes. */
   readonly uri: string;
+  /** Size on disk. */
   readonly sizeBytes: number;
   /**
    * When it last changed, in nanoseconds since 1970, as the file system tells. Absent when that was so recent that it could
@@ -69,12 +106,31 @@ export interface FileState {
 }
 
 /** What became of a file when it was read: a document, or an error. */
-export type FileReading = { readonly warnings: readonly string[] } | { readonly error: LoadError };
+export type FileReading =
+  | {
+      /** Parts that could not be read as they were meant. */
+      readonly warnings: readonly string[];
+    }
+  | {
+      /** Why it cannot be read. */
+      readonly error: LoadError;
+    };
 
 /** The same with the number of chunks that the document has. */
 export type RecalledFile =
-  | Extract<FileReading, { error: unknown }>
-  | { readonly warnings: readonly string[]; readonly chunks: number };
+  | Extract<
+      FileReading,
+      {
+        /** Why it could not be read. */
+        error: unknown;
+      }
+    >
+  | {
+      /** Parts that could not be read as they were meant. */
+      readonly warnings: readonly string[];
+      /** Chunks that its document was cut into. */
+      readonly chunks: number;
+    };
 
 /** Remembers files from run to run, so that a source need not read those that have not changed. */
 export interface FileMemory {
@@ -86,9 +142,11 @@ export interface FileMemory {
 
 /** What every stage of one run shares. */
 export interface RunContext {
+  /** Ends the run. Stages pass it on to every call they make. */
   readonly signal: AbortSignal;
   /** When the run should be over, as `performance.now()` counts; stages may do less as it comes near. */
   readonly deadlineAt?: number;
+  /** Tells whoever watches the run. Never throws. */
   readonly report: (event: RunEvent) => void;
   /**
    * Documents that lost a part in this run, by `Document.uri`, with the reason. The stage that loses the part says so here,
@@ -131,9 +189,15 @@ export interface StageFacts {
 
 /** One step of a flow: a stream in, a stream out. */
 export interface Stage<In, Out> {
+  /** Name in errors, spans and traces. */
   readonly name: string;
   // A property, not a method: method parameters are bivariant and would let wrong orders compile.
+  /**
+   * Turns one stream into another, holding at most one batch. Errors go through, and the pipeline adds the stage's
+   * name.
+   */
   readonly run: (source: AsyncIterable<In>, context: RunContext) => AsyncIterable<Out>;
+  /** Limits that `pipe` compares with those of the stages before. Default: none. */
   readonly facts?: StageFacts;
 }
 
@@ -219,8 +283,11 @@ export function ownSignal(given: AbortSignal | undefined): OwnSignal {
 
 /** Stages in sequence. Immutable: `pipe` returns a new one. Itself a stage. */
 export class Pipeline<In, Out> implements Stage<In, Out> {
+  /** The names of its stages in order, with ` > ` between them. */
   readonly name: string;
+  /** Runs all stages within a run that is under way; `stream` begins one. */
   readonly run: Stage<In, Out>["run"];
+  /** What its stages together give and take. */
   readonly facts: StageFacts;
 
   private constructor(name: string, run: Stage<In, Out>["run"], facts: StageFacts) {

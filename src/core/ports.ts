@@ -61,6 +61,7 @@ export interface Embedder<Space extends string = string> {
   readonly maxBatchTexts: number;
   /** Most tokens in one call, all texts together. Default: no limit. */
   readonly maxBatchTokens?: number;
+  /** Counts the tokens of texts before they are sent. */
   readonly tokens: TokenCounter;
   /**
    * Tokens that the service was seen to count for one of `tokens`, at least 1. Rises as calls are answered: chunks made
@@ -69,6 +70,10 @@ export interface Embedder<Space extends string = string> {
   readonly tokenMargin?: number;
   /** Price of a million tokens, for the account of an answer. Default: unknown. */
   readonly price?: Price;
+  /**
+   * Makes one vector a text, in the order of the texts. At most `maxBatchTexts` texts, each of at most
+   * `maxInputTokens`.
+   */
   readonly embed: (texts: readonly string[], call?: EmbedCall) => Promise<Embeddings>;
 }
 
@@ -79,24 +84,40 @@ export interface RerankCall extends CallOptions {
 
 export interface Reranking {
   /** By falling score, ties by index; each index at most once. */
-  readonly results: readonly { readonly index: number; readonly score: number }[];
+  readonly results: readonly {
+    /** Into the documents of the call. */
+    readonly index: number;
+    /** In the model's own scale; higher is better. */
+    readonly score: number;
+  }[];
+  /** Tokens the service counted. */
   readonly tokens: number;
 }
 
 /** Orders documents by what they say about a query. */
 export interface Reranker {
+  /** Id of the model, for the account of an answer. */
   readonly model: string;
   /** Price of a million tokens, for the account of an answer. Default: unknown. */
   readonly price?: Price;
+  /** Scores documents for a query, in one call. */
   readonly rerank: (query: string, documents: readonly string[], call?: RerankCall) => Promise<Reranking>;
 }
 
 export interface ChatMessage {
   /** `tool` only for models with `toolMessages: "role-tool"`. */
   readonly role: "system" | "user" | "assistant" | "tool";
+  /** The text; for `tool`, the result of the call. */
   readonly content: string;
   /** Calls that an assistant's message made; each is answered by one of the `tool` messages right behind it. */
-  readonly toolCalls?: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
+  readonly toolCalls?: readonly {
+    /** Names the call, for `toolCallId` of its result. */
+    readonly id: string;
+    /** Name of the tool. */
+    readonly name: string;
+    /** The model's own JSON text. */
+    readonly arguments: string;
+  }[];
   /** Reasoning that preceded the calls, for models that want it back. */
   readonly reasoning?: string;
   /** Id of the call that a `tool` message answers. */
@@ -116,33 +137,65 @@ export type JsonSchema = { readonly [key: string]: unknown };
 export interface ToolDescription {
   /** Letters, digits, `_` and `-`, at most 64. */
   readonly name: string;
+  /** Tells the model when and how to use it. */
   readonly description?: string;
+  /** JSON Schema of the arguments. */
   readonly parameters: JsonSchema;
 }
 
 export interface ChatRequest {
+  /** Oldest first, at most `ChatModel.maxMessages`. */
   readonly messages: readonly ChatMessage[];
+  /** Tools that the model may call. Default: none. */
   readonly tools?: readonly ToolDescription[];
   /** Most tokens of the reply. Default: the model's own. */
   readonly maxTokens?: number;
+  /** Sampling temperature, 0 to 2. Default: the model's own. */
   readonly temperature?: number;
+  /** Texts that end the reply and are not part of it, at most 4. Default: none. */
   readonly stop?: readonly string[];
   /** `json`: the reply is one JSON object. Default: `text`. */
   readonly format?: "text" | "json";
 }
 
+/** Why a reply ended. `length`: at its limit of tokens. `other`: for a reason that the service alone knows. */
 export type FinishReason = "stop" | "length" | "tool-calls" | "content-filter" | "other";
 
 /** Events of a chat model's reply; they end with exactly one `finish`, or the stream throws. */
 export type ChatEvent =
-  | { readonly type: "text-delta"; readonly text: string }
-  | { readonly type: "reasoning-delta"; readonly text: string }
+  | {
+      readonly type: "text-delta";
+      /** The next piece of the reply. */
+      readonly text: string;
+    }
+  | {
+      readonly type: "reasoning-delta";
+      /** The next piece of the model's thinking. */
+      readonly text: string;
+    }
   /** Whole, once its arguments are complete. `arguments` is the model's own JSON text. */
-  | { readonly type: "tool-call"; readonly id: string; readonly name: string; readonly arguments: string }
-  | { readonly type: "finish"; readonly reason: FinishReason; readonly usage: Usage; readonly model: string };
+  | {
+      readonly type: "tool-call";
+      /** Names the call, for its result. */
+      readonly id: string;
+      /** Name of the tool, as it was offered. */
+      readonly name: string;
+      /** JSON text, which may be invalid. */
+      readonly arguments: string;
+    }
+  | {
+      readonly type: "finish";
+      /** Why the reply ended. */
+      readonly reason: FinishReason;
+      /** Tokens as the service counted them. */
+      readonly usage: Usage;
+      /** The model that answered, as the service named it. */
+      readonly model: string;
+    };
 
 /** Answers messages. */
 export interface ChatModel {
+  /** Id of the model, for the account of an answer. */
   readonly model: string;
   /** Most tokens of request and reply together. */
   readonly contextTokens: number;
@@ -154,15 +207,19 @@ export interface ChatModel {
   readonly toolMessages?: ToolMessages;
   /** Whether it wants back what it thought before a call. Default: false. */
   readonly replaysReasoning?: boolean;
+  /** Counts the tokens of messages before they are sent. */
   readonly tokens: TokenCounter;
   /** Price of a million tokens, for the account of an answer. Default: unknown. */
   readonly price?: Price;
+  /** Streams one reply. Leaving the loop ends the request. */
   readonly stream: (request: ChatRequest, call?: CallOptions) => AsyncIterable<ChatEvent>;
 }
 
 /** A query for a retriever, which reads what it needs and ignores the rest. */
 export interface RetrievalQuery {
+  /** The question, for retrievers by words. */
   readonly text: string;
+  /** Its vector in the store's space, for retrievers by vector. */
   readonly vector?: Float32Array;
   /** Only chunks that hold these word for word are wanted. A hint that saves work: whoever asks checks what comes. */
   readonly phrases?: readonly string[];
@@ -179,19 +236,25 @@ export interface RetrieveCall extends CallOptions {
 
 /** A chunk that a retriever found. Best first; `placements` holds how it got there. */
 export interface Found {
+  /** `Chunk.id` of the chunk. */
   readonly chunkId: string;
+  /** In the retriever's own scale; higher is better. */
   readonly score: number;
+  /** Every rank it was given on the way, in the order of the steps. */
   readonly placements: readonly Placement[];
 }
 
 /** Finds chunks for a query: by vector, by words, or by asking others. */
 export interface Retriever {
+  /** Name in traces and placements: `dense`, `lexical`, or one of your own. */
   readonly name: string;
+  /** At most `call.count` results, best first, each chunk once. */
   readonly retrieve: (query: RetrievalQuery, call: RetrieveCall) => Promise<readonly Found[]>;
 }
 
 /** A document with all its chunks, to be written at once. */
 export interface DocumentWrite {
+  /** The document that replaces what was stored under its uri. */
   readonly document: Document;
   /** In order; every chunk's vector is in the store or in `vectors` of the same call. Empty for a blank document. */
   readonly chunks: readonly Chunk[];
@@ -217,24 +280,35 @@ export interface StoreWrite {
 }
 
 export interface WrittenDocument {
+  /** `Document.uri` of the document. */
   readonly uri: string;
+  /** Whether a document of that uri was stored before. */
   readonly outcome: "added" | "updated";
+  /** Chunks that the document has now. */
   readonly chunks: number;
+  /** Chunks of its earlier version that went. */
   readonly deletedChunks: number;
 }
 
 export interface StoredDocumentInfo {
+  /** `Document.uri` of the document. */
   readonly uri: string;
+  /** `Document.title`, if it has one. */
   readonly title?: string;
+  /** Id of the source that it was read from, if it has one. */
   readonly source?: string;
   /** Hash of everything written for the document: an equal fingerprint means that nothing has to be done. */
   readonly fingerprint: string;
+  /** Number of its chunks; 0 for a blank document. */
   readonly chunks: number;
 }
 
 export interface StoreCounts {
+  /** Stored documents. */
   readonly documents: number;
+  /** Chunks of all documents. */
   readonly chunks: number;
+  /** Vectors of distinct texts, also of those that no chunk uses any more. */
   readonly vectors: number;
 }
 
@@ -262,7 +336,9 @@ export interface StoreProblem {
     | "fields"
     | "graph"
     | "lexical";
+  /** Names what is affected and what to do, in one line. */
   readonly message: string;
+  /** Whether `verify({ repair: true })` mends it. */
   readonly repairable: boolean;
 }
 
@@ -309,6 +385,7 @@ export interface ReadCall {
 
 /** The side of a store that is searched and read, or the part of it that a scope admits. */
 export interface Searchable<Space extends string = string, Fields extends object = Metadata> {
+  /** Vector space of its vectors: `Embedder.space` of the embedder that made them. */
   readonly space: Space;
   /** Length of the vectors; undefined until the first was written. */
   readonly dimension: number | undefined;
@@ -318,13 +395,19 @@ export interface Searchable<Space extends string = string, Fields extends object
   readonly location: string;
   /** Schema of every document's metadata, where the store was opened with one. */
   readonly metadataSchema?: z.ZodType<Fields>;
+  /** Searches by vector. */
   readonly dense: Retriever;
+  /** Searches by words (BM25). */
   readonly lexical: Retriever;
   /** A document as it was written. */
   readonly document: (uri: string, call?: ReadCall) => Promise<Document | undefined>;
+  /** What is known of a document without its text; `undefined` for an unknown uri. */
   readonly documentInfo: (uri: string) => Promise<StoredDocumentInfo | undefined>;
   /** All documents, or those of one source, in order of uri. */
-  readonly documents: (filter?: { readonly source?: string }) => Promise<readonly StoredDocumentInfo[]>;
+  readonly documents: (filter?: {
+    /** `Document.source` of the wanted documents. */
+    readonly source?: string;
+  }) => Promise<readonly StoredDocumentInfo[]>;
   /** Chunks by id, in the order asked for; unknown ids are left out, and those that the filter does not let through. */
   readonly hits: (found: readonly Found[], call?: ReadCall) => Promise<readonly Hit[]>;
   /** A view limited to what the filter admits: the documents of one tenant or one reader. */
@@ -348,13 +431,17 @@ export interface Store<Space extends string = string, Fields extends object = Me
   /** One transaction: all of it is stored when this returns, or none. */
   readonly write: (write: StoreWrite) => Promise<readonly WrittenDocument[]>;
   /** Removes documents by uri; returns how many chunks went with them. Unknown uris are ignored. */
-  readonly deleteDocuments: (
-    uris: readonly string[],
-  ) => Promise<{ readonly documents: number; readonly chunks: number }>;
+  readonly deleteDocuments: (uris: readonly string[]) => Promise<{
+    /** Documents that were stored and are gone. */
+    readonly documents: number;
+    /** Chunks that went with them. */
+    readonly chunks: number;
+  }>;
   /** Those of `keys` that are stored, by `vectorKey(chunk)`. */
   readonly knownVectors: (keys: readonly string[]) => Promise<ReadonlyMap<string, Float32Array>>;
   /** The notes under these uris, where there are any; see `StoreWrite`. Absent: the store keeps none, and every run reads and cuts everything. */
   readonly notes?: (uris: readonly string[]) => Promise<ReadonlyMap<string, string>>;
+  /** Counts what is stored, without reading it. */
   readonly counts: () => Promise<StoreCounts>;
   /**
    * Reads the whole store and checks that it is what was written: a single altered byte is found, and named with the

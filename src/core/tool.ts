@@ -22,9 +22,13 @@ export interface Findings {
 
 /** A function that a model may call. Its input was checked against `input` before `run` sees it. */
 export interface Tool<Input = never, Output = unknown> {
+  /** Name that the model calls it by. */
   readonly name: string;
+  /** Tells the model when and how to use it. */
   readonly description: string;
+  /** Schema of the arguments: an object. */
   readonly input: z.ZodType<Input>;
+  /** Does the work. What it throws is told to the model as the result. */
   readonly run: (input: Input, context: ToolContext) => Output | Promise<Output>;
   /**
    * Changes something outside this process. Each of its calls needs the approval of `AnswerOptions.approve`; without that
@@ -41,7 +45,9 @@ export interface Tool<Input = never, Output = unknown> {
 
 /** A tool of any types, as lists hold them. Run it only with the output of its `input` schema. */
 export type AnyTool = Omit<Tool, "input" | "run"> & {
+  /** Schema of the arguments: an object. */
   readonly input: z.ZodType;
+  /** Does the work. What it throws is told to the model as the result. */
   readonly run: (input: never, context: ToolContext) => unknown;
 };
 
@@ -52,6 +58,7 @@ export interface ToolOptions<Schema extends z.ZodType, Output> {
   readonly description: string;
   /** Schema of the arguments: an object. */
   readonly input: Schema;
+  /** Does the work. What it throws is told to the model as the result. */
   readonly run: (input: z.output<Schema>, context: ToolContext) => Output | Promise<Output>;
   /**
    * Whether it changes something outside this process. Its calls then run only if `AnswerOptions.approve` says so.

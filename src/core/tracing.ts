@@ -5,7 +5,12 @@ export interface OpenSpan {
   /** Work began: what came before is not the span's. Until then, and without work within it, there is no span. */
   readonly start: () => void;
   /** Ends it, at a moment as `performance.now()` counts; default: now. With what was thrown, if that is its own failure. */
-  readonly end: (how?: { readonly at?: number; readonly failure?: unknown }) => void;
+  readonly end: (how?: {
+    /** Moment of the end, as `performance.now()` counts. Default: now. */
+    readonly at?: number;
+    /** What was thrown, if that is the span's own failure. */
+    readonly failure?: unknown;
+  }) => void;
 }
 
 /** Attributes of a span: names and numbers, never texts. */

@@ -28,7 +28,9 @@ export interface Document {
   readonly uri: string;
   /** The text that chunks are spans of and citations point into. Never trimmed or normalised by a stage. */
   readonly text: string;
+  /** Name for people. It is searched together with the text, and shown beside citations. */
   readonly title?: string;
+  /** Facts that filters test. They are not embedded, and not searched for words. */
   readonly metadata?: Metadata;
   /** Decides how blocks are found: `text/markdown` or `text/plain` (default). */
   readonly mediaType?: string;
@@ -42,7 +44,9 @@ export interface Document {
 
 /** What a page's version was read with: the validators that its server sent (RFC 9110). */
 export interface Revision {
+  /** The server's `ETag` header. */
   readonly etag?: string;
+  /** The server's `Last-Modified` header. */
   readonly lastModified?: string;
   /** Digest of the metadata that the reader put on the page. Absent when it put none. */
   readonly metadataDigest?: string;
@@ -50,7 +54,9 @@ export interface Revision {
 
 /** A part of a text, in UTF-16 code units: `text.slice(start, end)`. */
 export interface Span {
+  /** Offset of the first code unit. */
   readonly start: number;
+  /** Offset just behind the last. */
   readonly end: number;
 }
 
@@ -62,7 +68,9 @@ export interface Chunk {
   readonly documentId: string;
   /** Offsets into `Document.text`, in UTF-16 code units: `text === document.text.slice(start, end)`. */
   readonly start: number;
+  /** Offset just behind the last code unit. */
   readonly end: number;
+  /** The slice itself. */
   readonly text: string;
   /** The title and the headings above the slice, which a reader of the slice alone would miss. May be empty. */
   readonly context: string;
@@ -77,42 +85,71 @@ export interface Chunk {
 
 /** A chunk on its way into a store. Chunks of one document follow one another without a gap. */
 export interface DocumentChunk extends Chunk {
+  /** The document it is a slice of. */
   readonly document: Document;
 }
 
 /** An item with its vector. `space` names the vector space, so that vectors of two models never meet. */
 export type Embedded<Item, Space extends string = string> = Item & {
+  /** The vector, of the length that the space has. */
   readonly vector: Float32Array;
+  /** `Embedder.space` of the embedder that made it. */
   readonly space: Space;
 };
 
 /** The result of writing one document. */
 export interface StoredDocument {
+  /** `Document.uri` of the document. */
   readonly storedUri: string;
+  /** Whether a document of that uri was stored before. */
   readonly outcome: "added" | "updated";
   /** Chunks the document has now, and how many of the old ones went. */
   readonly chunks: number;
+  /** Chunks of its earlier version that went. */
   readonly deletedChunks: number;
 }
 
 /** A tool call with its result: a unit, so that no history can hold one without the other. */
 export interface ToolExchange {
+  /** The call's id, as the model gave it. */
   readonly id: string;
+  /** Name of the tool. */
   readonly name: string;
   /** Arguments as the model wrote them: a JSON text, which may be invalid. */
   readonly arguments: string;
-  readonly result: { readonly content: string } | { readonly error: string };
+  /** What the model was told. */
+  readonly result:
+    | {
+        /** The tool's result, as text. */
+        readonly content: string;
+      }
+    | {
+        /** Why there is no result. */
+        readonly error: string;
+      };
 }
 
 /** One turn of a conversation. */
 export type Turn =
-  | { readonly role: "system" | "user"; readonly text: string }
-  | { readonly role: "assistant"; readonly text: string; readonly tools?: readonly ToolExchange[] };
+  | {
+      /** Who speaks; `system` gives instructions. */
+      readonly role: "system" | "user";
+      /** The words, as plain text. */
+      readonly text: string;
+    }
+  | {
+      readonly role: "assistant";
+      /** The words, as plain text without citation numbers. */
+      readonly text: string;
+      /** Tools that it called before it answered, in order. Default: none. */
+      readonly tools?: readonly ToolExchange[];
+    };
 
 /** Another wording to search for, in addition to the question's own and never in its place. */
 export interface QueryVariant {
   /** `question`: searched for like it. `passage`: made up, embedded like a document and searched for by vector alone. */
   readonly kind: "question" | "passage";
+  /** The wording, or the made-up passage. */
   readonly text: string;
   /** In the vector space of the question's own vector. */
   readonly vector?: Float32Array;
@@ -120,6 +157,7 @@ export interface QueryVariant {
 
 /** A question as it was asked, or as the stages before the search reworded it. */
 export interface Question {
+  /** The words that are searched for. */
   readonly question: string;
   /** The original wording, where `question` is another one. */
   readonly asked?: string;
@@ -131,6 +169,7 @@ export interface Question {
   readonly filter?: Filter;
   /** Passages that hold any of these are not to be found: a single word by its stem, several word for word. */
   readonly not?: readonly string[];
+  /** Other wordings that are searched for too. Default: none. */
   readonly variants?: readonly QueryVariant[];
   /** Steps that the question went through so far. */
   readonly trace?: readonly TraceStep[];
@@ -152,11 +191,15 @@ export interface Placement {
 
 /** A chunk that was found, with every rank it was given. */
 export interface Hit {
+  /** The passage that was found. */
   readonly chunk: Chunk;
+  /** `Document.uri` of its document. */
   readonly uri: string;
+  /** `Document.title` of its document. */
   readonly title?: string;
   /** Where the chunk starts in the original file: 1-based line and page, where known. */
   readonly line?: number;
+  /** 1-based page of the original file. */
   readonly page?: number;
   /** Anchors of the document inside the chunk's span. Absent when lines of the text are lines of the file. */
   readonly anchors?: readonly Anchor[];
@@ -170,12 +213,20 @@ export interface Hit {
 
 /** One step from question to answer: the chunks that it kept and dropped, by id. */
 export interface TraceStep {
+  /** Name of the step: `search hybrid`, `rerank`, `answer` and so on. */
   readonly step: string;
+  /** Chunk ids that went on, best first. */
   readonly kept: readonly string[];
   /** Chunk ids that this step left out, each with the reason. */
-  readonly dropped: readonly { readonly chunkId: string; readonly reason: string }[];
+  readonly dropped: readonly {
+    /** `Chunk.id` of the chunk. */
+    readonly chunkId: string;
+    /** Why it was left out, in words. */
+    readonly reason: string;
+  }[];
   /** Said when a step did less than it was asked to: "reranker unreachable: the order of the search was kept". */
   readonly note?: string;
+  /** Time that the step took. */
   readonly milliseconds?: number;
   /** For a search: the results of each retriever before they were fused. */
   readonly lists?: readonly RankedList[];
@@ -187,12 +238,15 @@ export interface RankedList {
   readonly by: string;
   /** Most chunks that were asked for: fewer mean that it has no more. */
   readonly asked: number;
+  /** Ids of the chunks, best first. */
   readonly chunkIds: readonly string[];
+  /** Their scores, in the retriever's own scale. */
   readonly scores: readonly number[];
 }
 
 /** The outcome of one step for a chunk. */
 export interface ChunkStep {
+  /** `TraceStep.step` of the step. */
   readonly step: string;
   /** `absent`: the step never saw it, because it was lost before, or the step has no chunks to do with. */
   readonly outcome: "kept" | "dropped" | "absent";
@@ -205,7 +259,9 @@ export interface ChunkStep {
 }
 
 export interface RetrieverView {
+  /** `RankedList.by` of the retriever. */
   readonly by: string;
+  /** 1-based rank; absent when it did not find the chunk. */
   readonly rank?: number;
   /** In the retriever's own scale. */
   readonly score?: number;
@@ -215,9 +271,11 @@ export interface RetrieverView {
 
 /** A chunk's way through a trace. */
 export interface ChunkHistory {
+  /** `Chunk.id` that was asked for. */
   readonly chunkId: string;
   /** Whether the last step that had to do with chunks kept it. */
   readonly kept: boolean;
+  /** Every step of the trace in order. */
   readonly steps: readonly ChunkStep[];
   /** The answer in one sentence. */
   readonly summary: string;
@@ -231,18 +289,23 @@ export interface Trace extends ReadonlyArray<TraceStep> {
 
 /** A question with what was found for it, best first. */
 export interface Retrieved extends Question {
+  /** Passages, best first. */
   readonly hits: readonly Hit[];
+  /** Steps from the question to these hits. */
   readonly trace: readonly TraceStep[];
 }
 
 /** Tokens that the service says it counted. */
 export interface Usage {
+  /** Tokens of what was sent. */
   readonly inputTokens: number;
+  /** Tokens of the reply; 0 for models that make no text. */
   readonly outputTokens: number;
 }
 
 /** Price of a million tokens, in the caller's currency. */
 export interface Price {
+  /** Price of a million tokens that are sent. */
   readonly input: number;
   /** Default: 0, what models without a written reply cost. */
   readonly output?: number | undefined;
@@ -257,6 +320,7 @@ export function costOf({ inputTokens, outputTokens }: Usage, price: Price | unde
 export interface FailedAttempt {
   /** Code of the `TransportError` that it would have thrown; `aborted` where its time was up. */
   readonly code: TransportErrorCode | "aborted";
+  /** HTTP status, where the service answered. */
   readonly status?: number;
 }
 
@@ -264,14 +328,17 @@ export interface FailedAttempt {
 export interface ModelRequest {
   /** Which step asked: `condense`, `embed-question`, `rerank`, `answer`; of a tool that searched, its name before. */
   readonly step: string;
+  /** Id of the model. */
   readonly model: string;
   /** Messages that were sent, for a chat. */
   readonly messages?: number;
   /** As the service counted them. */
   readonly inputTokens: number;
+  /** Tokens of the reply, as the service counted them. */
   readonly outputTokens: number;
   /** By the transport's `prices`; absent where the model has none. */
   readonly cost?: number;
+  /** Time from the call to its end, with all attempts and waits. */
   readonly milliseconds: number;
   /** Attempts that failed, in order. Absent where the first was answered. */
   readonly failedAttempts?: readonly FailedAttempt[];
@@ -281,11 +348,15 @@ export interface ModelRequest {
 
 /** The account of an answer, from the question to the bill, as plain JSON data. */
 export interface AnswerAccount {
+  /** The question and what came with it. */
   readonly asked: {
+    /** The question in the user's words. */
     readonly question: string;
     /** The wording that was searched for in its place. */
     readonly standalone?: string;
+    /** Restriction of the documents, where there was one. */
     readonly filter?: Filter;
+    /** Number of earlier turns. */
     readonly historyTurns: number;
   };
   /** The chunks found, kept and dropped, step by step: the steps of `Answer.trace`. */
@@ -296,7 +367,12 @@ export interface AnswerAccount {
    * Totals of the requests that were answered; `cost` only where every model that was asked has a price. The cost of
    * `failedAttempts` is not known.
    */
-  readonly paid: Usage & { readonly cost?: number; readonly failedAttempts: number };
+  readonly paid: Usage & {
+    /** By the transport's `prices`. */
+    readonly cost?: number;
+    /** Number of attempts that failed. What the service charged for them is not known. */
+    readonly failedAttempts: number;
+  };
   /** Time that each step took; `answer` is from the sources to the end, with all that its tools did. */
   readonly milliseconds: Readonly<Record<string, number>>;
 }
@@ -312,22 +388,28 @@ export type Support = "exact" | "normalised" | "near" | "missing";
 export interface Citation {
   /** As the reader sees it, `[1]`: sources are numbered in the order in which the answer first cites them. */
   readonly number: number;
+  /** `Chunk.id` of the passage that the answer points to. */
   readonly chunkId: string;
+  /** `Document.uri` of its document. */
   readonly uri: string;
+  /** `Document.title` of its document. */
   readonly title?: string;
   /**
    * Offsets of `quote` into the document's text, in UTF-16 code units; of the nearest sentences when `near`, of the chunk
    * when `missing`.
    */
   readonly start: number;
+  /** Offset just behind the last code unit of `quote`. */
   readonly end: number;
   /** The document's own words at `start..end`; what the model claimed to quote when unsupported. */
   readonly quote: string;
   /** 1-based line of the original file at `start`; page likewise, where the document has pages. */
   readonly line?: number;
+  /** 1-based page of the original file at `start`, where the document has pages. */
   readonly page?: number;
   /** True when `support` is `exact` or `normalised`: the document holds those words there. */
   readonly supported: boolean;
+  /** How the words were found at `start..end`. */
   readonly support: Support;
 }
 
@@ -336,33 +418,82 @@ export interface Citation {
  * follows it. `Value`: what the answer's schema returns, where it was given one.
  */
 export type AnswerEvent<Value = unknown> =
-  | { readonly type: "retrieved"; readonly hits: readonly Hit[]; readonly trace: readonly TraceStep[] }
-  | { readonly type: "reasoning-delta"; readonly text: string }
-  | { readonly type: "text-delta"; readonly text: string }
-  | { readonly type: "tool-call"; readonly id: string; readonly name: string; readonly input: unknown }
+  | {
+      readonly type: "retrieved";
+      /** The passages that the answer is made from, best first. */
+      readonly hits: readonly Hit[];
+      /** Steps from the question to these hits. */
+      readonly trace: readonly TraceStep[];
+    }
+  | {
+      readonly type: "reasoning-delta";
+      /** The next piece of the model's thinking. */
+      readonly text: string;
+    }
+  | {
+      readonly type: "text-delta";
+      /** The next piece of the answer. The number of a citation, `[1]`, is a piece of its own. */
+      readonly text: string;
+    }
+  | {
+      readonly type: "tool-call";
+      /** Names the call in `approval` and `tool-result`. */
+      readonly id: string;
+      /** Name of the tool. */
+      readonly name: string;
+      /** The arguments that the model wrote. */
+      readonly input: unknown;
+    }
   /** The decision on a call of a tool that writes; it comes before the call's result. */
   | {
       readonly type: "approval";
+      /** Id of the call that was decided on. */
       readonly id: string;
+      /** Name of the tool. */
       readonly name: string;
+      /** The arguments that the model wrote. */
       readonly input: unknown;
+      /** Whether the call may run. */
       readonly approved: boolean;
     }
   | {
       readonly type: "tool-result";
+      /** Id of the call that is over. */
       readonly id: string;
+      /** Name of the tool. */
       readonly name: string;
+      /** What the tool returned. Absent where it failed. */
       readonly output?: unknown;
+      /** Why there is no output: what the model is told. */
       readonly error?: string;
     }
-  | { readonly type: "citation"; readonly citation: Citation }
-  | { readonly type: "warning"; readonly message: string }
-  | { readonly type: "finish"; readonly answer: Answer<Value> }
+  | {
+      readonly type: "citation";
+      /** A checked citation; its number stands in the text right before. */
+      readonly citation: Citation;
+    }
+  | {
+      readonly type: "warning";
+      /** One line for people. */
+      readonly message: string;
+    }
+  | {
+      readonly type: "finish";
+      /** The whole answer. */
+      readonly answer: Answer<Value>;
+    }
   /** `account`: what it came to so far, where it failed or was stopped once its sources were there. */
-  | { readonly type: "error"; readonly error: Error; readonly account?: AnswerAccount };
+  | {
+      readonly type: "error";
+      /** Why there is no answer. After an abort it is the caller's own reason, if that is an `Error`. */
+      readonly error: Error;
+      /** What it came to so far, where it failed or was stopped once its sources were there. */
+      readonly account?: AnswerAccount;
+    };
 
 /** A whole answer. `Value`: what its schema returns, where it was given one. */
 export interface Answer<Value = unknown> {
+  /** The question in the user's words, also where another wording was searched for. */
   readonly question: string;
   /** The answer's text. With a schema: the value as the model wrote it, in JSON; a value that is a text as that text. */
   readonly text: string;
@@ -370,15 +501,20 @@ export interface Answer<Value = unknown> {
   readonly value?: Value;
   /** False when the sources do not hold the answer; `hits` then are the nearest there were. */
   readonly answered: boolean;
+  /** Checked citations, in the order of the text. */
   readonly citations: readonly Citation[];
+  /** The passages that it was made from, those that tools found included. */
   readonly hits: readonly Hit[];
+  /** Every step from the question to the answer; `trace.why(chunkId)` tells where a chunk was lost. */
   readonly trace: Trace;
   /** Tokens of the chat model alone; `account` has the rest. */
   readonly usage: Usage;
+  /** Requests, tokens, cost and time, from the question to the answer. */
   readonly account: AnswerAccount;
   /** The model that answered, as the service named it. */
   readonly model: string;
   /** This turn, to be passed on as history. */
   readonly turn: Turn;
+  /** One line each about what did less than it was asked to. */
   readonly warnings: readonly string[];
 }

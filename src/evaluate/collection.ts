@@ -9,13 +9,17 @@ import { countRelevant, type Judgements } from "./metrics.js";
 
 /** A question and the documents that answer it. */
 export interface JudgedQuery {
+  /** The collection's id of the query. */
   readonly id: string;
+  /** The query as it is asked. */
   readonly text: string;
+  /** Relevance of documents, by the collection's id of each. */
   readonly judgements: Judgements;
 }
 
 /** A test collection: documents, and queries with judgements. */
 export interface Collection {
+  /** Name of the collection's folder. */
   readonly name: string;
   /** Id of the source of its documents. */
   readonly source: string;

@@ -9,12 +9,14 @@ export interface MetricChange {
   readonly difference: number;
   /** Probability of so large a difference by chance. */
   readonly p: number;
+  /** `same` unless the difference is significant. */
   readonly verdict: "better" | "worse" | "same";
 }
 
 export interface Comparison {
   /** Number of queries that both evaluations asked. */
   readonly queries: number;
+  /** Each metric's change, over the common queries. */
   readonly metrics: Readonly<Record<MetricName, MetricChange>>;
   /** True when any metric is significantly worse. */
   readonly worse: boolean;

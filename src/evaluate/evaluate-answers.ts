@@ -5,6 +5,7 @@ import { latency, summarise, type Interval } from "./statistics.js";
 
 /** A question with its known answers. */
 export interface AnswerableQuery extends JudgedQuery {
+  /** Known answers; one that fits is enough. */
   readonly answers: readonly string[];
 }
 
@@ -25,15 +26,21 @@ export const answerMetricNames = [
  * - `answered`: 1 if the reply does not abstain.
  */
 export type AnswerMetric = (typeof answerMetricNames)[number];
+/** One score for each metric, 0 to 1. */
 export type AnswerScores = Readonly<Record<AnswerMetric, number>>;
 
 export interface AnswerEvaluation {
+  /** Number of questions asked. */
   readonly questions: number;
   /** Means over the questions, each with its 95 % interval. */
   readonly metrics: AnswerScores;
+  /** 95 % intervals of the means. */
   readonly intervals: Readonly<Record<AnswerMetric, Interval>>;
+  /** Citations of all answers. */
   readonly citations: {
+    /** All of them. */
     readonly total: number;
+    /** Those whose words stand in their source. */
     readonly supported: number;
     /** Unsupported citations of which the source has most words. */
     readonly near: number;
@@ -41,19 +48,33 @@ export interface AnswerEvaluation {
     readonly literal: number;
   };
   /** From the question to the end of the answer, with questions one after another. */
-  readonly latencyMs: { readonly p50: number; readonly p95: number };
-  readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
+  readonly latencyMs: {
+    /** Median, in milliseconds. */
+    readonly p50: number;
+    /** 95th percentile, in milliseconds. */
+    readonly p95: number;
+  };
+  /** Tokens of the chat model over all answers. */
+  readonly usage: {
+    /** Tokens of what was sent. */
+    readonly inputTokens: number;
+    /** Tokens of the replies. */
+    readonly outputTokens: number;
+  };
   /** By query id. */
   readonly scores: ReadonlyMap<string, AnswerScores>;
 }
 
 export interface EvaluateAnswersOptions {
+  /** Answers one question. What it throws ends the evaluation. */
   readonly ask: (question: string) => Promise<Answer>;
   /** The stored text of a document. */
   readonly textOf: (uri: string) => Promise<string | undefined>;
   /** The collection's id of a document. */
   readonly documentId: (uri: string) => string;
+  /** Called after each answer, and waited for. */
   readonly onAnswer?: (query: AnswerableQuery, answer: Answer) => void | Promise<void>;
+  /** Ends the evaluation between two questions. */
   readonly signal?: AbortSignal;
 }
 

@@ -19,6 +19,7 @@ const measures = {
 export type MetricName = keyof typeof measures;
 export const metricNames = Object.keys(measures) as readonly MetricName[];
 
+/** One score for each metric, 0 to 1. */
 export type Scores = Readonly<Record<MetricName, number>>;
 
 /** The result of a way of searching over a set of queries. */
@@ -30,7 +31,12 @@ export interface Evaluation {
   /** 95 % intervals of the means. */
   readonly intervals: Readonly<Record<MetricName, Interval>>;
   /** Time of one ranking, in milliseconds, with queries one after another. */
-  readonly latencyMs: { readonly p50: number; readonly p95: number };
+  readonly latencyMs: {
+    /** Median. */
+    readonly p50: number;
+    /** 95th percentile. */
+    readonly p95: number;
+  };
   /** By query id. */
   readonly scores: ReadonlyMap<string, Scores>;
 }
@@ -38,6 +44,7 @@ export interface Evaluation {
 export interface EvaluateOptions {
   /** Called after each query. */
   readonly onProgress?: (queriesDone: number) => void;
+  /** Ends the evaluation between two queries. */
   readonly signal?: AbortSignal;
 }
 

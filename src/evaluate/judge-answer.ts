@@ -15,6 +15,7 @@ import { mean } from "./statistics.js";
  * instead of counted statements.
  */
 export const judgeRubric = {
+  /** Whether the answer's statements follow from the passages. */
   faithfulness: [
     "5: every statement of the answer follows from the passages",
     "4: all but an unimportant detail follows from them",
@@ -22,6 +23,7 @@ export const judgeRubric = {
     "2: the main statement goes beyond the passages",
     "1: the answer contradicts the passages, or none of it follows from them",
   ],
+  /** Whether the answer answers the question. */
   relevance: [
     "5: it answers exactly what was asked",
     "4: it answers, with something beside the question",
@@ -39,11 +41,19 @@ export type Judgement =
   | {
       /** 0 to 1, in quarters: the five steps of the rubric. */
       readonly faithfulness: number;
+      /** 0 to 1, in quarters. */
       readonly relevance: number;
+      /** The model's reason, in its own words. */
       readonly reason: string;
+      /** Tokens of the judgement. */
       readonly usage: Usage;
     }
-  | { readonly problem: string; readonly usage: Usage };
+  | {
+      /** Why there is no judgement: the request failed, or the reply cannot be read. */
+      readonly problem: string;
+      /** Tokens that were paid all the same. */
+      readonly usage: Usage;
+    };
 
 const timeoutMs = 120_000;
 const maxTokens = 400;
@@ -68,7 +78,12 @@ Reply with one JSON object and nothing else: {"faithfulness": 1 to 5, "relevance
 export async function judgeAnswer(
   model: ChatModel,
   { question, text, hits }: Pick<Answer, "question" | "text" | "hits">,
-  { signal }: { readonly signal?: AbortSignal } = {},
+  {
+    signal,
+  }: {
+    /** Ends the request. */
+    readonly signal?: AbortSignal;
+  } = {},
 ): Promise<Judgement> {
   const passages = hits.map(({ uri, title, chunk }, index) =>
     renderSource({ number: index + 1, uri, ...(title !== undefined && { title }), text: chunk.text }),

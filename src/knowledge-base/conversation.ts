@@ -27,6 +27,7 @@ export interface ConversationOptions {
  * model is not told of later.
  */
 export interface Conversation<Options> {
+  /** The id that it was opened by. */
   readonly id: string;
   /** Title, owner, times and number of questions; `undefined` until something is asked. */
   readonly info: () => ConversationInfo | undefined;

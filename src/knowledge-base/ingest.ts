@@ -56,6 +56,7 @@ export interface OwnPipelineOptions<Space extends string = string> extends Share
   readonly pipeline: Stage<Document, unknown>;
 }
 
+/** Options of `ingest`: of the usual stages, or of a pipeline of your own. */
 export type IngestOptions<Space extends string = string> = UsualIngestOptions<Space> | OwnPipelineOptions<Space>;
 
 const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;

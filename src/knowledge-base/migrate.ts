@@ -16,6 +16,7 @@ export interface MigrateOptions extends IngestRunOptions, SpendingOptions {
 export interface MigrationReport extends IngestReport {
   /** Vector space that the old store has, if it has one, and the new one. */
   readonly from: string | undefined;
+  /** Vector space of the new store. */
   readonly to: string;
   /** Whether the new store serves now. When not, the old one does, and the same call goes on. */
   readonly switched: boolean;

@@ -114,6 +114,7 @@ export interface PlanOptions extends IngestRunOptions, Pick<SpendingOptions, "pr
 
 /** Documents that can be searched and asked: the ready-made assembly of the public stages. */
 export interface KnowledgeBase {
+  /** The store behind it, for stages of your own. */
   readonly store: Store;
   /**
    * Brings the store up to date with a source: new, changed and, for sources that know what is theirs, vanished
@@ -130,7 +131,12 @@ export interface KnowledgeBase {
   readonly search: (
     question: string,
     options?: SearchPassagesOptions,
-  ) => Promise<Retrieved & { readonly trace: Trace }>;
+  ) => Promise<
+    Retrieved & {
+      /** Every step of the search; `trace.why(chunkId)` tells where a chunk was lost. */
+      readonly trace: Trace;
+    }
+  >;
   /** Streams an answer as it is made; the stream ends with exactly one `finish` or `error`. */
   readonly ask: Ask;
   /** The documents that are stored, all or those of one source, in order of uri; see `Searchable.documents`. */
@@ -145,7 +151,10 @@ export interface KnowledgeBase {
    */
   readonly conversation: (options: ConversationOptions) => Conversation<AskOptions>;
   /** The conversations of this scope, or of one owner within it, those with the last question first. */
-  readonly conversations: (filter?: { readonly owner?: string }) => readonly ConversationInfo[];
+  readonly conversations: (filter?: {
+    /** Only those of this owner. Default: all. */
+    readonly owner?: string;
+  }) => readonly ConversationInfo[];
   /** See `Store.close`. */
   readonly close: (options?: CloseOptions) => Promise<void>;
 }

@@ -24,17 +24,23 @@ export interface IngestPlan {
    * the sentences too, and takes chunks to be as few as they can be: there may be some more, and requests with them.
    */
   readonly tokens: number;
+  /** Calls for embeddings that would be made. */
   readonly requests: number;
   /** Chunks whose vectors are there already, or are those of an equal text. */
   readonly reused: number;
   /** Cost of the tokens, in the currency of `price`; only where a price was given. */
   readonly cost?: number;
+  /** Documents and files that would fail, each with its error. */
   readonly failures: IngestReport["failures"];
+  /** How many of the failures are from an earlier run; see `IngestReport`. */
   readonly notRetried?: IngestReport["notRetried"];
+  /** Files and documents that would be passed over, with the reason. */
   readonly skipped: IngestReport["skipped"];
+  /** One line each about what would be read only in part. */
   readonly warnings: IngestReport["warnings"];
 }
 
+/** Options of `planIngest`: those of `ingest` that decide what is read and how it is cut. */
 export type PlanIngestOptions<Space extends string = string> = Omit<
   UsualIngestOptions<Space>,
   "maxTokens" | "maxCost" | "concurrency"

@@ -95,7 +95,13 @@ export const askOptions = optionsOf<AskOptions>()({
 export interface Ask {
   <Schema extends z.ZodType>(
     question: string | Question,
-    options: AskOptions & { readonly answer: { readonly schema: Schema } },
+    options: AskOptions & {
+      /** How the answer is made. */
+      readonly answer: {
+        /** Schema of the answer's value. */
+        readonly schema: Schema;
+      };
+    },
   ): AsyncIterable<AnswerEvent<z.output<Schema>>>;
   (question: string | Question, options?: AskOptions): AsyncIterable<AnswerEvent>;
 }

@@ -21,7 +21,9 @@ export type { RequestLog } from "./http/connections.js";
 export interface LocalService {
   /** The contract's `{base_url}`, without a slash at its end. */
   readonly url: string;
+  /** The key that requests have to carry: the one of the options, or a random one. */
   readonly apiKey: string;
+  /** The models that it serves. */
   readonly models: readonly ModelInfo[];
   /** Requests that are being answered now. */
   readonly openRequests: number;

@@ -26,7 +26,16 @@ export interface ChatModelOptions {
    * Whether the model thinks before it answers: `false` or `true` by the family's own switch, `{ budgetTokens }`, 1 to 32,768,
    * for the Q3 family, `{ effort }` for models of no family. Default: the model decides.
    */
-  readonly thinking?: boolean | { readonly budgetTokens: number } | { readonly effort: "low" | "medium" | "high" };
+  readonly thinking?:
+    | boolean
+    | {
+        /** Most tokens of thinking, 1 to 32,768. Q3 family only. */
+        readonly budgetTokens: number;
+      }
+    | {
+        /** How much to think. Models of no family only. */
+        readonly effort: "low" | "medium" | "high";
+      };
   /**
    * How tool calls and their results are sent back: as text in the contract's three roles, or in messages of the role
    * `tool`, for services that take it. Default: `user-xml`.

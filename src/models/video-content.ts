@@ -9,21 +9,46 @@ import type { VideoTask } from "../transport/video/task.js";
 
 /** Where a medium is: at a public address, among the service's approved assets, in a local file, or in memory. */
 export type MediaSource =
-  | { readonly url: string }
+  | {
+      /** A public http or https address. */
+      readonly url: string;
+    }
   /** With or without `asset://`. */
-  | { readonly asset: string }
-  | { readonly file: string | URL }
-  | { readonly bytes: Uint8Array };
+  | {
+      /** Id of an approved asset, with or without `asset://`. */
+      readonly asset: string;
+    }
+  | {
+      /** Path or `file:` URL of a file on this machine. It is sent inline. */
+      readonly file: string | URL;
+    }
+  | {
+      /** The file's bytes. They are sent inline. */
+      readonly bytes: Uint8Array;
+    };
 
 /** Makes items of a video's `content`. Files and bytes are sent inline, in the format that their own header states. */
 export const videoContent = {
+  /** The prompt: at most 500 Chinese characters or 1,000 English words are recommended. */
   text: (text: string): VideoContentItem => ({ type: "text", text }),
+  /** The image that the video begins with. */
   firstFrame: (source: MediaSource) => image(source, "first_frame"),
+  /** The image that the video ends with; it needs a first frame beside it. */
   lastFrame: (source: MediaSource) => image(source, "last_frame"),
   /** A prompt may refer to several as `[image 1]`, `[image 2]` and so on. */
   referenceImage: (source: MediaSource) => image(source, "reference_image"),
   /** Only from a public address or an asset: the service takes no videos inline. */
-  referenceVideo: (source: { readonly url: string } | { readonly asset: string }): VideoContentItem => {
+  referenceVideo: (
+    source:
+      | {
+          /** A public http or https address. */
+          readonly url: string;
+        }
+      | {
+          /** Id of an approved asset, with or without `asset://`. */
+          readonly asset: string;
+        },
+  ): VideoContentItem => {
     const url = addressOf(source);
     if (url === undefined) {
       throw new OptionsError(
@@ -33,6 +58,7 @@ export const videoContent = {
     }
     return { type: "video_url", video_url: { url, role: "reference_video" } };
   },
+  /** A sound that the video takes up; it needs a reference image or video beside it. */
   referenceAudio: async (source: MediaSource): Promise<VideoContentItem> => {
     const url =
       addressOf(source) ?? (await dataUrl("audio", await bytesOf(source as InlineSource, audioLimits.maxBytes)));

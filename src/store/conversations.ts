@@ -21,6 +21,7 @@ export interface StoredAnswer {
 export interface StoredExchange {
   /** 1 is the first. */
   readonly position: number;
+  /** The question as it was asked. */
   readonly question: string;
   /** Time of the question, in milliseconds since 1970. */
   readonly askedAtMs: number;
@@ -30,6 +31,7 @@ export interface StoredExchange {
 
 /** What a list of conversations shows of one. */
 export interface ConversationInfo {
+  /** The id that it was opened by. */
   readonly id: string;
   /** The name it was given, else its first question; empty while there is neither. */
   readonly title: string;
@@ -39,6 +41,7 @@ export interface ConversationInfo {
   readonly exchanges: number;
   /** Time of its beginning and of its last question or new name, in milliseconds since 1970. */
   readonly createdAtMs: number;
+  /** Time of its last question or new name, in milliseconds since 1970. */
   readonly updatedAtMs: number;
 }
 

@@ -22,7 +22,10 @@ import { storeOptions, type StoreOptions } from "./store-options.js";
 export function openStore<const Space extends string, Schema extends z.ZodObject>(
   path: string,
   embedder: Pick<Embedder<Space>, "space" | "dimension">,
-  options: Omit<StoreOptions, "metadata"> & { readonly metadata: Schema },
+  options: Omit<StoreOptions, "metadata"> & {
+    /** Schema of every document's metadata. */
+    readonly metadata: Schema;
+  },
 ): Promise<Store<Space, z.output<Schema>>>;
 export function openStore<const Space extends string>(
   path: string,

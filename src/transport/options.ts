@@ -28,6 +28,7 @@ const Model = optionsOf<ModelInfo>()({
   videoFeatures: z.array(z.enum(videoFeatures)).readonly().optional(),
 });
 
+/** `error` refuses the request, `warn` sends it and reports a `warning` event, `off` sends it. */
 const Strictness = z.enum(["off", "warn", "error"]);
 type Strictness = z.output<typeof Strictness>;
 

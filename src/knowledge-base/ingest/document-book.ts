@@ -1,6 +1,7 @@
 import type { RunEvent } from "../../core/pipeline.js";
 import { NumberedStrings } from "../../text/tables/numbered-strings.js";
 
+/** What may become of a document in a run. */
 export type DocumentOutcome = Extract<RunEvent, { type: "document" }>["outcome"];
 
 /** Outcomes in the order of their codes, which begin at 1. */

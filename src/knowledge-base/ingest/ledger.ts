@@ -11,6 +11,7 @@ type DocumentEvent = Extract<RunEvent, { type: "document" }>;
 export interface IngestReport {
   /** Every document that was read, or had vanished, under exactly one of these; those that a stage skipped are in `skipped`. */
   readonly documents: Readonly<Record<DocumentOutcome, number>>;
+  /** Chunks of the documents of this run. */
   readonly chunks: {
     /** Chunks of all documents that were read and are now in the store: `embedded + reused`. */
     readonly total: number;
@@ -27,21 +28,34 @@ export interface IngestReport {
   readonly requests: number;
   /** Cost of the tokens, in the currency of the price; only where a price was given. */
   readonly cost?: number;
+  /** Time from the first document to the end. */
   readonly seconds: number;
   /** Only when a budget ended the run before its source did: run again with a larger one to go on. */
   readonly stopped?: {
+    /** Message of the `BudgetError`. */
     readonly reason: string;
     /** Documents that were read and not finished; what was embedded of them is kept. Others may not have been read. */
     readonly unfinished: number;
   };
-  readonly failures: readonly { readonly uri: string; readonly error: Error }[];
+  /** Documents and files that failed, each with its error. What was stored of them before stays. */
+  readonly failures: readonly {
+    /** Address of the document or file. */
+    readonly uri: string;
+    /** Why it failed. */
+    readonly error: Error;
+  }[];
   /**
    * How many of the failures are from an earlier run: their files have not changed and were not read again. Only where
    * there are some; `retryFailed` reads them.
    */
   readonly notRetried?: number;
   /** Files that no loader reads, and documents that a stage left out, with the reason. */
-  readonly skipped: readonly { readonly uri: string; readonly reason: string }[];
+  readonly skipped: readonly {
+    /** Address of the document or file. */
+    readonly uri: string;
+    /** Why it was passed over, in words. */
+    readonly reason: string;
+  }[];
   /** Warnings of one line each about what was read only in part: pages without text, a site cut short. */
   readonly warnings: readonly string[];
 }
@@ -61,12 +75,17 @@ const slowSeconds = 3;
 export interface IngestProgress {
   /** Documents there are to read; undefined until the source has been walked, or when it cannot be known. */
   readonly documentsFound: number | undefined;
+  /** Documents that the source has handed out. */
   readonly documentsRead: number;
   /** Documents whose outcome is known. */
   readonly documentsDone: number;
+  /** Chunks that had to be embedded and have their vector. */
   readonly chunksEmbedded: number;
+  /** Tokens that the service counted. */
   readonly tokens: number;
+  /** Calls for embeddings that were answered. */
   readonly requests: number;
+  /** Time since the run began. */
   readonly seconds: number;
   /** Chunks embedded a second, over the last 20 seconds; undefined in the first second. */
   readonly chunksPerSecond: number | undefined;

@@ -8,6 +8,7 @@ import { IngestLedger, type IngestProgress, type IngestReport } from "./ledger.j
 
 /** A source that says what fails, and what is no longer there. */
 export interface WatchedSource {
+  /** All documents in a fixed order; what fails is told to the context, and costs no other. */
   readonly read: (context: RunContext) => AsyncIterable<Document>;
   /** Whether a stored document that a complete reading did not meet is gone. */
   readonly vanished: (uri: string, source?: string) => boolean | Promise<boolean>;

@@ -6,7 +6,9 @@ import type { RowMapping } from "./rows/row-mapping.js";
 export interface FileToLoad {
   /** Path of a file on disk; for bytes from elsewhere, the name that the file would be saved under. */
   readonly path: string;
+  /** Address that errors name. */
   readonly uri: string;
+  /** The whole file. */
   readonly bytes: Uint8Array;
   /** Encoding that the sender named, if any. */
   readonly charset?: string;

@@ -2,6 +2,7 @@ import { LoadError } from "../../core/errors.js";
 import type { RunContext } from "../../core/pipeline.js";
 import type { Document } from "../../core/types.js";
 
+/** The part of a run that a source needs. */
 export type ReadContext = Pick<RunContext, "signal" | "report" | "failures" | "stored" | "files">;
 
 /** A place that documents come from. Iterated, it throws at the first file that fails; `read` reports it and goes on. */

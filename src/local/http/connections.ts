@@ -4,11 +4,13 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 export interface RequestLog {
   /** When it came in: ISO 8601, on the wall clock. */
   readonly time: string;
+  /** HTTP method, in capital letters. */
   readonly method: string;
   /** Without its query, which may carry a link's secret. */
   readonly path: string;
   /** 0 when the connection broke before there was one. */
   readonly status: number;
+  /** Time from the request to the end of its answer. */
   readonly milliseconds: number;
   /** Whether the caller went away before the end. */
   readonly aborted: boolean;

@@ -5,6 +5,7 @@ import type { AnyTool } from "../../core/tool.js";
 
 /** A call of a tool with `writes` that is about to run. */
 export interface ApprovalRequest {
+  /** Name of the tool. */
   readonly name: string;
   /** The arguments, as the tool's schema returned them. */
   readonly input: unknown;

@@ -32,7 +32,10 @@ import { toolbox } from "./tools/toolbox.js";
  */
 export function answer<Schema extends z.ZodType>(
   model: ChatModel,
-  options: AnswerOptions & { readonly schema: Schema },
+  options: AnswerOptions & {
+    /** Schema of the answer's value. */
+    readonly schema: Schema;
+  },
 ): Stage<Retrieved, AnswerEvent<z.output<Schema>>>;
 export function answer(model: ChatModel, options?: AnswerOptions): Stage<Retrieved, AnswerEvent>;
 export function answer(model: ChatModel, options: AnswerOptions = {}): Stage<Retrieved, AnswerEvent> {

@@ -30,9 +30,17 @@ export const searchToolOptions = optionsOf<SearchToolOptions>()({
 
 /** Anything that can be searched for passages: a knowledge base, or a part of one that `scoped` returned. */
 export interface PassageSearch {
+  /** Passages for a query, best first. */
   readonly search: (
     query: string,
-    call: { readonly limit: number; readonly signal: AbortSignal; readonly filter?: Filter },
+    call: {
+      /** Maximum number of passages. */
+      readonly limit: number;
+      /** Ends when the answer is aborted or the tool's time is up. */
+      readonly signal: AbortSignal;
+      /** Filter of the question. Nothing else may be found. */
+      readonly filter?: Filter;
+    },
   ) => Promise<Findings>;
 }
 
@@ -48,7 +56,13 @@ export interface PassageSearch {
 export function searchTool(
   documents: PassageSearch,
   options: SearchToolOptions = {},
-): Tool<{ query: string }, Findings> {
+): Tool<
+  {
+    /** What the model looks for, as a question or in keywords. */
+    query: string;
+  },
+  Findings
+> {
   const { name, description, limit, timeoutMs } = resolve("searchTool", searchToolOptions, options);
   return tool({
     name,

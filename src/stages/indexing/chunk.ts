@@ -24,6 +24,7 @@ import { splitOnWorker, type SplitOnWorkerOptions, SplittingThread } from "./spl
 export interface ChunkTarget {
   /** Maximum tokens of one text. */
   readonly maxInputTokens: number;
+  /** Counts tokens as the model does, or more. */
   readonly tokens: TokenCounter;
   /** Tokens that the model counts per token of `tokens`; see `Embedder`. Default: 1. */
   readonly tokenMargin?: number;

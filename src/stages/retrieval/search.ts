@@ -18,6 +18,7 @@ import { conditionCheck } from "../../text/words/phrase-match.js";
 import { remainingTime } from "../calls/timed-calls.js";
 import { fused } from "./fused.js";
 
+/** By vector (`dense`), by words (`lexical`), or by both with their ranks fused (`hybrid`). */
 export type SearchMode = "hybrid" | "dense" | "lexical";
 
 /** `Fields`: the metadata of the store's documents. */
@@ -27,7 +28,12 @@ export interface SearchOptions<Fields extends object = Metadata> {
   /** Searches by vector, by words, or by both with their ranks fused. Default `hybrid`. */
   readonly mode?: SearchMode;
   /** The weight of each side in a hybrid search; 0 or more. Default: 1 each. */
-  readonly weights?: { readonly dense: number; readonly lexical: number };
+  readonly weights?: {
+    /** Weight of the ranks by vector. */
+    readonly dense: number;
+    /** Weight of the ranks by words. */
+    readonly lexical: number;
+  };
   /** How slowly lower ranks lose weight where ranks are fused, 0 to 1000; see `fused`. Default: 10. */
   readonly k?: number;
   /** Restricts the search to matching documents; a question's own `filter` has to match too. Default: all documents. */

@@ -3,7 +3,9 @@ import type { TransportErrorCode } from "../../core/errors.js";
 import type { Usage } from "../../core/types.js";
 
 interface Attempt {
+  /** Operation that was called. */
   readonly operation: OperationName;
+  /** Model that was asked; for calls without one, what they are about. */
   readonly model: string;
   /** 1 for the first time the call is sent; 0 when it never was. */
   readonly attempt: number;
@@ -15,27 +17,53 @@ interface Attempt {
  */
 export type TransportEvent =
   /** Sent, after `waitedMs` for a slot, a cool-down or a budget. */
-  | (Attempt & { readonly type: "request"; readonly sizeBytes: number; readonly waitedMs: number })
+  | (Attempt & {
+      readonly type: "request";
+      /** Size of the request's body. */
+      readonly sizeBytes: number;
+      /** How long it waited for a slot, a cool-down or a budget. */
+      readonly waitedMs: number;
+    })
   /** Failed, and will be sent again after `delayMs`. */
   | (Attempt & {
       readonly type: "retry";
+      /** How long it waits before it is sent again. */
       readonly delayMs: number;
+      /** Code of the `TransportError` that it would have thrown. */
       readonly reason: TransportErrorCode;
+      /** HTTP status, where the service answered. */
       readonly status?: number;
+      /** What went wrong, in one line. */
       readonly message: string;
     })
   /** The request will be sent, but may not do what was meant. */
-  | { readonly type: "warning"; readonly operation: OperationName; readonly model: string; readonly message: string }
+  | {
+      readonly type: "warning";
+      /** Operation that was called. */
+      readonly operation: OperationName;
+      /** Model that was asked. */
+      readonly model: string;
+      /** What may be wrong, in one line. */
+      readonly message: string;
+    }
   /** No call to this model leaves for `delayMs`. */
-  | { readonly type: "cool-down"; readonly model: string; readonly delayMs: number }
+  | {
+      readonly type: "cool-down";
+      /** Model that rests. */
+      readonly model: string;
+      /** How long it rests. */
+      readonly delayMs: number;
+    }
   /** Answered, and read to the end. */
   | (Attempt & {
       readonly type: "reply";
+      /** HTTP status. */
       readonly status: number;
       /** Size of the reply as it was read. */
       readonly sizeBytes: number;
       /** Since this attempt was sent. */
       readonly milliseconds: number;
+      /** Id that the service gave the request. */
       readonly requestId?: string;
       /** The model that answered, as the service named it. */
       readonly answeredBy?: string;
@@ -45,9 +73,16 @@ export type TransportEvent =
   /** Ended in an error, or by the caller's signal; `milliseconds` since the call was made, as for `left`. */
   | (Attempt & {
       readonly type: "failure";
+      /** Code of the `TransportError`; `aborted` after the caller's signal. */
       readonly code: TransportErrorCode | "aborted";
+      /** Time since the call was made. */
       readonly milliseconds: number;
+      /** HTTP status of the last reply, if there was one. */
       readonly status?: number;
     })
   /** A stream that its reader left before the end. */
-  | (Attempt & { readonly type: "left"; readonly milliseconds: number });
+  | (Attempt & {
+      readonly type: "left";
+      /** Time since the call was made. */
+      readonly milliseconds: number;
+    });

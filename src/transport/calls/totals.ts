@@ -5,12 +5,17 @@ import type { TransportEvent } from "./events.js";
 export interface ModelTotals {
   /** Calls that ended: answered, failed or left. */
   readonly calls: number;
+  /** Calls that ended in an error, or by the caller's signal. */
   readonly failures: number;
   /** Times a call was sent, repetitions included. */
   readonly requests: number;
+  /** Bytes of all bodies that were sent. */
   readonly sentBytes: number;
+  /** Bytes of all replies that were read to their end. */
   readonly receivedBytes: number;
+  /** Tokens of what was sent, as the service counted them. */
   readonly inputTokens: number;
+  /** Tokens of the replies, as the service counted them. */
   readonly outputTokens: number;
   /** By `prices`; `undefined` when the model has none. */
   readonly cost: number | undefined;

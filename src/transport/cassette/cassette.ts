@@ -2,6 +2,7 @@ import type { Dispatcher } from "undici";
 import { httpClient } from "../../network/http-client.js";
 import { readCassette } from "./cassette-file.js";
 
+/** `record` sends requests and keeps the exchanges; `replay` answers from the file alone. */
 export type CassetteMode = "record" | "replay";
 
 /** A dispatcher for `createTransport({ dispatcher })` that keeps the exchanges it carries. */

@@ -5,6 +5,7 @@ import type { Usage } from "../../core/types.js";
 export interface ToolCall {
   /** The service's id, or one of ours when it gave none. */
   readonly id: string;
+  /** Name of the function. */
   readonly name: string;
   /** The model's own JSON text, which may be invalid; `{}` when it wrote nothing. */
   readonly arguments: string;
@@ -12,16 +13,21 @@ export interface ToolCall {
 
 /** A whole reply. */
 export interface ChatResult {
+  /** The reply's text; may be empty when tools are called. */
   readonly text: string;
   /** The model's thinking before its answer; empty when it does not report any. */
   readonly reasoning: string;
+  /** Functions that the model wants called, in order; empty for none. */
   readonly toolCalls: readonly ToolCall[];
+  /** Why the reply ended. */
   readonly finishReason: FinishReason;
+  /** Tokens as the service counted them. */
   readonly usage: Usage;
   /** The model that answered, as the service named it; it may be another than was asked for. */
   readonly model: string;
   /** The reply's id; empty when it has none. */
   readonly id: string;
+  /** Id that the service gave the request. */
   readonly requestId?: string;
   /** The reply as it came; for a stream, its last chunk. */
   readonly raw: unknown;
@@ -29,9 +35,29 @@ export interface ChatResult {
 
 /** One event of a streamed reply. A stream ends with exactly one `finish`, or throws. */
 export type ChatStreamEvent =
-  | { readonly type: "text-delta"; readonly text: string }
-  | { readonly type: "reasoning-delta"; readonly text: string }
+  | {
+      readonly type: "text-delta";
+      /** The next piece of the reply. */
+      readonly text: string;
+    }
+  | {
+      readonly type: "reasoning-delta";
+      /** The next piece of the model's thinking. */
+      readonly text: string;
+    }
   /** More of the arguments of the `index`th call; `name` once it is known. The whole call comes as `tool-call`. */
-  | { readonly type: "tool-call-delta"; readonly index: number; readonly name: string; readonly text: string }
+  | {
+      readonly type: "tool-call-delta";
+      /** 0-based place of the call among those of the reply. */
+      readonly index: number;
+      /** Name of the function; empty while it is not known. */
+      readonly name: string;
+      /** The next piece of the arguments' JSON text. */
+      readonly text: string;
+    }
   | ({ readonly type: "tool-call" } & ToolCall)
-  | { readonly type: "finish"; readonly result: ChatResult };
+  | {
+      readonly type: "finish";
+      /** The whole reply. */
+      readonly result: ChatResult;
+    };

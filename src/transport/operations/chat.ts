@@ -16,7 +16,9 @@ import { chatShape as shape } from "../service-shape.js";
 
 /** The contract's request. `stream` is set by the method; `stop` may be one sequence. */
 export type TransportChatRequest = Omit<ContractChatRequest, "stream" | "stop" | "messages"> & {
+  /** Oldest first, 1 to 10. */
   readonly messages: z.input<typeof RoleToolMessage>[];
+  /** Texts that end the reply and are not part of it, at most 4, or one. Default: none. */
   readonly stop?: string | string[] | null;
 };
 

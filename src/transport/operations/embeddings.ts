@@ -16,7 +16,9 @@ export interface EmbeddingsResult {
   readonly vectors: Float32Array[];
   /** The model that answered, as the service named it. */
   readonly model: string;
+  /** Tokens as the service counted them. */
   readonly usage: Usage;
+  /** Id that the service gave the request. */
   readonly requestId?: string;
   /** The reply as it came. */
   readonly raw: unknown;

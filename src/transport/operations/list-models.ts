@@ -6,8 +6,11 @@ import { jsonCall } from "./json-call.js";
 
 /** A model that the service publishes, as far as the service describes it. */
 export interface PublishedModel {
+  /** Name that requests carry. */
   readonly id: string;
+  /** Kind of the model. */
   readonly type?: ModelType;
+  /** Family of a chat model. */
   readonly family?: ModelFamily;
 }
 

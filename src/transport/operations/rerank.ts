@@ -19,7 +19,9 @@ export interface RerankedDocument {
 export interface RerankResult {
   /** By falling score, ties by index; each index at most once. A service may return fewer than were asked for. */
   readonly results: RerankedDocument[];
+  /** Tokens as the service counted them. */
   readonly usage: Usage;
+  /** Id that the service gave the request. */
   readonly requestId?: string;
   /** The reply as it came, a list when there were several; `undefined` when no documents needed no call. */
   readonly raw: unknown;

@@ -11,7 +11,10 @@ type Query = (id: string, call?: CallOptions) => Promise<VideoTask>;
 
 export interface VideoCallbackOptions {
   /** The transport that queries tasks. The body of a callback proves nothing, so each one is only a reason to query. */
-  readonly transport: { readonly videoTask: Query };
+  readonly transport: {
+    /** `Transport.videoTask` of the transport. */
+    readonly videoTask: Query;
+  };
   /** Hears of each change of each task once, in order, as the service itself reports it. */
   readonly onTask: (task: VideoTask) => void | Promise<void>;
   /** Hears of queries that failed and of errors that `onTask` throws. Default: nobody; polling still finds the task. */

@@ -15,7 +15,9 @@ export interface CreateVideoCall extends CallOptions {
 }
 
 export interface CreatedVideoTask {
+  /** Id to query the task and to wait for it by. */
   readonly id: string;
+  /** Id that the service gave the request. */
   readonly requestId?: string;
   /** The reply as it came. */
   readonly raw: unknown;

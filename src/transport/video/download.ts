@@ -17,7 +17,9 @@ export interface DownloadVideoOptions extends CallOptions {
 }
 
 export interface DownloadedVideo {
+  /** The file that holds it. */
   readonly path: string;
+  /** Size of the whole file. */
   readonly sizeBytes: number;
   /** How many of the bytes an earlier attempt had left. */
   readonly resumedBytes: number;

@@ -25,11 +25,23 @@ const reconcileOptions = optionsOf<Omit<ReconcileVideoOptions, keyof CallOptions
 /** The outcome of looking for a creation whose answer was lost. */
 export type ReconciledVideo =
   /** One task fits, and no other may: wait for it by its id. */
-  | { readonly outcome: "found"; readonly task: VideoTask }
+  | {
+      readonly outcome: "found";
+      /** The task that was created. */
+      readonly task: VideoTask;
+    }
   /** Several fit, or too little is known of the only one to be sure: someone has to look. Closest in time first. */
-  | { readonly outcome: "ambiguous"; readonly candidates: readonly VideoTask[] }
+  | {
+      readonly outcome: "ambiguous";
+      /** The tasks that may be it. */
+      readonly candidates: readonly VideoTask[];
+    }
   /** None fits. While one `mayStillAppear`, ask again later; then it is safe to create the video anew. */
-  | { readonly outcome: "none"; readonly mayStillAppear: boolean };
+  | {
+      readonly outcome: "none";
+      /** Whether the service may yet create it, or list it. */
+      readonly mayStillAppear: boolean;
+    };
 
 const pageSize = 100;
 const maxPages = 500;

@@ -3,6 +3,7 @@ import { VideoTaskReply, type VideoStatus, mediaLinkHours, terminalVideoStatuses
 
 /** A video task as the service last reported it. Fields that it did not report are left out. */
 export interface VideoTask {
+  /** Id of the task. */
   readonly id: string;
   /** The names of other services are translated. An unknown one is kept, and counts as unfinished. */
   readonly status: VideoStatus | (string & {});
@@ -11,27 +12,49 @@ export interface VideoTask {
   /** The model that was really used. */
   readonly model?: string;
   /** Why it failed. */
-  readonly error?: { readonly code?: string; readonly message: string };
+  readonly error?: {
+    /** The service's own code. */
+    readonly code?: string;
+    /** The service's own words. */
+    readonly message: string;
+  };
+  /** Time of the creation. */
   readonly createdAt?: Date;
   /** Time of the last change of status. */
   readonly updatedAt?: Date;
+  /** Address of the video, until `linksExpireAt`. */
   readonly videoUrl?: string;
   /** A PNG, when the request asked for it. */
   readonly lastFrameUrl?: string;
   /** When the links stop working, though the record lives on. */
   readonly linksExpireAt?: Date;
+  /** The resolution that was made: `480p`, `720p` or `1080p`. */
   readonly resolution?: string;
   /** The ratio that was chosen when `adaptive` was asked for. */
   readonly ratio?: string;
+  /** Length of the video. Absent where the service tells its frames. */
   readonly durationSeconds?: number;
+  /** Number of frames. */
   readonly frames?: number;
+  /** Rate of the frames. */
   readonly framesPerSecond?: number;
+  /** The seed that was used. */
   readonly seed?: number;
+  /** Whether the video has sound. */
   readonly generateAudio?: boolean;
+  /** `default`, or `flex` where it runs when there is capacity. */
   readonly serviceTier?: string;
   /** Time from creation until an unfinished task ends as `expired`. */
   readonly expiresAfterSeconds?: number;
-  readonly usage?: { readonly outputTokens?: number; readonly totalTokens?: number; readonly webSearches?: number };
+  /** What the video is charged by, as the service counted it. */
+  readonly usage?: {
+    /** Tokens of the video. */
+    readonly outputTokens?: number;
+    /** All tokens. */
+    readonly totalTokens?: number;
+    /** Web searches that the model made. */
+    readonly webSearches?: number;
+  };
   /** The reply as it came. */
   readonly raw: unknown;
 }

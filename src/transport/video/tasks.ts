@@ -17,11 +17,13 @@ import { type VideoTask, parseVideoTask, readVideoTask } from "./task.js";
 const model = "video tasks";
 
 export interface VideoTaskPage {
+  /** Tasks of this page, in the service's order. */
   readonly tasks: readonly VideoTask[];
   /** Number of tasks on all pages, if the service told. */
   readonly total?: number;
   /** Entries of this page, including those that are no tasks. */
   readonly entries: number;
+  /** The reply as it came. */
   readonly raw: unknown;
 }
 

@@ -1,6 +1,7 @@
 import { CitewellError } from "../../core/errors.js";
 import type { VideoTask } from "./task.js";
 
+/** The cases of a `VideoError`. */
 export type VideoErrorCode =
   /** The task ended without a video; `task.error` says why if the service told. */
   | "failed"
@@ -19,7 +20,9 @@ export type VideoErrorCode =
 
 /** A video task did not give a video. */
 export class VideoError extends CitewellError {
+  /** Why there is no video. */
   declare readonly code: VideoErrorCode;
+  /** Id of the task. */
   readonly taskId: string;
   /** The task as it was last seen, if it was. */
   readonly task: VideoTask | undefined;
@@ -29,7 +32,12 @@ export class VideoError extends CitewellError {
   constructor(
     code: VideoErrorCode,
     message: string,
-    details: ErrorOptions & { readonly taskId: string; readonly task?: VideoTask | undefined },
+    details: ErrorOptions & {
+      /** Id of the task. */
+      readonly taskId: string;
+      /** The task as it was last seen, if it was. */
+      readonly task?: VideoTask | undefined;
+    },
   ) {
     super(code, message, details.cause === undefined ? {} : { cause: details.cause });
     this.taskId = details.taskId;

@@ -50,6 +50,7 @@ export interface WaitForVideoOptions extends CallOptions {
    * live.
    */
   readonly deadlineMs?: number;
+  /** How often the task is queried. Default: after 10 seconds, then ever more seldom. */
   readonly poll?: VideoPollOptions;
   /** Hears of every query after which the wait goes on. Must not throw. */
   readonly onProgress?: (progress: VideoProgress) => void;

@@ -38,7 +38,10 @@ export function encodeVector(vector: Float32Array): Buffer {
 /** Packing that saves less than this is not worth the reading. */
 const maxPackedShare = 0.75;
 
-/** The vector shares the memory of `bytes` if its alignment allows, so the caller must not use them again. */
+/**
+ * The vector shares the memory of `bytes` if its alignment allows, so the caller must not use them again. Altered bytes make
+ * some vector of at most 32 components a byte, possibly none.
+ */
 export function decodeVector(bytes: Uint8Array): Float32Array {
   const aligned = bytes.byteOffset % Float32Array.BYTES_PER_ELEMENT === 0 ? bytes : new Uint8Array(bytes);
   const words = new Uint32Array(aligned.buffer, aligned.byteOffset, Math.floor(aligned.byteLength / 4));
@@ -48,7 +51,7 @@ export function decodeVector(bytes: Uint8Array): Float32Array {
 }
 
 function unpacked(packed: Uint32Array): Float32Array {
-  const vector = new Float32Array(packed[0]!);
+  const vector = new Float32Array(packedDimension(packed[0], packed.length));
   const components = new Uint32Array(vector.buffer);
   let next = 1 + Math.ceil(vector.length / 32);
   for (let from = 0; from < vector.length; from += 32) {
@@ -59,9 +62,15 @@ function unpacked(packed: Uint32Array): Float32Array {
   return vector;
 }
 
-/** Length of a stored vector. */
+/** Length of a stored vector; 0 where its bytes were altered so that it has none. */
 export function dimensionOf(bytes: Buffer): number {
-  return bytes.length % 4 === 0 ? bytes.length / 4 : bytes.readUInt32LE(0);
+  const words = Math.floor(bytes.length / 4);
+  return bytes.length % 4 === 0 ? words : packedDimension(words > 0 ? bytes.readUInt32LE(0) : undefined, words);
+}
+
+/** The length that a packed vector of so many words says it has, if it holds the bits of that many components; else 0. */
+function packedDimension(said: number | undefined, words: number): number {
+  return said !== undefined && 1 + Math.ceil(said / 32) <= words ? said : 0;
 }
 
 function littleEndian(words: Uint32Array): Buffer {

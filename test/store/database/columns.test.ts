@@ -24,3 +24,20 @@ test("a vector of words takes little more room than its components that are not 
   expect(encodeVector(words)).toHaveLength(4 + 1024 / 8 + 4 * 128 + 1);
   expect(encodeVector(new Float32Array(1024).fill(0.5))).toHaveLength(4 * 1024);
 });
+
+test("a packed vector whose header was altered, or that was cut, reads as some vector no longer than its bits", () => {
+  const words = new Float32Array(1024);
+  for (let at = 0; at < 1024; at += 8) words[at] = 1 + at;
+  const stored = encodeVector(words);
+  const flipped = Array.from({ length: 32 }, (_, bit) => {
+    const altered = Buffer.from(stored);
+    altered[bit >> 3]! ^= 1 << (bit & 7);
+    return altered;
+  });
+  const cut = [1, 2, 3, 5, 9, 130].map((length) => Buffer.from(stored.subarray(0, length)));
+  for (const altered of [...flipped, ...cut]) {
+    const dimension = dimensionOf(altered);
+    expect(dimension).toBeLessThanOrEqual(8 * altered.length);
+    expect(decodeVector(altered)).toHaveLength(dimension);
+  }
+});

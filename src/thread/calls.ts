@@ -23,6 +23,9 @@ export type SentAnswer =
   | { readonly answered: number; readonly result: unknown }
   | { readonly answered: number; readonly error: SentError };
 
+/** What a thread says first, when it has read its modules. */
+export const startedMessage = "started";
+
 export function isCall(message: unknown): message is SentCall {
   return typeof message === "object" && message !== null && "call" in message;
 }

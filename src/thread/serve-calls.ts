@@ -1,5 +1,5 @@
 import type { MessagePort } from "node:worker_threads";
-import { type Calls, isCall, type SentAnswer, type SentCall, serialiseError } from "./calls.js";
+import { type Calls, isCall, type SentAnswer, type SentCall, serialiseError, startedMessage } from "./calls.js";
 
 /** One handler for each call. */
 export type Handlers<Known extends Calls> = {
@@ -9,7 +9,8 @@ export type Handlers<Known extends Calls> = {
 };
 
 /**
- * Answers the calls that arrive on `port`. An error that a handler throws is thrown again at the caller.
+ * Answers the calls that arrive on `port`. An error that a handler throws is thrown again at the caller. A thread that may
+ * be torn down begins with this when it has read all its files.
  *
  * @param last the call that ends the thread, whether it succeeds or fails. Default: none, the thread is ended from outside.
  */
@@ -32,4 +33,5 @@ export function serveCalls<Known extends Calls>(
   port.on("message", (message: unknown) => {
     if (isCall(message)) void serve(message);
   });
+  port.postMessage(startedMessage);
 }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { type ResourceLimits, type Transferable, Worker } from "node:worker_threads";
 import { OptionsError } from "../core/errors.js";
-import { type Calls, deserialiseError, isAnswer, type SentCall } from "./calls.js";
+import { type Calls, deserialiseError, isAnswer, type SentCall, startedMessage } from "./calls.js";
 
 /**
  * Enough for texts of several hundred megabytes and everything derived from them. These threads create short-lived objects
@@ -51,6 +51,8 @@ export class WorkerCalls<Known extends Calls> {
   #failure: Error | undefined;
   /** Resolves when the thread has ended. */
   readonly exited: Promise<void>;
+  /** Resolves when the thread has read its modules, or has ended. */
+  readonly #started: Promise<unknown>;
 
   /** @param ended creates the error for calls that the thread can no longer answer, from the reason why it ended. */
   constructor(worker: Worker, ended: (reason: string, cause?: Error) => Error) {
@@ -75,6 +77,12 @@ export class WorkerCalls<Known extends Calls> {
         resolve();
       });
     });
+    const started = new Promise<void>((resolve) => {
+      worker.on("message", (message: unknown) => {
+        if (message === startedMessage) resolve();
+      });
+    });
+    this.#started = Promise.race([started, this.exited]);
   }
 
   /** Set once the thread has ended. */
@@ -106,5 +114,15 @@ export class WorkerCalls<Known extends Calls> {
     if (!this.#failure) await this.call(name, undefined).catch(() => {});
     this.#worker.ref();
     await this.exited;
+  }
+
+  /**
+   * Tears the thread down in the midst of its work, but not while it reads its modules: Node 20 would leave their files
+   * open for as long as the process runs.
+   */
+  async terminate(): Promise<void> {
+    this.#worker.ref();
+    await this.#started;
+    await this.#worker.terminate();
   }
 }

@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { asError, LoadError, systemMessage } from "../../core/errors.js";
 import { startThread, WorkerCalls } from "../../thread/worker-calls.js";
 import type { TextFormat } from "../formats/formats.js";
@@ -72,12 +71,9 @@ const maxEndingMs = 2000;
 class LoadingThread {
   readonly #worker = startThread(new URL("./loading-thread.js", import.meta.url), {}, heap);
   readonly #calls = new WorkerCalls<LoadCalls>(this.#worker, (reason, cause) => cause ?? new Error(reason));
-  /** Settles with its first message, when it has read its modules. */
-  readonly #started: Promise<unknown>;
   #onProgress = () => {};
 
   constructor() {
-    this.#started = Promise.race([once(this.#worker, "message"), this.#calls.exited]).catch(() => {});
     this.#worker.on("message", (message: unknown) => {
       if (message === "progress") this.#onProgress();
     });
@@ -92,12 +88,9 @@ class LoadingThread {
     return this.#calls.call("load", call);
   }
 
-  /** Ends the thread. While it reads its own modules it is not torn down: their files would stay open for good. */
   async end(): Promise<void> {
-    const ended = this.#calls.end("end");
-    await this.#started;
-    const timer = setTimeout(() => void this.#worker.terminate(), maxEndingMs);
-    await ended;
+    const timer = setTimeout(() => void this.#calls.terminate(), maxEndingMs);
+    await this.#calls.end("end");
     clearTimeout(timer);
   }
 }

@@ -16,7 +16,7 @@ export async function checkOnThread(databasePath: string, signal?: AbortSignal):
     return await (signal ? unlessAborted(checked, signal) : checked);
   } finally {
     // It holds nothing but a connection that only reads, so it may be torn down.
-    if (signal?.aborted) void worker.terminate();
+    if (signal?.aborted) void calls.terminate();
     else await calls.end("close");
   }
 }

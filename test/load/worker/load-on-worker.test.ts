@@ -1,4 +1,3 @@
-import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -10,6 +9,7 @@ import { readFile } from "../../../src/load/sources/read-file.js";
 import { readFolder } from "../../../src/load/sources/read-folder.js";
 import { createRunContext } from "../../../src/core/pipeline.js";
 import { collect } from "../../../src/core/stream.js";
+import { countOpenModules, listsOpenFiles } from "../../support/open-modules.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 import { tinyPdf } from "../../support/tiny-pdf.js";
 
@@ -57,19 +57,10 @@ describe("loading in a worker", () => {
     await expect(loading).rejects.toBe(reason);
   });
 
-  test.skipIf(!existsSync("/proc/self/fd"))(
+  test.skipIf(!listsOpenFiles)(
     "that is stopped while it starts leaves none of its files open",
     async () => {
-      const openModules = () =>
-        readdirSync("/proc/self/fd").filter((descriptor) => {
-          try {
-            return readlinkSync(`/proc/self/fd/${descriptor}`).endsWith("js");
-          } catch {
-            // The folder itself was open while it was listed.
-            return false;
-          }
-        });
-      const before = openModules().length;
+      const before = countOpenModules();
       const pdf: TextFormat = { worker: "pdf", minWorkerBytes: 0 };
       for (let afterMs = 0; afterMs < 240; afterMs += 16) {
         const worker = new LoadingWorker();
@@ -80,7 +71,7 @@ describe("loading in a worker", () => {
         await loading.catch(() => {});
         await worker.close();
       }
-      await expect.poll(() => openModules().length, { timeout: 40_000 }).toBe(before);
+      await expect.poll(countOpenModules, { timeout: 40_000 }).toBe(before);
     },
     60_000,
   );

@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import type { Worker } from "node:worker_threads";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { OptionsError } from "../../../src/core/errors.js";
@@ -14,6 +15,7 @@ import { collect } from "../../../src/core/stream.js";
 import { split, type Strategy } from "../../../src/text/chunking/split.js";
 import { defaultTokens } from "../../../src/text/tokens/tokens.js";
 import type { Chunk, Document } from "../../../src/core/types.js";
+import { countOpenModules, listsOpenFiles } from "../../support/open-modules.js";
 import { temporaryFolder } from "../../store/temporary-folder.js";
 import { hostileText } from "../../text/hostile-text.js";
 
@@ -187,4 +189,14 @@ test("a reader that stops early, as at the end of a budget, is not told that the
   for await (const _ of splitOnWorker(arriving(documents), { settings: () => settings, inline }, context)) break;
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect(events).toEqual([]);
+});
+
+test.skipIf(!listsOpenFiles)("threads that are ended while they start leave none of their files open", async () => {
+  const before = countOpenModules();
+  for (let afterMs = 0; afterMs < 150; afterMs += 3) {
+    const thread = new SplittingThread();
+    await sleep(afterMs);
+    await thread.end();
+  }
+  expect(countOpenModules()).toBe(before);
 });

@@ -1,4 +1,3 @@
-import type { Worker } from "node:worker_threads";
 import { asError } from "../../../core/errors.js";
 import type { RunContext } from "../../../core/pipeline.js";
 import { batch, mapConcurrent, unlessAborted } from "../../../core/stream.js";
@@ -63,16 +62,15 @@ function* chunksOf({ uri, text }: Document, { chunks, error }: SplitDocument): G
 
 /** A thread that splits documents with the default token counter. */
 export class SplittingThread {
-  readonly #worker: Worker;
   readonly #calls: WorkerCalls<SplitCalls>;
   #isEnding = false;
 
   /** @param module the thread's program. */
   constructor(module = new URL("./splitting-worker.js", import.meta.url)) {
-    this.#worker = startThread(module, {});
-    this.#worker.unref();
+    const worker = startThread(module, {});
+    worker.unref();
     this.#calls = new WorkerCalls(
-      this.#worker,
+      worker,
       (reason, cause) => new Error(`The thread that splits documents has ended: ${reason}`, cause && { cause }),
     );
   }
@@ -98,6 +96,6 @@ export class SplittingThread {
   /** Terminates the thread, also in the middle of its work: it holds nothing but texts. */
   async end(): Promise<void> {
     this.#isEnding = true;
-    await this.#worker.terminate();
+    await this.#calls.terminate();
   }
 }

@@ -6,7 +6,7 @@ import { defaultTokens } from "../../../text/tokens/tokens.js";
 import { type SentError, serialiseError } from "../../../thread/calls.js";
 import { serveCalls } from "../../../thread/serve-calls.js";
 
-// The splitting thread: it takes texts and returns spans, and may be terminated at any time.
+// The splitting thread: it takes texts and returns spans, and may be torn down at any time after it has started.
 
 export type SplitCalls = {
   /** Returns one entry per document, in their order. */
@@ -31,12 +31,12 @@ export interface SplitDocument {
   readonly error?: SentError;
 }
 
+// Loads the vocabulary now, while nothing waits for it.
+defaultTokens.count("");
+
 serveCalls<SplitCalls>(parentPort!, {
   split: ({ documents, settings }) => documents.map((document) => splitDocument(document, settings)),
 });
-
-// Loads the vocabulary now, or the first texts would have to wait for it.
-defaultTokens.count("");
 
 function splitDocument(document: SentDocument, { strategy, ...options }: SplitSettings): SplitDocument {
   const chunks: SplitDocument["chunks"][number][] = [];

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { optionsOf } from "../core/options.js";
 import type { ModelFamily, ModelInfo } from "./catalogue.js";
 import type { Operation, Violation } from "./operation.js";
 
@@ -22,60 +23,183 @@ export const chatDefaults = {
 /** Maximum tokens of one reply. */
 export const maxOutputTokens = { llm: 16_384, vlm: 4096 } as const;
 
+/** A text in a message. */
+interface TextPart {
+  readonly type: "text";
+  /** The text. */
+  readonly text?: string;
+}
+
+/** An image in a message, for a VLM. */
+interface ImagePart {
+  readonly type: "image_url";
+  /** The image. */
+  readonly image_url: ImageAddress;
+}
+
+interface ImageAddress {
+  /** An http(s) address, or `data:image/{format};base64,{data}`. */
+  readonly url: string;
+  /** How closely the image is looked at. Default: `auto`. */
+  readonly detail?: "auto" | "low" | "high";
+}
+
+/** A message in one of the contract's three roles. */
+export interface Message {
+  /** Who speaks; `system` gives instructions. */
+  readonly role: "system" | "user" | "assistant";
+  /** A string for an LLM, an array of at least one part for a VLM. */
+  readonly content: string | readonly (TextPart | ImagePart)[];
+}
+
+/** Beyond the contract: an assistant's message that calls tools. */
+interface CallingMessage {
+  readonly role: "assistant";
+  /** The text before the calls; may be empty. */
+  readonly content: string;
+  /** Calls, one at least; each is answered by one of the `tool` messages right behind. */
+  readonly tool_calls: readonly WireToolCall[];
+  /** Reasoning that preceded the calls, for models that want it back. */
+  readonly reasoning_content?: string;
+}
+
+interface WireToolCall {
+  /** Names the call, for `tool_call_id` of its result. */
+  readonly id: string;
+  readonly type: "function";
+  /** The function and its arguments. */
+  readonly function: {
+    /** Name of the function. */
+    readonly name: string;
+    /** JSON text of the arguments. */
+    readonly arguments: string;
+  };
+}
+
+/** Beyond the contract: the result of a call. */
+interface ToolMessage {
+  readonly role: "tool";
+  /** `id` of the call. */
+  readonly tool_call_id: string;
+  /** The result, as text. */
+  readonly content: string;
+}
+
+/** Beyond the contract: an assistant's message with its tool calls, and their results, for services with the role `tool`. */
+export type RoleToolMessage = Message | CallingMessage | ToolMessage;
+
+/** A function that the model may call. */
+interface ChatTool {
+  readonly type: "function";
+  /** The function. */
+  readonly function: FunctionDescription;
+}
+
+interface FunctionDescription {
+  /** 1 to 64 letters, digits, underscores or hyphens. */
+  readonly name: string;
+  /** Tells the model when and how to call it. */
+  readonly description?: string;
+  /** A JSON Schema of an object. Left out: the function has no parameters. */
+  readonly parameters?: Readonly<Record<string, unknown>>;
+  /** Whether the arguments have to follow the schema. Default: the service's own. */
+  readonly strict?: boolean | null;
+}
+
+export interface ChatRequest {
+  /** Id of an LLM or a VLM. */
+  readonly model: string;
+  /** Oldest first, 1 to 10. */
+  readonly messages: readonly Message[];
+  /** The service's default is true for an LLM, false for a VLM: always send it. */
+  readonly stream?: boolean;
+  /** LLM 1 to 16,384, VLM 1 to 4,096; the service's default of 512 cuts most answers. */
+  readonly max_tokens?: number;
+  /** Texts that end the reply and are not part of it, at most 4. Default: none. */
+  readonly stop?: readonly string[] | null;
+  /** Sampling temperature, 0 to 2. The service's default is 0.7. */
+  readonly temperature?: number;
+  /** Share of the likeliest tokens to draw from, above 0 to 1. The service's default is 0.7. */
+  readonly top_p?: number;
+  /** Number of the likeliest tokens to draw from, 1 to 100, or -1 for all. The service's default is 50. */
+  readonly top_k?: number;
+  /** Makes words that came often less likely, -2 to 2. The service's default is 0.5. */
+  readonly frequency_penalty?: number;
+  /** Makes words that came at all less likely, -2 to 2. Default: the service's own. */
+  readonly presence_penalty?: number;
+  /** Number of replies, 1 or more, of which the transport returns the first. The service's default is 1. */
+  readonly n?: number;
+  /** `json_object`: the reply is one JSON object. Default: text. */
+  readonly response_format?: {
+    /** Form of the reply. */
+    readonly type: "text" | "json_object";
+  };
+  /** Functions that the model may call, at most 128. Default: none. LLM only. */
+  readonly tools?: readonly ChatTool[];
+  /** Whether the model thinks before it answers. Default: true. Q3 family only. */
+  readonly enable_thinking?: boolean;
+  /** Maximum tokens of thinking, 1 to 32,768. The service's default is 4,096. Q3 family only. */
+  readonly thinking_budget?: number;
+  /** Least probability of a token, as a share of the likeliest one's, 0 to 1. The service's default is 0.05. Q3 family only. */
+  readonly min_p?: number;
+  /** Whether the model thinks before it answers. D family only. */
+  readonly thinking?: {
+    /** Whether it thinks. */
+    readonly type: "enabled" | "disabled";
+  };
+  /** How much the model thinks; `none` turns thinking off. Models outside the Q3, D and S families only. */
+  readonly reasoning_effort?: "low" | "medium" | "high" | "none";
+}
+
 const ContentPart = z.discriminatedUnion("type", [
-  z.strictObject({ type: z.literal("text"), text: z.string().optional() }),
-  z.strictObject({
+  optionsOf<TextPart>()({ type: z.literal("text"), text: z.string().optional() }),
+  optionsOf<ImagePart>()({
     type: z.literal("image_url"),
-    image_url: z.strictObject({
+    image_url: optionsOf<ImageAddress>()({
       url: z.string().regex(/^(https?:\/\/|data:image\/)/, "must be an http(s) address or a data:image/… value"),
       detail: z.enum(["auto", "low", "high"]).optional(),
     }),
   }),
 ]);
 
-export const Message = z.strictObject({
+export const Message = optionsOf<Message>()({
   role: z.enum(["system", "user", "assistant"]),
-  /** A string for an LLM, an array of at least one part for a VLM. */
   content: z.union([z.string(), z.array(ContentPart).min(1)]),
 });
 
-/** Beyond the contract: an assistant's message with its tool calls, and their results, for services with the role `tool`. */
 export const RoleToolMessage = z.union([
   Message,
-  z.strictObject({
+  optionsOf<CallingMessage>()({
     role: z.literal("assistant"),
     content: z.string(),
     tool_calls: z
       .array(
-        z.strictObject({
+        optionsOf<WireToolCall>()({
           id: z.string().min(1),
           type: z.literal("function"),
-          function: z.strictObject({ name: z.string().min(1), arguments: z.string() }),
+          function: optionsOf<WireToolCall["function"]>()({ name: z.string().min(1), arguments: z.string() }),
         }),
       )
       .min(1),
     reasoning_content: z.string().optional(),
   }),
-  z.strictObject({ role: z.literal("tool"), tool_call_id: z.string().min(1), content: z.string() }),
+  optionsOf<ToolMessage>()({ role: z.literal("tool"), tool_call_id: z.string().min(1), content: z.string() }),
 ]);
 
-const ChatTool = z.strictObject({
+const ChatTool = optionsOf<ChatTool>()({
   type: z.literal("function"),
-  function: z.strictObject({
+  function: optionsOf<FunctionDescription>()({
     name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "must be 1 to 64 letters, digits, underscores or hyphens"),
     description: z.string().optional(),
-    /** A JSON Schema of an object. Left out: the function has no parameters. */
     parameters: z.record(z.string(), z.unknown()).optional(),
     strict: z.boolean().nullish(),
   }),
 });
 
-export const ChatRequest = z.strictObject({
+export const ChatRequest = optionsOf<ChatRequest>()({
   model: z.string().min(1),
   messages: z.array(Message).min(1).max(maxMessages),
-  /** The service's default is true for an LLM, false for a VLM: always send it. */
   stream: z.boolean().optional(),
-  /** LLM 1 to 16384, VLM 1 to 4096; the service's default of 512 cuts most answers. */
   max_tokens: z.int().min(1).max(maxOutputTokens.llm).optional(),
   stop: z.array(z.string().min(1)).min(1).max(4).nullish(),
   temperature: z.number().min(0).max(2).optional(),
@@ -86,18 +210,12 @@ export const ChatRequest = z.strictObject({
   n: z.int().min(1).optional(),
   response_format: z.strictObject({ type: z.enum(["text", "json_object"]) }).optional(),
   tools: z.array(ChatTool).max(128).optional(),
-  /** Q3 family only. */
   enable_thinking: z.boolean().optional(),
-  /** Q3 family only: maximum tokens of thinking. */
   thinking_budget: z.int().min(1).max(32_768).optional(),
-  /** Q3 family only. */
   min_p: z.number().min(0).max(1).optional(),
-  /** D family only. */
   thinking: z.strictObject({ type: z.enum(["enabled", "disabled"]) }).optional(),
-  /** Models outside the Q3, D and S families only. `none` turns thinking off. */
   reasoning_effort: z.enum(["low", "medium", "high", "none"]).optional(),
 });
-export type ChatRequest = z.input<typeof ChatRequest>;
 
 /** The request of services that take the role `tool`. */
 export const RoleToolChatRequest = ChatRequest.extend({ messages: z.array(RoleToolMessage).min(1).max(maxMessages) });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { optionsOf } from "../core/options.js";
 import type { Operation } from "./operation.js";
 
 const Text = z.string().min(1, "must not be empty");
@@ -6,16 +7,23 @@ const Text = z.string().min(1, "must not be empty");
 /** Maximum texts in one request at the public services of this shape. The contract states no number. */
 export const defaultMaxBatchTexts = 32;
 
-export const EmbeddingsRequest = z.strictObject({
-  model: z.string().min(1),
-  /** Each at most 8192 tokens for the model whose id ends in `m3`, 512 for all others; none empty. */
-  input: z.union([Text, z.array(Text).min(1)], "must be a text, or a list of at least one"),
+export interface EmbeddingsRequest {
+  /** Id of an embedding model. */
+  readonly model: string;
+  /** A text, or one at least. Each at most 8192 tokens for the model whose id ends in `m3`, 512 for all others; none empty. */
+  readonly input: string | readonly string[];
   /** `float` (the service's default) or `base64`: little-endian float32. */
-  encoding_format: z.enum(["float", "base64"]).optional(),
+  readonly encoding_format?: "float" | "base64";
   /** Beyond the contract: length of the vectors, for models that have several. */
+  readonly dimensions?: number;
+}
+
+export const EmbeddingsRequest = optionsOf<EmbeddingsRequest>()({
+  model: z.string().min(1),
+  input: z.union([Text, z.array(Text).min(1)], "must be a text, or a list of at least one"),
+  encoding_format: z.enum(["float", "base64"]).optional(),
   dimensions: z.int().min(1).optional(),
 });
-export type EmbeddingsRequest = z.input<typeof EmbeddingsRequest>;
 
 /**
  * Vectors are left as they came, numbers or base64: one loop over the decoded array checks thousands of numbers about

@@ -1,20 +1,33 @@
 import { z } from "zod";
+import { optionsOf } from "../core/options.js";
 import type { Operation } from "./operation.js";
 
-export const RerankRequest = z.strictObject({
+export interface RerankRequest {
+  /** Id of a reranking model. */
+  readonly model: string;
+  /** What the documents are ranked for; not empty. */
+  readonly query: string;
+  /** Texts, one at least. */
+  readonly documents: readonly string[];
+  /** Results to return, best first. Default: all documents. More than there are documents means all. */
+  readonly top_n?: number;
+  /** Whether results carry the documents' text. Default: false. */
+  readonly return_documents?: boolean;
+  /** Pieces a long document may be cut into; its best piece scores for it. The service's default is 1024. */
+  readonly max_chunks_per_doc?: number;
+  /** Tokens that neighbouring pieces share, 0 to 80. The service's default is 80. */
+  readonly overlap_tokens?: number;
+}
+
+export const RerankRequest = optionsOf<RerankRequest>()({
   model: z.string().min(1),
   query: z.string().min(1, "must not be empty"),
   documents: z.array(z.string()).min(1, "must hold at least one document"),
-  /** Results to return, best first. Default: all documents. More than there are documents means all. */
   top_n: z.int().min(1).optional(),
-  /** Whether results carry the documents' text. Default: false. */
   return_documents: z.boolean().optional(),
-  /** Pieces a long document may be cut into; its best piece scores for it. The service's default is 1024. */
   max_chunks_per_doc: z.int().min(1).optional(),
-  /** Tokens that neighbouring pieces share. The service's default is 80, which is also the maximum. */
   overlap_tokens: z.int().min(0).max(80).optional(),
 });
-export type RerankRequest = z.input<typeof RerankRequest>;
 
 const count = z.number().nullish();
 const Tokens = z

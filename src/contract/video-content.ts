@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { optionsOf } from "../core/options.js";
 import type { ModelInfo } from "./catalogue.js";
 import { audioLimits, imageLimits, videoLimits } from "./media.js";
 import type { Violation } from "./operation.js";
@@ -22,28 +23,65 @@ const extraImage = new RegExp(`^data:image/(${imageLimits.extraFormats.join("|")
 
 const imageRoles = ["first_frame", "last_frame", "reference_image"] as const;
 export type ImageRole = (typeof imageRoles)[number];
-const ImageRole = z.enum(imageRoles).optional();
-const VideoRole = z.literal("reference_video").optional();
-const AudioRole = z.literal("reference_audio").optional();
+
+/** A medium in `content`, with its role. */
+interface Medium<Role> {
+  /** A public http(s) address, `asset://{asset_id}`, or, unless it is a video, `data:{kind}/{format};base64,{data}`. */
+  readonly url: string;
+  /** What the medium is for. Default: the only one that its kind has; for a lone image, `first_frame`. */
+  readonly role?: Role;
+}
+
+interface TextItem {
+  readonly type: "text";
+  /** The prompt. Recommended: at most 500 Chinese characters or 1000 English words. */
+  readonly text: string;
+}
+
+interface ImageItem {
+  readonly type: "image_url";
+  /** The image and its role. */
+  readonly image_url: Medium<ImageRole>;
+  /** The role, for services that want it here. */
+  readonly role?: ImageRole;
+}
+
+interface VideoItem {
+  readonly type: "video_url";
+  /** The video and its role. */
+  readonly video_url: Medium<"reference_video">;
+  /** The role, for services that want it here. */
+  readonly role?: "reference_video";
+}
+
+interface AudioItem {
+  readonly type: "audio_url";
+  /** The clip and its role. */
+  readonly audio_url: Medium<"reference_audio">;
+  /** The role, for services that want it here. */
+  readonly role?: "reference_audio";
+}
 
 /**
  * One element of `content`. The contract writes the role inside (`image_url.role`), services of the same shape beside
  * (`role`): both are accepted, and must agree when both are given.
  */
+export type VideoContentItem = TextItem | ImageItem | VideoItem | AudioItem;
+
+const ImageRole = z.enum(imageRoles).optional();
+const VideoRole = z.literal("reference_video").optional();
+const AudioRole = z.literal("reference_audio").optional();
+
 export const VideoContentItem = z.discriminatedUnion("type", [
-  z.strictObject({
-    type: z.literal("text"),
-    /** Recommended: at most 500 Chinese characters or 1000 English words. */
-    text: z.string(),
-  }),
-  z.strictObject({
+  optionsOf<TextItem>()({ type: z.literal("text"), text: z.string() }),
+  optionsOf<ImageItem>()({
     type: z.literal("image_url"),
-    image_url: z.strictObject({ url: ImageSource, role: ImageRole }),
+    image_url: optionsOf<Medium<ImageRole>>()({ url: ImageSource, role: ImageRole }),
     role: ImageRole,
   }),
-  z.strictObject({
+  optionsOf<VideoItem>()({
     type: z.literal("video_url"),
-    video_url: z.strictObject({
+    video_url: optionsOf<Medium<"reference_video">>()({
       url: z
         .string()
         .regex(new RegExp(`^(${webPattern}|${assetPattern})$`), "must be an http(s) address or asset://{asset_id}"),
@@ -51,24 +89,23 @@ export const VideoContentItem = z.discriminatedUnion("type", [
     }),
     role: VideoRole,
   }),
-  z.strictObject({
+  optionsOf<AudioItem>()({
     type: z.literal("audio_url"),
-    audio_url: z.strictObject({ url: source("audio", audioLimits.formats), role: AudioRole }),
+    audio_url: optionsOf<Medium<"reference_audio">>()({ url: source("audio", audioLimits.formats), role: AudioRole }),
     role: AudioRole,
   }),
 ]);
-export type VideoContentItem = z.input<typeof VideoContentItem>;
-
 export type VideoContentRole = ImageRole | "reference_video" | "reference_audio";
 
 /** The kinds of content that a video is made from; they exclude each other. */
 export type VideoMode = "text" | "first-frame" | "first-and-last-frame" | "reference";
 
-type MediaItem = Exclude<VideoContentItem, { type: "text" }>;
+export type MediaItem = Exclude<VideoContentItem, { type: "text" }>;
 
-function insideRole(item: MediaItem): VideoContentRole | undefined {
-  if (item.type === "image_url") return item.image_url.role;
-  return item.type === "video_url" ? item.video_url.role : item.audio_url.role;
+/** The medium of an item, with the role that is written inside. */
+export function itemMedium(item: MediaItem): Medium<VideoContentRole> {
+  if (item.type === "image_url") return item.image_url;
+  return item.type === "video_url" ? item.video_url : item.audio_url;
 }
 
 /**
@@ -79,7 +116,7 @@ export function contentRoles(content: readonly VideoContentItem[]): readonly (Vi
   const media = content.filter(({ type }) => type !== "text").length;
   return content.map((item) => {
     if (item.type === "text") return undefined;
-    const written = insideRole(item) ?? item.role;
+    const written = itemMedium(item).role ?? item.role;
     if (written !== undefined) return written;
     if (item.type === "video_url") return "reference_video";
     if (item.type === "audio_url") return "reference_audio";
@@ -155,7 +192,7 @@ function placementViolations(
 ): readonly Violation[] {
   return content.flatMap((item, index) => {
     if (item.type === "text") return [];
-    const inside = insideRole(item);
+    const inside = itemMedium(item).role;
     if (inside !== undefined && item.role !== undefined && inside !== item.role) {
       const message = `is ${item.role}, but ${item.type}.role is ${inside}: write it once`;
       return [{ field: `content.${index}.role`, message }];

@@ -1,6 +1,7 @@
 import { z } from "zod";
+import { optionsOf } from "../core/options.js";
 import type { Operation } from "./operation.js";
-import { createVideoTask, serviceTiers } from "./video.js";
+import { createVideoTask, type ServiceTier, serviceTiers } from "./video.js";
 
 /** The five that the contract names, and `cancelled`, which services of the same shape know. */
 export const videoStatuses = ["queued", "running", "succeeded", "failed", "expired", "cancelled"] as const;
@@ -85,17 +86,29 @@ export const videoTask = {
 const page = z.int().min(1).max(500).optional();
 
 /** Lists the last seven days. Without `filter.service_tier: "flex"`, tasks of that tier may stay invisible. */
-export const VideoTaskListRequest = z.strictObject({
-  /** From 1. */
+export interface VideoTaskListRequest {
+  /** Page to return, 1 to 500. The service's default is 1. */
+  readonly page_num?: number;
+  /** Tasks a page, 1 to 500. Default: the service's own. */
+  readonly page_size?: number;
+  /** Only tasks of this status. */
+  readonly "filter.status"?: VideoStatus;
+  /** Only tasks of these ids. Sent as one parameter for each. */
+  readonly "filter.task_ids"?: readonly string[];
+  /** Only tasks of this model. */
+  readonly "filter.model"?: string;
+  /** Only tasks of this tier. */
+  readonly "filter.service_tier"?: ServiceTier;
+}
+
+export const VideoTaskListRequest = optionsOf<VideoTaskListRequest>()({
   page_num: page,
   page_size: page,
   "filter.status": z.enum(videoStatuses).optional(),
-  /** Sent as one parameter for each id. */
   "filter.task_ids": z.array(z.string().min(1)).min(1).optional(),
   "filter.model": z.string().min(1).optional(),
   "filter.service_tier": z.enum(serviceTiers).optional(),
 });
-export type VideoTaskListRequest = z.input<typeof VideoTaskListRequest>;
 
 export const VideoTaskListReply = z.object({ items: z.array(z.unknown()), total: amount });
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { optionsOf } from "../core/options.js";
 import type { ModelInfo, VideoFeature } from "./catalogue.js";
 import type { Operation, Violation } from "./operation.js";
 import { VideoContentItem, contentViolations } from "./video-content.js";
@@ -19,45 +20,72 @@ export const videoDefaults = {
 
 const videoRatios = ["16:9", "4:3", "1:1", "3:4", "9:16", "21:9", "adaptive"] as const;
 export const serviceTiers = ["default", "flex"] as const;
+export type ServiceTier = (typeof serviceTiers)[number];
+const resolutions = ["480p", "720p", "1080p", "480P", "720P", "1080P"] as const;
 
-/** Capital letters are accepted and sent in lower case. */
+export interface VideoRequest {
+  /** Id of a video model. */
+  readonly model: string;
+  /** Text alone, a first frame, first and last frame, or references; `videoContent` makes the items. */
+  readonly content: readonly VideoContentItem[];
+  /** An http(s) address, which hears of every change of status; see `videoCallbacks`. */
+  readonly callback_url?: string;
+  /** Whether the result has a PNG of the last frame, to begin a following video with. Default: false. */
+  readonly return_last_frame?: boolean;
+  /** `flex` runs when there is capacity. Default: `default`. */
+  readonly service_tier?: ServiceTier;
+  /** Seconds from creation until an unfinished task ends as `expired`. 3,600 to 259,200, default 172,800: two days. */
+  readonly execution_expires_after?: number;
+  /** Whether the video has sound. Default: true. */
+  readonly generate_audio?: boolean;
+  /** Tools that the model may use; it decides whether to search. Default: none. */
+  readonly tools?: readonly {
+    readonly type: "web_search";
+  }[];
+  /** Identifies the end user without naming them: a hash of at most 64 characters. */
+  readonly safety_identifier?: string;
+  /** Capital letters are accepted and sent in lower case. Default: 720p. */
+  readonly resolution?: (typeof resolutions)[number];
+  /** `adaptive`, the default: chosen from the prompt or the first frame; the result says which. */
+  readonly ratio?: (typeof videoRatios)[number];
+  /** Whole seconds, 4 to 15; -1 lets the model choose. Default: 5. */
+  readonly duration?: number;
+  /** Number of frames, 1 or more, for models that take it. Wins over `duration`. */
+  readonly frames?: number;
+  /** 0 to 4,294,967,295, or -1, the default, for a random one. The same request and seed give similar videos, not the same. */
+  readonly seed?: number;
+  /** Whether the camera stands still, for models that take it. Default: false. */
+  readonly camera_fixed?: boolean;
+  /** Whether the video carries the service's watermark. Default: false. */
+  readonly watermark?: boolean;
+}
+
 const Resolution = z
-  .enum(["480p", "720p", "1080p", "480P", "720P", "1080P"], { error: "must be 480p, 720p or 1080p" })
+  .enum(resolutions, { error: "must be 480p, 720p or 1080p" })
   .transform((resolution) => resolution.toLowerCase());
 
-export const VideoRequest = z.strictObject({
+export const VideoRequest = optionsOf<VideoRequest>()({
   model: z.string().min(1),
-  /** Text alone, a first frame, first and last frame, or references: see `contentViolations`. */
   content: z.array(VideoContentItem, 'must be a list of items such as { type: "text", text }').min(1),
-  /** Hears of every change of status. */
   callback_url: z
     .string()
     .regex(/^https?:\/\/\S+$/, "must be an http(s) address")
     .optional(),
-  /** Whether the result has a PNG of the last frame, to begin a following video with. */
   return_last_frame: z.boolean().optional(),
-  /** `flex` runs when there is capacity. */
   service_tier: z.enum(serviceTiers).optional(),
-  /** Seconds from creation until an unfinished task ends as `expired`. */
   execution_expires_after: z.int().min(3600).max(259_200).optional(),
   generate_audio: z.boolean().optional(),
-  /** The model decides whether to search. */
   tools: z.array(z.strictObject({ type: z.literal("web_search") })).optional(),
-  /** Identifies the end user without naming them: a hash. */
   safety_identifier: z.string().min(1).max(64).optional(),
   resolution: Resolution.optional(),
-  /** `adaptive`: chosen from the prompt or the first frame; the result says which. */
   ratio: z.enum(videoRatios).optional(),
-  /** Seconds; -1 lets the model choose. */
   duration: z
     .number()
     .refine((seconds) => seconds === -1 || (Number.isInteger(seconds) && seconds >= 4 && seconds <= 15), {
       error: "must be a whole number from 4 to 15, or -1",
     })
     .optional(),
-  /** Wins over `duration`. */
   frames: z.int().min(1).optional(),
-  /** -1: random. The same request and seed give similar videos, not the same. */
   seed: z
     .int()
     .min(-1)
@@ -66,7 +94,6 @@ export const VideoRequest = z.strictObject({
   camera_fixed: z.boolean().optional(),
   watermark: z.boolean().optional(),
 });
-export type VideoRequest = z.input<typeof VideoRequest>;
 
 export const VideoCreated = z.object({ id: z.string().min(1) });
 

@@ -144,7 +144,7 @@ export class TransportError extends CitewellError {
   readonly partialText: string | undefined;
   /** Describes what to look for before creating again, after an `ambiguous` creation. */
   readonly submission: Submission | undefined;
-  /** Id of the video task that was created, where the reply says too little to return it. */
+  /** The video task that the call was about. */
   readonly taskId: string | undefined;
   /** Most inputs in one request, where a `too-large` refusal named the number. */
   readonly maxBatchTexts: number | undefined;

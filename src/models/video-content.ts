@@ -32,11 +32,11 @@ export const videoContent = {
   /** The prompt: at most 500 Chinese characters or 1,000 English words are recommended. */
   text: (text: string): VideoContentItem => ({ type: "text", text }),
   /** The image that the video begins with. */
-  firstFrame: (source: MediaSource) => image(source, "first_frame"),
+  firstFrame: (source: MediaSource): Promise<VideoContentItem> => image(source, "first_frame"),
   /** The image that the video ends with; it needs a first frame beside it. */
-  lastFrame: (source: MediaSource) => image(source, "last_frame"),
+  lastFrame: (source: MediaSource): Promise<VideoContentItem> => image(source, "last_frame"),
   /** A prompt may refer to several as `[image 1]`, `[image 2]` and so on. */
-  referenceImage: (source: MediaSource) => image(source, "reference_image"),
+  referenceImage: (source: MediaSource): Promise<VideoContentItem> => image(source, "reference_image"),
   /** Only from a public address or an asset: the service takes no videos inline. */
   referenceVideo: (
     source:

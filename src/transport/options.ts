@@ -30,7 +30,7 @@ const Model = optionsOf<ModelInfo>()({
 
 /** `error` refuses the request, `warn` sends it and reports a `warning` event, `off` sends it. */
 const Strictness = z.enum(["off", "warn", "error"]);
-type Strictness = z.output<typeof Strictness>;
+type Strictness = "off" | "warn" | "error";
 
 const isDispatcher = (value: unknown): boolean =>
   typeof (value as { readonly dispatch?: unknown } | null)?.dispatch === "function";

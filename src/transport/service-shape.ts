@@ -4,7 +4,7 @@ import type { EmbeddingsReply, EmbeddingsRequest } from "../contract/embeddings.
 import type { RerankReply, RerankRequest } from "../contract/rerank.js";
 import type { Operation } from "../contract/operation.js";
 import { type OperationName, operations } from "../contract/operations.js";
-import { type VideoContentItem, contentRoles } from "../contract/video-content.js";
+import { type VideoContentItem, contentRoles, itemMedium } from "../contract/video-content.js";
 import { type VideoRequest, videoDefaults } from "../contract/video.js";
 import type { FinishReason } from "../core/ports.js";
 import type { Usage } from "../core/types.js";
@@ -126,7 +126,7 @@ function placeRoles(
   return content.map((item, index) => {
     if (item.type === "text") return item;
     const role = roles[index];
-    const { url } = (item as Readonly<Record<string, unknown>>)[item.type] as { readonly url: string };
+    const { url } = itemMedium(item);
     const media = { url, ...(placement !== "sibling" && { role }) };
     return { type: item.type, [item.type]: media, ...(placement !== "nested" && { role }) } as VideoContentItem;
   });

@@ -48,7 +48,7 @@ const passedOn = ["content-type", "cache-control", "retry-after", "retry-after-m
 export async function forwardRequest(
   operation: keyof Forwarding,
   target: ForwardTarget,
-  body: Readonly<Record<string, unknown>>,
+  body: object,
   signal: AbortSignal,
 ): Promise<Response> {
   const { baseUrl, apiKey, model } = target;

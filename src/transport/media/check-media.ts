@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { ModelInfo } from "../../contract/catalogue.js";
 import { type MediaFacts, type MediaKind, mediaViolations, totalDurationViolations } from "../../contract/media.js";
 import type { Violation } from "../../contract/operation.js";
-import { type VideoContentItem, extraImageFormats } from "../../contract/video-content.js";
+import { type MediaItem, type VideoContentItem, extraImageFormats, itemMedium } from "../../contract/video-content.js";
 import { OptionsError, TransportError } from "../../core/errors.js";
 import { optionsOf, resolve } from "../../core/options.js";
 import { headerProbe } from "./header-probe.js";
@@ -97,12 +97,12 @@ type Looked = { readonly facts: MediaFacts; readonly declared?: string } | { rea
 
 /** Reads the facts of an item, or the problem with it; `undefined` when it is not to be looked at. */
 async function look(
-  item: Exclude<VideoContentItem, { type: "text" }>,
+  item: MediaItem,
   kind: MediaKind,
   settings: Settings,
   signal: AbortSignal | undefined,
 ): Promise<Looked | undefined> {
-  const url = urlOf(item);
+  const { url } = itemMedium(item);
   if (url.startsWith("data:")) {
     const inline = decodeDataUrl(url);
     if (!inline) return { problem: "is not Base64" };
@@ -144,11 +144,6 @@ async function problemOr<T>(
     if (error instanceof OptionsError) throw error;
     return { problem: `${what}: ${(error as Error).message}` };
   }
-}
-
-function urlOf(item: Exclude<VideoContentItem, { type: "text" }>): string {
-  if (item.type === "image_url") return item.image_url.url;
-  return item.type === "video_url" ? item.video_url.url : item.audio_url.url;
 }
 
 /** Decodes `data:<kind>/<format>;base64,…`, whose shape the contract has checked. */

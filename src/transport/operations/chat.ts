@@ -1,4 +1,3 @@
-import type { z } from "zod";
 import {
   type ChatRequest as ContractChatRequest,
   type RoleToolMessage,
@@ -17,9 +16,9 @@ import { chatShape as shape } from "../service-shape.js";
 /** The contract's request. `stream` is set by the method; `stop` may be one sequence. */
 export type TransportChatRequest = Omit<ContractChatRequest, "stream" | "stop" | "messages"> & {
   /** Oldest first, 1 to 10. */
-  readonly messages: z.input<typeof RoleToolMessage>[];
+  readonly messages: readonly RoleToolMessage[];
   /** Texts that end the reply and are not part of it, at most 4, or one. Default: none. */
-  readonly stop?: string | string[] | null;
+  readonly stop?: string | readonly string[] | null;
 };
 
 export interface ChatCallOptions extends CallOptions {

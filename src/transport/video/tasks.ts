@@ -48,7 +48,7 @@ export async function listVideoTasks(
     const problems = found.map(({ field, message }) => (field === "" ? message : `${field}: ${message}`));
     throw requestError(listOperation.name, problems.join("; "));
   }
-  const call = jsonCall(listOperation, { model, parameters }, ({ items, total }, { raw }) => ({
+  const call = jsonCall(listOperation, { model, parameters: { ...parameters } }, ({ items, total }, { raw }) => ({
     tasks: items.map((item) => parseVideoTask(item, caller.settings)).filter((task) => task !== undefined),
     entries: items.length,
     ...(typeof total === "number" && { total }),

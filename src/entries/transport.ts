@@ -7,7 +7,7 @@ export type { CallOptions } from "../core/ports.js";
 export type { Price } from "../core/types.js";
 export type { TransportEvent } from "../transport/calls/events.js";
 export type { ModelTotals } from "../transport/calls/totals.js";
-export type { ChatResult, ChatStreamEvent, ToolCall } from "../transport/operations/chat-result.js";
+export type { ChatChoice, ChatResult, ChatStreamEvent, ToolCall } from "../transport/operations/chat-result.js";
 export type { ChatCallOptions, TransportChatRequest } from "../transport/operations/chat.js";
 export type { EmbeddingsResult } from "../transport/operations/embeddings.js";
 export type { PublishedModel } from "../transport/operations/list-models.js";

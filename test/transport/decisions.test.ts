@@ -50,7 +50,7 @@ test("presence_penalty goes out when it is given, and never else (C7)", async ()
   expect(await sentFor({})).not.toHaveProperty("presence_penalty");
 });
 
-test("of several choices the first by index is read (C8)", async () => {
+test("of several choices the first by index is the reply's own (C8)", async () => {
   const { transport, upstream } = await transportFor([whole(said("second", 1), said("first", 0))]);
   expect((await transport.chat({ ...chatRequest, n: 2 })).text).toBe("first");
   expect(upstream.requests[0]!.body).toMatchObject({ n: 2 });
@@ -144,7 +144,7 @@ const decisions: Readonly<Record<string, string>> = {
   C5: "max_tokens always goes out",
   C6: "numbers keep their bounds",
   C7: "presence_penalty is passed through",
-  C8: "the first of several choices is read",
+  C8: "several choices are read",
   C9: "thinking is switched the way of the family",
   C10: "fields of another family are refused",
   C11: "thinking and sampling go together",

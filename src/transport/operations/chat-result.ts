@@ -11,8 +11,8 @@ export interface ToolCall {
   readonly arguments: string;
 }
 
-/** A whole reply. */
-export interface ChatResult {
+/** One of the replies to a request; there are several when it asked for them by `n`. */
+export interface ChatChoice {
   /** The reply's text; may be empty when tools are called. */
   readonly text: string;
   /** The model's thinking before its answer; empty when it does not report any. */
@@ -21,7 +21,13 @@ export interface ChatResult {
   readonly toolCalls: readonly ToolCall[];
   /** Why the reply ended. */
   readonly finishReason: FinishReason;
-  /** Tokens as the service counted them. */
+}
+
+/** A whole reply. Its own text, reasoning and tool calls are those of the first choice. */
+export interface ChatResult extends ChatChoice {
+  /** All choices that came, the first included, in the service's order. A service may ignore `n`, and send one. */
+  readonly choices: readonly ChatChoice[];
+  /** Tokens of all choices together, as the service counted them. */
   readonly usage: Usage;
   /** The model that answered, as the service named it; it may be another than was asked for. */
   readonly model: string;
@@ -33,20 +39,25 @@ export interface ChatResult {
   readonly raw: unknown;
 }
 
+interface OfChoice {
+  /** Which of the choices it belongs to, from 1; left out for the first, and where there is only one. */
+  readonly choice?: number;
+}
+
 /** One event of a streamed reply. A stream ends with exactly one `finish`, or throws. */
 export type ChatStreamEvent =
-  | {
+  | (OfChoice & {
       readonly type: "text-delta";
       /** The next piece of the reply. */
       readonly text: string;
-    }
-  | {
+    })
+  | (OfChoice & {
       readonly type: "reasoning-delta";
       /** The next piece of the model's thinking. */
       readonly text: string;
-    }
+    })
   /** More of the arguments of the `index`th call; `name` once it is known. The whole call comes as `tool-call`. */
-  | {
+  | (OfChoice & {
       readonly type: "tool-call-delta";
       /** 0-based place of the call among those of the reply. */
       readonly index: number;
@@ -54,8 +65,8 @@ export type ChatStreamEvent =
       readonly name: string;
       /** The next piece of the arguments' JSON text. */
       readonly text: string;
-    }
-  | ({ readonly type: "tool-call" } & ToolCall)
+    })
+  | (OfChoice & ToolCall & { readonly type: "tool-call" })
   | {
       readonly type: "finish";
       /** The whole reply. */

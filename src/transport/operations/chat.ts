@@ -90,7 +90,7 @@ export async function* chatStream(
 
 /** Returns the result, and warns when it was cut short. */
 function withWarning(caller: Caller, result: ChatResult): ChatResult {
-  if (result.finishReason === "length") {
+  if (result.choices.some(({ finishReason }) => finishReason === "length")) {
     caller.warn(operation.name, result.model, "the reply was cut short where it reached max_tokens");
   }
   return result;

@@ -8,8 +8,7 @@ import { serviceFailure } from "../../failures/service-failure.js";
 import type { ChatResult, ChatStreamEvent } from "../chat-result.js";
 import { placeOf } from "../json-call.js";
 import { chatShape } from "../../service-shape.js";
-import { type Split, ThinkTagSplitter } from "./think-tags.js";
-import { ToolCallAssembler } from "./tool-call-assembler.js";
+import { type ChunkChoice, ChoiceAssembler } from "./choice-assembler.js";
 
 /** The facts about a reply before its first chunk. */
 export interface ReplyHead {
@@ -22,34 +21,28 @@ export interface ReplyHead {
 }
 
 type Chunk = z.output<typeof ChatChunk>;
-type Delta = NonNullable<NonNullable<Chunk["choices"]>[number]["delta"]>;
 
-/** Puts a reply together from its chunks, and reports what each adds. Only the first choice is read. */
+/** Puts a reply together from its chunks, and reports what each adds. */
 export class ChatAssembler {
   readonly #head: ReplyHead;
   readonly #requestId;
-  readonly #tools = new ToolCallAssembler();
-  readonly #thinking: ThinkTagSplitter | undefined;
-  #text = "";
-  #reasoning = "";
+  /** By their number; the first is 0. */
+  readonly #choices = new Map<number, ChoiceAssembler>();
   #id = "";
   #model = "";
-  #finish: string | undefined;
   #usage: z.output<typeof ChatUsage> | undefined;
   #raw: unknown;
-  #chunks = 0;
   #done = false;
 
   constructor(head: ReplyHead) {
     const requestId = requestIdOf(head.headers);
     this.#head = head;
     this.#requestId = requestId === undefined ? {} : { requestId };
-    this.#thinking = head.thinkTags ? new ThinkTagSplitter() : undefined;
   }
 
-  /** The text that had come before a failure. */
+  /** The first choice's text that had come before a failure. */
   get partialText(): string {
-    return this.#text;
+    return this.#choices.get(0)?.text ?? "";
   }
 
   /** Whether `[DONE]` was read: everything after it is ignored. */
@@ -78,33 +71,35 @@ export class ChatAssembler {
   /** Returns the events of a whole reply. */
   takeWhole({ choices, ...reply }: z.output<typeof ChatReply>, raw: unknown): ChatStreamEvent[] {
     const events: ChatStreamEvent[] = [];
-    const first = choices.find(isFirst) ?? choices[0];
-    this.#add({ ...reply, choices: first && [{ ...first, index: 0, delta: first.message }] }, raw, events);
+    const ordered = choices.toSorted((one, other) => (one.index ?? 0) - (other.index ?? 0));
+    this.#add(
+      { ...reply, choices: ordered.map(({ message, ...rest }, index) => ({ ...rest, index, delta: message })) },
+      raw,
+      events,
+    );
     this.#done = true;
     return events;
   }
 
   /** Returns the tool calls and the end. @throws FailedAttempt when the stream broke off. */
   end(cause?: unknown): readonly ChatStreamEvent[] {
-    if (this.#finish === undefined && !this.#done) {
+    const choices = [...this.#choices].toSorted(([one], [other]) => one - other).map(([, choice]) => choice);
+    const [first] = choices;
+    if (!this.#done && !(first && choices.every(({ finish }) => finish !== undefined))) {
       throw this.#broken("truncated", "the stream ended before it said that it was finished", cause);
     }
-    if (this.#chunks === 0) throw badReply("the reply has no choice", this.#partial({}));
+    if (!first) throw badReply("the reply has no choice", this.#partial({}));
     const events: ChatStreamEvent[] = [];
-    if (this.#thinking) this.#say(this.#thinking.end(), events);
-    const toolCalls = this.#tools.calls();
+    const done = choices.map((choice) => choice.end(events));
     const result: ChatResult = {
-      text: this.#text,
-      reasoning: this.#reasoning,
-      toolCalls,
-      finishReason: chatShape.finishReason(this.#finish, toolCalls.length > 0),
+      ...done[0]!,
+      choices: done,
       usage: chatShape.usage(this.#usage),
       model: this.#model === "" ? this.#head.model : this.#model,
       id: this.#id,
       ...this.#requestId,
       raw: this.#raw,
     };
-    for (const call of toolCalls) events.push({ type: "tool-call", ...call });
     events.push({ type: "finish", result });
     return events;
   }
@@ -120,11 +115,18 @@ export class ChatAssembler {
     this.#model ||= model ?? "";
     // Services that report usage with every chunk report the sum so far.
     if (usage) this.#usage = usage;
-    const choice = choices?.find(isFirst);
-    if (!choice) return;
-    this.#chunks++;
-    if (choice.delta) this.#delta(choice.delta, events);
-    this.#finished(choice.finish_reason);
+    for (const choice of choices ?? []) this.#take(choice, events);
+  }
+
+  #take(choice: ChunkChoice, events: ChatStreamEvent[]): void {
+    const index = choice.index ?? 0;
+    let assembler = this.#choices.get(index);
+    if (!assembler) this.#choices.set(index, (assembler = new ChoiceAssembler(index, this.#head.thinkTags)));
+    assembler.take(choice, events);
+    const { finish_reason: finish } = choice;
+    if (finish === "insufficient_system_resource" || finish === "error") {
+      throw this.#broken("upstream", `the service broke off: ${finish}`);
+    }
   }
 
   #checked(raw: unknown): Chunk {
@@ -133,31 +135,6 @@ export class ChatAssembler {
     throw badReply(`a chunk of the stream does not follow the contract${placeOf(parsed.error)}`, {
       ...this.#partial({ cause: parsed.error }),
     });
-  }
-
-  #delta({ reasoning_content: reasoning, content, tool_calls: calls }: Delta, events: ChatStreamEvent[]): void {
-    if (reasoning) this.#say({ reasoning, text: "" }, events);
-    if (content) this.#say(this.#thinking?.push(content) ?? { reasoning: "", text: content }, events);
-    for (const call of calls ?? []) events.push({ type: "tool-call-delta", ...this.#tools.take(call) });
-  }
-
-  #say({ reasoning, text }: Split, events: ChatStreamEvent[]): void {
-    if (reasoning !== "") {
-      this.#reasoning += reasoning;
-      events.push({ type: "reasoning-delta", text: reasoning });
-    }
-    if (text !== "") {
-      this.#text += text;
-      events.push({ type: "text-delta", text });
-    }
-  }
-
-  #finished(written: string | null | undefined): void {
-    if (written === undefined || written === null || written === "") return;
-    if (written === "insufficient_system_resource" || written === "error") {
-      throw this.#broken("upstream", `the service broke off: ${written}`);
-    }
-    this.#finish = written;
   }
 
   #broken(code: "upstream" | "truncated", message: string, cause?: unknown): FailedAttempt {
@@ -171,12 +148,8 @@ export class ChatAssembler {
   }
 
   #partial(details: { readonly cause?: unknown }): Partial<Failure> {
-    return { partialText: this.#text, status: this.#head.status, ...this.#requestId, ...details };
+    return { partialText: this.partialText, status: this.#head.status, ...this.#requestId, ...details };
   }
-}
-
-function isFirst({ index }: { readonly index?: number | null | undefined }): boolean {
-  return (index ?? 0) === 0;
 }
 
 /** Recognises the shapes in which services report an error in the middle of a stream. */

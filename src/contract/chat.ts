@@ -2,6 +2,7 @@ import { z } from "zod";
 import { optionsOf } from "../core/options.js";
 import type { ModelFamily, ModelInfo } from "./catalogue.js";
 import type { Operation, Violation } from "./operation.js";
+import { amount, optional, position, text } from "./reply-fields.js";
 
 /** Maximum messages in a request. */
 export const maxMessages = 10;
@@ -221,46 +222,47 @@ export const ChatRequest = optionsOf<ChatRequest>()({
 export const RoleToolChatRequest = ChatRequest.extend({ messages: z.array(RoleToolMessage).min(1).max(maxMessages) });
 
 const ToolCall = z.object({
-  index: z.int().nullish(),
-  id: z.string().nullish(),
-  type: z.string().nullish(),
-  function: z.object({ name: z.string().nullish(), arguments: z.unknown() }).nullish(),
+  index: optional(position),
+  id: text,
+  type: text,
+  function: z.object({ name: text, arguments: z.unknown() }).nullish(),
 });
 
 /** Token counts; a stream may report them many times, and the last report is valid. */
 export const ChatUsage = z.object({
-  prompt_tokens: z.number().nullish(),
-  completion_tokens: z.number().nullish(),
-  total_tokens: z.number().nullish(),
-  completion_tokens_details: z.object({ reasoning_tokens: z.number().nullish() }).nullish(),
+  prompt_tokens: amount,
+  completion_tokens: amount,
+  total_tokens: amount,
+  completion_tokens_details: optional(z.object({ reasoning_tokens: amount })),
 });
 
 const replyFields = {
-  id: z.string().nullish(),
-  model: z.string().nullish(),
-  created: z.number().nullish(),
+  id: text,
+  model: text,
+  /** Seconds since 1970. */
+  created: amount,
 };
 
 const MessagePart = z.object({
-  role: z.string().nullish(),
+  role: text,
   content: z.string().nullish(),
   reasoning_content: z.string().nullish(),
   tool_calls: z.array(ToolCall).nullish(),
 });
 
-const choiceFields = { index: z.int().nullish(), finish_reason: z.string().nullish() };
+const choiceFields = { index: optional(position), finish_reason: text };
 
 export const ChatReply = z.object({
   ...replyFields,
   choices: z.array(z.object({ ...choiceFields, message: MessagePart })),
-  usage: ChatUsage.nullish(),
+  usage: optional(ChatUsage),
 });
 
 /** One `data:` line of a streamed reply. `choices` may be empty and `delta` missing. */
 export const ChatChunk = z.object({
   ...replyFields,
   choices: z.array(z.object({ ...choiceFields, delta: MessagePart.nullish() })).nullish(),
-  usage: ChatUsage.nullish(),
+  usage: optional(ChatUsage),
 });
 
 /** Fields that only one family takes. A model of no family takes `reasoning_effort` alone. */

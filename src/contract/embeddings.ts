@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { optionsOf } from "../core/options.js";
 import type { Operation } from "./operation.js";
+import { amount, optional, position, text } from "./reply-fields.js";
 
 const Text = z.string().min(1, "must not be empty");
 
@@ -30,9 +31,9 @@ export const EmbeddingsRequest = optionsOf<EmbeddingsRequest>()({
  * eight times as fast as a schema.
  */
 export const EmbeddingsReply = z.object({
-  model: z.string().optional(),
-  data: z.array(z.object({ index: z.int().min(0).optional(), embedding: z.unknown() })),
-  usage: z.object({ prompt_tokens: z.number().optional(), total_tokens: z.number().optional() }).nullish(),
+  model: text,
+  data: z.array(z.object({ index: position.nullish(), embedding: z.unknown() })),
+  usage: optional(z.object({ prompt_tokens: amount, total_tokens: amount })),
 });
 
 export const embeddings = {

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { optionsOf } from "../core/options.js";
 import type { Operation } from "./operation.js";
+import { amount, optional, position, text } from "./reply-fields.js";
 
 export interface RerankRequest {
   /** Id of a reranking model. */
@@ -29,24 +30,23 @@ export const RerankRequest = optionsOf<RerankRequest>()({
   overlap_tokens: z.int().min(0).max(80).optional(),
 });
 
-const count = z.number().nullish();
-const Tokens = z
-  .object({ input_tokens: count, output_tokens: count, prompt_tokens: count, total_tokens: count })
-  .nullish();
+const Tokens = optional(
+  z.object({ input_tokens: amount, output_tokens: amount, prompt_tokens: amount, total_tokens: amount }),
+);
 
 /** Covers both namings of the contract, and all places where services of this shape put their token counts. */
 export const RerankReply = z.object({
-  id: z.string().nullish(),
+  id: text,
   results: z.array(
     z.object({
-      index: z.int().min(0),
-      relevance_score: z.number().nullish(),
-      score: z.number().nullish(),
-      document: z.union([z.string(), z.object({ text: z.string() })]).nullish(),
+      index: position,
+      relevance_score: amount,
+      score: amount,
+      document: optional(z.union([z.string(), z.object({ text: z.string() })])),
     }),
   ),
   tokens: Tokens,
-  meta: z.object({ tokens: Tokens, billed_units: Tokens }).nullish(),
+  meta: optional(z.object({ tokens: Tokens, billed_units: Tokens })),
   usage: Tokens,
 });
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { optionsOf } from "../core/options.js";
 import type { Operation } from "./operation.js";
+import { amount, flag, optional, text } from "./reply-fields.js";
 import { createVideoTask, type ServiceTier, serviceTiers } from "./video.js";
 
 /** The five that the contract names, and `cancelled`, which services of the same shape know. */
@@ -21,35 +22,17 @@ export const taskRetentionDays = 7;
 /** Hours after success for which links to results work. The contract does not say; services of the same shape say 24. */
 export const mediaLinkHours = 24;
 
-// A field of the wrong type counts as missing, so that it does not cost the caller the rest of the task.
-const text = z.string().nullish().catch(undefined);
-const flag = z.boolean().nullish().catch(undefined);
-/** The documentation of services of this shape shows some numbers as strings. */
-const amount = z
-  .union([
-    z.number(),
-    z
-      .string()
-      .regex(/^-?\d+(\.\d+)?$/)
-      .transform(Number),
-  ])
-  .nullish()
-  .catch(undefined);
-
 /** The reply to a query, and the body of a callback. */
 export const VideoTaskReply = z.object({
   id: z.string().min(1),
   status: z.string().min(1),
   model: text,
-  error: z
-    .object({ code: z.union([z.string(), z.number()]).nullish(), message: text })
-    .nullish()
-    .catch(undefined),
+  error: optional(z.object({ code: z.union([z.string(), z.number()]).nullish(), message: text })),
   /** Seconds since 1970. */
   created_at: amount,
   /** Time of the last change of status. */
   updated_at: amount,
-  content: z.object({ video_url: text, last_frame_url: text }).nullish().catch(undefined),
+  content: optional(z.object({ video_url: text, last_frame_url: text })),
   seed: amount,
   resolution: text,
   ratio: text,
@@ -60,14 +43,13 @@ export const VideoTaskReply = z.object({
   generate_audio: flag,
   service_tier: text,
   execution_expires_after: amount,
-  usage: z
-    .object({
+  usage: optional(
+    z.object({
       completion_tokens: amount,
       total_tokens: amount,
-      tool_usage: z.object({ web_search: amount }).nullish().catch(undefined),
-    })
-    .nullish()
-    .catch(undefined),
+      tool_usage: optional(z.object({ web_search: amount })),
+    }),
+  ),
 });
 
 const TaskId = z.strictObject({ id: z.string().min(1) });

@@ -301,6 +301,10 @@ export interface Usage {
   readonly inputTokens: number;
   /** Tokens of the reply; 0 for models that make no text. */
   readonly outputTokens: number;
+  /** The service's own sum, where one reply reports it; it may count what the two above do not. */
+  readonly totalTokens?: number;
+  /** Tokens of thinking, where one reply reports them. Most services count them among `outputTokens`. */
+  readonly reasoningTokens?: number;
 }
 
 /** Price of a million tokens, in the caller's currency. */

@@ -48,8 +48,12 @@ export const embeddingsShape = {
   }),
   read: ({ data, model, usage }: z.output<typeof EmbeddingsReply>) => ({
     items: data,
-    model,
-    usage: { inputTokens: usage?.prompt_tokens ?? usage?.total_tokens ?? 0, outputTokens: 0 },
+    model: model ?? undefined,
+    usage: {
+      inputTokens: usage?.prompt_tokens ?? usage?.total_tokens ?? 0,
+      outputTokens: 0,
+      ...furtherCounts(usage?.total_tokens),
+    },
   }),
 };
 
@@ -70,14 +74,23 @@ export const rerankShape = {
   }),
 };
 
+/** The counts that a reply may lack. */
+function furtherCounts(total: number | null | undefined, reasoning?: number | null): Partial<Usage> {
+  return {
+    ...(typeof total === "number" && { totalTokens: total }),
+    ...(typeof reasoning === "number" && { reasoningTokens: reasoning }),
+  };
+}
+
 /** Services of this shape put their counts in different places under different names. */
 function rerankUsage({ tokens, meta, usage }: Pick<z.output<typeof RerankReply>, "tokens" | "meta" | "usage">): Usage {
   const places = [tokens, meta?.tokens, meta?.billed_units, usage];
   const first = (...names: readonly (keyof NonNullable<typeof tokens>)[]) =>
-    places.flatMap((counts) => names.map((name) => counts?.[name])).find((count) => typeof count === "number") ?? 0;
+    places.flatMap((counts) => names.map((name) => counts?.[name])).find((count) => typeof count === "number");
   return {
-    inputTokens: first("input_tokens", "prompt_tokens", "total_tokens"),
-    outputTokens: first("output_tokens"),
+    inputTokens: first("input_tokens", "prompt_tokens", "total_tokens") ?? 0,
+    outputTokens: first("output_tokens") ?? 0,
+    ...furtherCounts(first("total_tokens")),
   };
 }
 
@@ -93,6 +106,7 @@ export const chatShape = {
   usage: (usage: z.output<typeof ChatUsage> | null | undefined): Usage => ({
     inputTokens: usage?.prompt_tokens ?? 0,
     outputTokens: usage?.completion_tokens ?? 0,
+    ...furtherCounts(usage?.total_tokens, usage?.completion_tokens_details?.reasoning_tokens),
   }),
   /** Translates the reason for the end. Services also write `stop` when they mean that tools are to be called. */
   finishReason: (written = "stop", hasToolCalls: boolean): FinishReason => {

@@ -33,6 +33,8 @@ export interface ChatResult extends ChatChoice {
   readonly model: string;
   /** The reply's id; empty when it has none. */
   readonly id: string;
+  /** When the service says that it began the reply. */
+  readonly createdAt?: Date;
   /** Id that the service gave the request. */
   readonly requestId?: string;
   /** The reply as it came; for a stream, its last chunk. */

@@ -80,7 +80,8 @@ type Item = z.output<typeof EmbeddingsReply>["data"][number];
 function vectorsOf(items: readonly Item[], count: number, dimensions?: number): Float32Array[] {
   if (items.length !== count) throw badReply(`sent ${count} texts, got ${items.length} vectors`);
   const vectors: Float32Array[] = [];
-  for (const [position, { index = position, embedding }] of items.entries()) {
+  for (const [position, { index: written, embedding }] of items.entries()) {
+    const index = written ?? position;
     if (index >= count) throw badReply(`a vector has index ${index}, but ${count} texts were sent`);
     if (vectors[index]) throw badReply(`two vectors have index ${index}`);
     vectors[index] = decodeVector(embedding, index);

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { dateOf } from "../../contract/reply-fields.js";
 import { VideoTaskReply, type VideoStatus, mediaLinkHours, terminalVideoStatuses } from "../../contract/video-tasks.js";
 
 /** A video task as the service last reported it. Fields that it did not report are left out. */
@@ -134,10 +135,6 @@ function errorOf(error: z.output<typeof VideoTaskReply>["error"]): VideoTask["er
   const told = code !== undefined && code !== null && code !== "";
   if (!told && !message) return undefined;
   return { message: message ?? "", ...(told && { code: String(code) }) };
-}
-
-function dateOf(seconds: number | null | undefined): Date | undefined {
-  return typeof seconds === "number" ? new Date(seconds * 1000) : undefined;
 }
 
 type Present<T> = { [Field in keyof T]?: Exclude<T[Field], null | undefined> };

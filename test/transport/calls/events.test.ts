@@ -79,7 +79,7 @@ describe("a call reports", () => {
         milliseconds: number,
         requestId: "r-7",
         answeredBy: "test/embed",
-        usage: { inputTokens: 1, outputTokens: 0 },
+        usage: { inputTokens: 1, outputTokens: 0, totalTokens: 1 },
       },
     ]);
   });

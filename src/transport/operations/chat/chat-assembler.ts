@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { ChatChunk, type ChatReply, type ChatUsage } from "../../../contract/chat.js";
+import { dateOf } from "../../../contract/reply-fields.js";
 import { isRecord } from "../../../core/json.js";
 import { errorIn } from "../../failures/error-body.js";
 import { FailedAttempt, type Failure, badReply } from "../../failures/failure.js";
@@ -30,6 +31,7 @@ export class ChatAssembler {
   readonly #choices = new Map<number, ChoiceAssembler>();
   #id = "";
   #model = "";
+  #created: number | undefined;
   #usage: z.output<typeof ChatUsage> | undefined;
   #raw: unknown;
   #done = false;
@@ -90,6 +92,7 @@ export class ChatAssembler {
     }
     if (!first) throw badReply("the reply has no choice", this.#partial({}));
     const events: ChatStreamEvent[] = [];
+    const createdAt = dateOf(this.#created);
     const done = choices.map((choice) => choice.end(events));
     const result: ChatResult = {
       ...done[0]!,
@@ -97,6 +100,7 @@ export class ChatAssembler {
       usage: chatShape.usage(this.#usage),
       model: this.#model === "" ? this.#head.model : this.#model,
       id: this.#id,
+      ...(createdAt && { createdAt }),
       ...this.#requestId,
       raw: this.#raw,
     };
@@ -109,10 +113,11 @@ export class ChatAssembler {
     return new FailedAttempt({ ...failure, ...this.#partial({}) });
   }
 
-  #add({ id, model, choices, usage }: Chunk, raw: unknown, events: ChatStreamEvent[]): void {
+  #add({ id, model, created, choices, usage }: Chunk, raw: unknown, events: ChatStreamEvent[]): void {
     this.#raw = raw;
     this.#id ||= id ?? "";
     this.#model ||= model ?? "";
+    this.#created ??= created ?? undefined;
     // Services that report usage with every chunk report the sum so far.
     if (usage) this.#usage = usage;
     for (const choice of choices ?? []) this.#take(choice, events);
@@ -177,7 +182,7 @@ function isPlainChoice(choice: unknown): boolean {
   if (!isRecord(choice)) return false;
   const { index, delta, finish_reason } = choice;
   if (!isText(finish_reason) || !isRecord(delta)) return false;
-  if (!isNothing(index) && !Number.isSafeInteger(index)) return false;
+  if (!isNothing(index) && !(Number.isSafeInteger(index) && (index as number) >= 0)) return false;
   const { role, content, reasoning_content, tool_calls } = delta;
   return isText(role) && isText(content) && isText(reasoning_content) && isNothing(tool_calls);
 }

@@ -25,20 +25,26 @@ export function resolve<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const parsed = schema.safeParse(given);
   if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.flatMap((issue) => {
-    const field = issue.path.join(".");
+  const { issues } = parsed.error;
+  const misspelt = new Set(issues.filter(({ code }) => code === "unrecognized_keys").map(placeOf));
+  const problems = issues.flatMap((issue) => {
+    const field = placeOf(issue);
     if (issue.code === "unrecognized_keys") {
-      const known = Object.keys(shapeAt(schema, issue.path));
-      return issue.keys.map((key) => unknownOption(field === "" ? key : `${field}.${key}`, key, known));
+      const shape = shapeAt(schema, issue.path);
+      return issue.keys.map((key) => unknownOption(field === "" ? key : `${field}.${key}`, key, shape));
     }
+    // What the whole object lacks may be what the misspelt name was meant to give it.
+    if (issue.code === "custom" && misspelt.has(field)) return [];
     const value = issue.path.reduce<unknown>(
       (at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key],
       given,
     );
-    const problem = `${issue.message} (got ${preview(value)})`;
+    const isObjectMissing = issue.code === "invalid_type" && issue.expected === "object";
+    const wanted = isObjectMissing ? mustBeObject(shapeAt(schema, issue.path)) : issue.message;
+    const problem = `${wanted} (got ${preview(value)})`;
     return field === "" ? problem : `${field}: ${problem}`;
   });
-  const first = parsed.error.issues[0]!;
+  const first = issues[0]!;
   const [field] = first.code === "unrecognized_keys" && first.path.length === 0 ? first.keys : first.path;
   throw new OptionsError("options", problems.join("; "), {
     call: owner,
@@ -47,14 +53,36 @@ export function resolve<Schema extends z.ZodType>(
   });
 }
 
-function unknownOption(place: string, key: string, known: readonly string[]): string {
-  const meant = nearestName(key, known);
-  if (meant !== undefined) return `there is no option ${JSON.stringify(place)}; did you mean ${JSON.stringify(meant)}?`;
-  return `there is no option ${JSON.stringify(place)}; there are: ${known.join(", ") || "none"}`;
+function placeOf({ path }: z.core.$ZodIssue): string {
+  return path.join(".");
 }
 
+function unknownOption(place: string, key: string, shape: Fields): string {
+  const known = Object.keys(shape);
+  const meant = nearestName(key, known) ?? nameWithin(key, shape);
+  if (meant !== undefined) return `there is no option ${JSON.stringify(place)}; did you mean ${JSON.stringify(meant)}?`;
+  const all = known.length > 0 ? `; there are: ${known.join(", ")}` : "";
+  return `there is no option ${JSON.stringify(place)}${all}`;
+}
+
+/** The name one floor down: of an option that has exactly this name (`answer.tools`), or that takes any name (`metadata`). */
+function nameWithin(key: string, shape: Fields): string | undefined {
+  const takes = Object.keys(shape).find((option) => {
+    const inner = unwrapped(shape[option]);
+    return inner instanceof z.ZodRecord || (inner instanceof z.ZodObject && key in inner.shape);
+  });
+  return takes && `${takes}.${key}`;
+}
+
+function mustBeObject(shape: Fields): string {
+  const names = Object.keys(shape);
+  return `must be an object: { ${names.slice(0, 4).join(", ")}${names.length > 4 ? ", …" : ""} }`;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
 /** The fields of the object schema at a path; none where the path leads through anything but objects and lists. */
-function shapeAt(schema: unknown, path: readonly PropertyKey[]): Readonly<Record<string, unknown>> {
+function shapeAt(schema: unknown, path: readonly PropertyKey[]): Fields {
   let at = unwrapped(schema);
   for (const key of path) {
     at = unwrapped(
@@ -64,18 +92,25 @@ function shapeAt(schema: unknown, path: readonly PropertyKey[]): Readonly<Record
   return at instanceof z.ZodObject ? at.shape : {};
 }
 
+/** The schema that says which fields there are, without what stands around it. */
 function unwrapped(schema: unknown): unknown {
   let at = schema;
-  while (
-    at instanceof z.ZodOptional ||
-    at instanceof z.ZodDefault ||
-    at instanceof z.ZodPrefault ||
-    at instanceof z.ZodNullable ||
-    at instanceof z.ZodReadonly
-  )
-    at = at.unwrap();
-  return at;
+  while (true) {
+    if (at instanceof z.ZodPipe) at = at.out instanceof z.ZodTransform ? at.in : at.out;
+    else if (wrappers.some((wrapper) => at instanceof wrapper)) at = (at as z.ZodOptional).unwrap();
+    else return at;
+  }
 }
+
+const wrappers = [
+  z.ZodOptional,
+  z.ZodExactOptional,
+  z.ZodDefault,
+  z.ZodPrefault,
+  z.ZodNullable,
+  z.ZodReadonly,
+  z.ZodLazy,
+];
 
 function preview(value: unknown): string {
   const text = typeof value === "string" ? JSON.stringify(value) : wordsFor(value);

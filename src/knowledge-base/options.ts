@@ -12,6 +12,7 @@ import { type GivenChunkOptions, givenChunkOptions } from "./ingest/settings.js"
 import type { IngestPlan } from "./plan.js";
 import type { Ask, AskOptions, SearchPassagesOptions } from "./question-options.js";
 import type { ConversationInfo } from "../store/conversations.js";
+import { isChunkTarget } from "../stages/indexing/chunk.js";
 import { type SearchOptions, searchOptions } from "../stages/retrieval/search.js";
 import type { SpendingOptions } from "./ingest/spending.js";
 import type { Source } from "../core/stream.js";
@@ -81,8 +82,8 @@ export const knowledgeBaseOptions = optionsOf<KnowledgeBaseOptions>()({
   store: z.custom<Store>(has("write", "scoped"), "must be a store, as openStore() returns it").optional(),
   embedder: z
     .custom<Embedder>(
-      has("space", "maxInputTokens", "maxBatchTexts", "tokens", "embed"),
-      "must be an embedder: { space, maxInputTokens, maxBatchTexts, tokens, embed }",
+      (value) => has("space", "maxBatchTexts", "embed")(value) && isChunkTarget(value),
+      "must be an embedder: { space, maxInputTokens, maxBatchTexts, tokens: { name, count }, embed }",
     )
     .optional(),
   reranker: z.custom<Reranker>(has("rerank"), "must be a reranker: an object with rerank()").optional(),

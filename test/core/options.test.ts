@@ -8,6 +8,13 @@ const Options = z.strictObject({
   maxTokens: z.int().min(16).max(8192).default(256),
   nested: z.strictObject({ name: z.string() }).optional(),
 });
+const Fields = z
+  .strictObject({
+    uri: z.union([z.string(), z.strictObject({ prefix: z.string() })]).optional(),
+    metadata: z.exactOptional(z.unknown().pipe(z.record(z.string(), z.string()))),
+    not: z.lazy(() => Fields.optional()),
+  })
+  .refine((fields) => Object.keys(fields).length > 0, "names no condition") as z.ZodType<object, object>;
 
 describe("resolve", () => {
   test("fills in defaults", () => {
@@ -21,10 +28,26 @@ describe("resolve", () => {
     [{ maxToken: 300 }, /^chunk: there is no option "maxToken"; did you mean "maxTokens"\?$/],
     [{ nested: { name: "a", nmae: "b" } }, /^chunk: there is no option "nested.nmae"; did you mean "name"\?$/],
     [{ colour: 1 }, /^chunk: there is no option "colour"; there are: maxTokens, nested$/],
+    [{ name: "a" }, /^chunk: there is no option "name"; did you mean "nested\.name"\?$/],
+    ["256", /^chunk: must be an object: \{ maxTokens, nested \} \(got "256"\)$/],
+    [{ nested: 3 }, /^chunk: nested: must be an object: \{ name \} \(got 3\)$/],
   ])("refuses %j with the owner, the field, the bound and the value", (given, message) => {
     const act = () => resolve("chunk", Options, given as z.input<typeof Options>);
     expect(act).toThrow(OptionsError);
     expect(act).toThrow(message);
+  });
+
+  test.each([
+    [
+      "where any name would do",
+      { tenant: "a" },
+      'filter: there is no option "tenant"; did you mean "metadata.tenant"?',
+    ],
+    ["below itself", { not: { uri2: "a" } }, 'filter: there is no option "not.uri2"; did you mean "uri"?'],
+    ["where there is a choice", { uri: { prefix: 3 } }, "filter: uri: Invalid input (got [object Object])"],
+    ["in an empty one", {}, "filter: names no condition (got [object Object])"],
+  ])("names the fields of a schema in wrappers: %s", (_, given, message) => {
+    expect(() => resolve("filter", Fields, given)).toThrow(expect.objectContaining({ message }));
   });
 
   test("cuts a long value short in the message", () => {

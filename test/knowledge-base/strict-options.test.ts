@@ -49,7 +49,19 @@ const mistakes: readonly (readonly [string, Act, object, string])[] = [
     'there is no option "history.0.content"; did you mean "text"?',
   ],
   ["answer options", asking, { answer: { tool: [] } }, 'ask: there is no option "answer.tool"; did you mean "tools"?'],
-  ["conversation by its id alone", (kb, options) => kb.conversation(options), "abc" as never, "conversation: "],
+  ["tools beside the answer's options", asking, { tools: [] }, 'no option "tools"; did you mean "answer.tools"?'],
+  [
+    "a filter by a field of metadata alone",
+    (kb, options) => kb.scoped(options),
+    { tenant: "a" },
+    'filter: there is no option "tenant"; did you mean "metadata.tenant"?',
+  ],
+  [
+    "conversation by its id alone",
+    (kb, options) => kb.conversation(options),
+    "abc" as never,
+    'conversation: must be an object: { id, owner } (got "abc")',
+  ],
   [
     "conversation with a user",
     (kb, options) => kb.conversation(options),

@@ -60,7 +60,11 @@ export interface ChunkOptions {
 }
 
 export const chunkOptions = optionsOf<ChunkOptions>()({
-  for: z.custom<ChunkTarget>(isChunkTarget, { error: "must be an embedder, or { maxInputTokens, tokens }" }).optional(),
+  for: z
+    .custom<ChunkTarget>(isChunkTarget, {
+      error: "must be an embedder, or { maxInputTokens, tokens: { name, count } }",
+    })
+    .optional(),
   maxTokens: z.int().min(16).optional(),
   overlapTokens: z.int().min(0).default(32),
   parentTokens: z.int().min(0).default(1024),
@@ -215,7 +219,8 @@ function isEmbedder(value: unknown): value is Embedder {
   return typeof value === "object" && value !== null && "embed" in value && typeof value.embed === "function";
 }
 
-function isChunkTarget(value: unknown): boolean {
+/** Whether a value has what the chunker needs of an embedder: its limit, at least 16 tokens, and its counter. */
+export function isChunkTarget(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   const { maxInputTokens, tokens } = value as Partial<Record<keyof ChunkTarget, unknown>>;
   const counts =

@@ -45,6 +45,8 @@ const durationToleranceSeconds = 0.1;
 export interface MediaFacts {
   /** In the words of the limits above, such as `jpeg`; `unknown` for anything else. */
   readonly format: string;
+  /** The format that a `data:` address names. */
+  readonly declaredFormat?: string;
   /** Size of the whole file. */
   readonly sizeBytes?: number;
   /** In pixels, as stored or as displayed: the bounds of the two ratios are each other's inverse, so turning changes nothing. */
@@ -70,16 +72,21 @@ export function mediaViolations(
 ): readonly Violation[] {
   const formats = [...{ image: imageLimits, video: videoLimits, audio: audioLimits }[kind].formats, ...extraFormats];
   const broken = measures(kind, facts).filter((measure) => isBroken(kind, measure));
+  const { format, declaredFormat: declared = format } = facts;
   const problems = [
-    ...(formats.includes(facts.format)
-      ? []
-      : [`'s format is ${facts.format}, it must be one of ${formats.join(", ")}`]),
+    ...(formats.includes(format) ? [] : [`'s format is ${format}, it must be one of ${formats.join(", ")}`]),
+    ...(isNamedRightly(declared, format) ? [] : [` is written as ${declared}, its bytes are ${format}`]),
     ...broken.map(({ says, low, high, unit = "" }) => {
       if (kind === "image") return `${says}, it must be ${low === undefined ? "" : `above ${low} and `}below ${high}`;
       return `${says}, ${low === undefined ? "at most" : `${low} to`} ${high}${unit} are allowed`;
     }),
   ];
   return problems.map((problem) => ({ field, message: `the ${kind}${problem}` }));
+}
+
+/** HEIF is the container, HEIC its usual contents: their first bytes do not tell them apart. */
+function isNamedRightly(declared: string, found: string): boolean {
+  return declared === found || (declared === "heif" && found === "heic");
 }
 
 /** A measured property, with the bounds that it must keep. */

@@ -21,6 +21,14 @@ test.each([
   for (const format of refused) expect([format, takes(kind, { format })]).toEqual([format, false]);
 });
 
+test("a medium's bytes are of the format that its address names, for which HEIC may be called HEIF", () => {
+  expect(takes("image", { declaredFormat: "png" })).toBe(true);
+  expect(problems("image", { declaredFormat: "jpeg" })).toEqual(["the image is written as jpeg, its bytes are png"]);
+  expect(problems("audio", { declaredFormat: "mp3" })).toEqual(["the audio is written as mp3, its bytes are wav"]);
+  const heif = { ...well.image, format: "heic", declaredFormat: "heif" };
+  expect(mediaViolations("image", heif, "content.0", ["heic"])).toEqual([]);
+});
+
 test.each([
   ["image", 30 * megabyte - 1, 30 * megabyte],
   ["video", 50 * megabyte, 50 * megabyte + 1],

@@ -4,10 +4,11 @@ import type { MediaFacts } from "../../contract/media.js";
 /** Facts about the medium in a `data:` address; `undefined` for other addresses, which are not fetched. Pure. */
 export function dataFacts(kind: "image" | "audio", url: string): MediaFacts | undefined {
   const written = /^data:[a-z]+\/([a-z0-9]+);base64,/.exec(url);
-  if (written === null) return undefined;
-  const bytes = Buffer.from(url.slice(written[0].length), "base64");
+  const [start, declaredFormat] = written ?? [];
+  if (start === undefined || declaredFormat === undefined) return undefined;
+  const bytes = Buffer.from(url.slice(start.length), "base64");
   const facts = kind === "audio" ? (wav(bytes) ?? mp3(bytes) ?? { format: "unknown" }) : imageFacts(bytes);
-  return { sizeBytes: bytes.length, ...facts };
+  return { sizeBytes: bytes.length, declaredFormat, ...facts };
 }
 
 function wav(bytes: Buffer): MediaFacts | undefined {

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { HttpBindings } from "@hono/node-server";
 import type { Context, Hono } from "hono";
@@ -7,9 +6,10 @@ import { failureResponse } from "./failure/failure-shapes.js";
 import { RequestFailure, failureKinds } from "./failure/request-failure.js";
 import type { Faults } from "./faults/faults.js";
 import { halved, scriptedResponse, streamFrames } from "./faults/faulty-responses.js";
+import { requestIdHeader } from "./http/connections.js";
 import { eventStream } from "./http/event-stream.js";
 import type { RateLimits } from "./http/rate-limits.js";
-import { authorizedKey, queryFields, readJsonObject } from "./http/request.js";
+import { authorizedKey, checkContentType, queryFields, readJsonObject } from "./http/request.js";
 import type { Fields, Route, RouteReply, ServiceParts } from "./route.js";
 import { routes } from "./routes.js";
 
@@ -96,7 +96,7 @@ async function answer(c: Request, { name, errorShape, serve }: Route, parts: App
   const waitMs = (scripted?.delayMs ?? 0) + (faults.settings.latencyMs[name] ?? 0);
   if (waitMs > 0) await sleep(waitMs, undefined, { signal, ref: false });
   if (scripted !== undefined && scripted.disconnect === undefined) {
-    return scriptedResponse(scripted, faults.settings.errorShapes[name] ?? errorShape, randomUUID());
+    return scriptedResponse(scripted, faults.settings.errorShapes[name] ?? errorShape, requestIdOf(c));
   }
   if (scripted?.disconnect === "before") return disconnect(c);
   let limitHeaders: Readonly<Record<string, string>> = {};
@@ -112,13 +112,15 @@ async function answer(c: Request, { name, errorShape, serve }: Route, parts: App
   const cut = () => c.env.incoming.socket.destroy();
   const whole = respond(reply, parts, { signal, cut });
   const response = scripted?.disconnect === "within" ? await halved(whole, cut) : whole;
-  for (const [header, value] of Object.entries(limitHeaders)) response.headers.set(header, value);
+  for (const [header, value] of Object.entries({ ...limitHeaders, ...reply.headers }))
+    response.headers.set(header, value);
   return response;
 }
 
 async function readFields(c: Request): Promise<Fields> {
   const fields = { ...queryFields(c.req.queries()), ...c.req.param() };
   if (c.req.method !== "POST") return fields;
+  checkContentType(c.req.header("content-type"));
   const inPath = Object.keys(c.req.param()).length > 0;
   // A path with parameters is a whole request by itself; only then may the body be empty.
   return { ...(await readJsonObject(c.req.raw, maxBodyBytes, inPath ? {} : undefined)), ...fields };
@@ -142,17 +144,26 @@ function disconnect(c: Request): Response {
   return new Response(null);
 }
 
+/** Below these stand the paths of the neighbours. */
+const neighbourPath = /^\/v[12]\//;
+
 /** Answers a request that is not carried out, in the shape of errors that belongs to its path. */
-function refusal(c: Context, error: Error, { settings }: Faults): Response {
+function refusal(c: Request, error: Error, { settings }: Faults): Response {
   const { kind, status, message, field, headers } =
     error instanceof RequestFailure
       ? error
       : new RequestFailure("internal", `Internal error of the local service: ${error.message}`);
   const asked = c.req.path;
   const row = routes.find(({ path }) => path === asked || asked.startsWith(path.replace(/\{.*/, "")));
-  const shape = (row && settings.errorShapes[row.name]) ?? row?.errorShape ?? "flat";
-  const requestId = randomUUID();
+  const shape =
+    (row && settings.errorShapes[row.name]) ??
+    row?.errorShape ??
+    (neighbourPath.test(asked) ? "openai" : "flat-with-error");
   const described = failureKinds[kind];
-  const failure = { ...described, status: status ?? described.status, message, field, requestId };
-  return failureResponse(shape, failure, { "x-request-id": requestId, ...headers });
+  const failure = { ...described, status: status ?? described.status, message, field, requestId: requestIdOf(c) };
+  return failureResponse(shape, failure, headers);
+}
+
+function requestIdOf(c: Request): string {
+  return String(c.env.outgoing.getHeader(requestIdHeader));
 }

@@ -36,10 +36,14 @@ export interface RouteContext extends ServiceParts {
 }
 
 /** The reply of a route: one JSON value, events that are sent as they come, or another service's answer as it stands. */
-export type RouteReply =
+export type RouteReply = (
   | { readonly json: unknown }
   | { readonly events: AsyncIterable<unknown> }
-  | { readonly response: Response };
+  | { readonly response: Response }
+) & {
+  /** Headers beside those of its kind. */
+  readonly headers?: Readonly<Record<string, string>>;
+};
 
 /** Fields of a request: of its body, of its query and of its path. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -87,7 +91,7 @@ export function route<Request extends z.ZodType>(
   };
 }
 
-const noModel: ModelInfo = { id: "", type: "llm" };
+export const noModel: ModelInfo = { id: "", type: "llm" };
 
 function namedModel(id: unknown, types: readonly ModelType[], models: readonly ModelInfo[]): ModelInfo {
   if (id === undefined) throw invalidRequest("model: is required", "model");

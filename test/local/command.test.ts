@@ -49,7 +49,12 @@ test("with logging on, every request is logged on stderr without the key or a li
     .trim()
     .split("\n")
     .map((one) => JSON.parse(one) as unknown);
-  const common = { time: expect.any(String), milliseconds: expect.any(Number), aborted: false };
+  const common = {
+    time: expect.any(String),
+    requestId: expect.stringMatching(/^[\da-f-]{36}$/),
+    milliseconds: expect.any(Number),
+    aborted: false,
+  };
   expect(good).toEqual({ ...common, method: "POST", path: paths.embeddings, status: 200 });
   expect(bad).toEqual({ ...common, method: "GET", path: "/files/cgt-1/video.mp4", status: 404 });
   expect(log).not.toContain("secret");

@@ -2,6 +2,10 @@
 export const failureShapes = [
   /** `{code, message, data}`; a bare string at 401, 403, 404 and 504; no code at 429. */
   "flat",
+  /** The same, and where it is an object with `error: {message, type, param, code}`, of which most clients show the message. */
+  "flat-with-error",
+  /** `{error: {message, type, param, code}}`, as OpenAI writes it. */
+  "openai",
   /** `{error: {code, message, param, type}}`. */
   "nested",
   /** `{object: "error", message, type, code}`. */
@@ -25,6 +29,7 @@ export interface ShapedFailure {
   readonly status: number;
   readonly code: number | string;
   readonly name: string;
+  readonly openAiCode?: string | undefined;
   readonly message: string;
   readonly field?: string | undefined;
   readonly requestId: string;
@@ -43,6 +48,20 @@ const types: Readonly<Record<number, string>> = {
   429: "TooManyRequests",
 };
 
+function flat({
+  status,
+  code,
+  message,
+}: ShapedFailure): string | { code?: number | string; message: string; data: null } {
+  if (bareStatuses.has(status)) return message;
+  return status === 429 ? { message, data: null } : { code, message, data: null };
+}
+
+function openAiError({ status, message, field }: ShapedFailure, code: number | string | undefined): object {
+  const type = status === 429 ? "rate_limit_error" : status < 500 ? "invalid_request_error" : "server_error";
+  return { message, type, param: field ?? null, code: code ?? null };
+}
+
 /** The JSON value of a failure in a shape; for `html` the page itself. Pure. */
 export function failureBody(shape: FailureShape, failure: ShapedFailure): unknown {
   const { status } = failure;
@@ -51,10 +70,12 @@ export function failureBody(shape: FailureShape, failure: ShapedFailure): unknow
 }
 
 const bodies: Readonly<Record<FailureShape, (failure: ShapedFailure, type: string) => unknown>> = {
-  flat: ({ status, code, message }) => {
-    if (bareStatuses.has(status)) return message;
-    return status === 429 ? { message, data: null } : { code, message, data: null };
+  flat,
+  "flat-with-error": (failure) => {
+    const body = flat(failure);
+    return typeof body === "string" ? body : { ...body, error: openAiError(failure, body.code) };
   },
+  openai: (failure) => ({ error: openAiError(failure, failure.openAiCode) }),
   nested: ({ name, message, field, requestId }, type) => {
     const place = field === undefined ? "" : `The parameter \`${field}\` specified in the request is not valid: `;
     return { error: { code: name, message: `${place}${message} Request id: ${requestId}`, param: field ?? "", type } };

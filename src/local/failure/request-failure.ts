@@ -7,6 +7,8 @@ export interface FailureDescription {
   readonly code: number;
   /** Name in the nested shape. */
   readonly name: string;
+  /** Code in the shape of the neighbours, which give one only to failures that a program acts on. */
+  readonly openAiCode?: string;
 }
 
 /** The kinds of failure, with the numbers and names that services of this shape give them. */
@@ -16,22 +18,41 @@ export const failureKinds = {
     status: 400,
     code: serviceCodes.unsupportedModel,
     name: "InvalidEndpointOrModel.NotFound",
+    openAiCode: "model_not_found",
   },
-  unauthorized: { status: 401, code: 20_001, name: "AuthenticationError" },
+  "context-length": {
+    status: 400,
+    code: serviceCodes.invalidParameter,
+    name: "OutofContextError",
+    openAiCode: "context_length_exceeded",
+  },
+  unauthorized: { status: 401, code: 20_001, name: "AuthenticationError", openAiCode: "invalid_api_key" },
   "no-path": { status: 404, code: 20_063, name: "NotFound" },
   "no-task": { status: 404, code: 20_063, name: "ResourceNotFound.Task" },
   "link-expired": { status: 403, code: 20_063, name: "AccessDenied" },
   method: { status: 405, code: serviceCodes.invalidParameter, name: "MethodNotAllowed" },
   "task-running": { status: 409, code: serviceCodes.invalidParameter, name: "TaskRunningCannotCancel" },
   "too-large": { status: 413, code: serviceCodes.tooLarge, name: "RequestBodyTooLarge" },
+  "media-type": { status: 415, code: serviceCodes.invalidParameter, name: "InvalidContentType" },
   "range-not-satisfiable": { status: 416, code: serviceCodes.invalidParameter, name: "InvalidRange" },
   "requests-per-minute": {
     status: 429,
     code: serviceCodes.requestsPerMinute,
     name: "ModelAccountRpmRateLimitExceeded",
+    openAiCode: "rate_limit_exceeded",
   },
-  "tokens-per-minute": { status: 429, code: serviceCodes.tokensPerMinute, name: "ModelAccountTpmRateLimitExceeded" },
-  concurrency: { status: 429, code: serviceCodes.overloaded, name: "InflightBatchsizeExceeded" },
+  "tokens-per-minute": {
+    status: 429,
+    code: serviceCodes.tokensPerMinute,
+    name: "ModelAccountTpmRateLimitExceeded",
+    openAiCode: "rate_limit_exceeded",
+  },
+  concurrency: {
+    status: 429,
+    code: serviceCodes.overloaded,
+    name: "InflightBatchsizeExceeded",
+    openAiCode: "rate_limit_exceeded",
+  },
   "too-many-tasks": { status: 429, code: serviceCodes.overloaded, name: "QuotaExceeded" },
   internal: { status: 500, code: 50_500, name: "InternalServiceError" },
   upstream: { status: 502, code: 50_507, name: "InternalServiceError" },
@@ -41,7 +62,7 @@ export const failureKinds = {
 
 export type FailureKind = keyof typeof failureKinds;
 
-/** The kind that a status alone comes to. */
+/** The kind that a status alone comes to: the first of the table. */
 export function kindOfStatus(status: number): FailureKind {
   const found = Object.entries(failureKinds).find(([, kind]) => kind.status === status);
   if (found) return found[0] as FailureKind;

@@ -108,7 +108,10 @@ export interface FaultOptions {
   readonly seed?: number;
   /** Answers in the place of the real ones, in this order. Default: none. */
   readonly next?: readonly ScriptedAnswer[];
-  /** Shape of errors by operation. Default: `flat`, and `nested` for the operations of video tasks. */
+  /**
+   * Shape of errors by operation. Default: `flat-with-error`, `nested` for the operations of video tasks, and `openai` at the
+   * paths of neighbours.
+   */
   readonly errorShapes?: Readonly<Partial<Record<OperationName, FailureShape>>>;
   /** Wait before the operation is carried out, in milliseconds of the wall clock, 0 to 3,600,000. Default: none. */
   readonly latencyMs?: Readonly<Partial<Record<OperationName, number>>>;

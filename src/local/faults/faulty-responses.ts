@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { failureBody, failureResponse, type FailureShape } from "../failure/failure-shapes.js";
-import { failureKinds, kindOfStatus } from "../failure/request-failure.js";
+import { type FailureDescription, failureKinds, kindOfStatus } from "../failure/request-failure.js";
 import type { FaultSettings, ScriptedAnswerSettings } from "./faults.js";
 
 /** Turns a scripted answer into a response. `ownShape` is the operation's shape of errors. Pure. */
@@ -14,10 +14,11 @@ export function scriptedResponse(answer: ScriptedAnswerSettings, ownShape: Failu
   if (answer.text !== undefined) return new Response(answer.text, { status, headers });
   if (answer.json !== undefined) return Response.json(answer.json, { status, headers });
   // A body of an error behind a status that says all is well is an internal error.
-  const kind = failureKinds[kindOfStatus(status < 400 ? 500 : status)];
+  const kind: FailureDescription = failureKinds[kindOfStatus(status < 400 ? 500 : status)];
   const { code = kind.code, message } = answer;
   const name = typeof code === "string" ? code : kind.name;
-  return failureResponse(answer.shape ?? ownShape, { status, code, name, message, requestId }, headers);
+  const openAiCode = typeof code === "string" ? code : kind.openAiCode;
+  return failureResponse(answer.shape ?? ownShape, { status, code, name, openAiCode, message, requestId }, headers);
 }
 
 /** Time for what was sent to leave this machine before the connection breaks. */

@@ -1,9 +1,17 @@
+import { randomUUID } from "node:crypto";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
+
+/** Carries the id of a request on its reply. */
+export const requestIdHeader = "x-request-id";
+/** Names the fields of a request that had no effect. */
+export const ignoredHeader = "x-citewell-ignored";
 
 /** One request, told when its answer is over. */
 export interface RequestLog {
   /** When it came in: ISO 8601, on the wall clock. */
   readonly time: string;
+  /** The `x-request-id` of its reply. */
+  readonly requestId: string;
   /** HTTP method, in capital letters. */
   readonly method: string;
   /** Without its query, which may carry a link's secret. */
@@ -14,6 +22,8 @@ export interface RequestLog {
   readonly milliseconds: number;
   /** Whether the caller went away before the end. */
   readonly aborted: boolean;
+  /** Fields of the request that had no effect, as `x-citewell-ignored` names them; left out when there are none. */
+  readonly ignored?: string;
 }
 
 /** The requests of one server that are being answered. */
@@ -21,7 +31,7 @@ export class Connections {
   readonly #server: Server;
   #active = 0;
 
-  /** @param log hears of every request at its end */
+  /** Gives every request its id. @param log hears of every request at its end */
   constructor(server: Server, log?: (entry: RequestLog) => void) {
     this.#server = server;
     // Before the listener that answers, so that a request counts while it is answered.
@@ -29,15 +39,19 @@ export class Connections {
       this.#active++;
       const started = performance.now();
       const time = new Date().toISOString();
+      response.setHeader(requestIdHeader, randomUUID());
       response.once("close", () => {
         this.#active--;
+        const ignored = response.getHeader(ignoredHeader);
         log?.({
           time,
+          requestId: String(response.getHeader(requestIdHeader)),
           milliseconds: Math.round(performance.now() - started),
           method: request.method ?? "",
           path: request.url?.split("?", 1)[0] ?? "",
           status: response.headersSent ? response.statusCode : 0,
           aborted: !response.writableFinished,
+          ...(ignored !== undefined && { ignored: String(ignored) }),
         });
       });
     });

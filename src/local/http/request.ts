@@ -20,6 +20,14 @@ function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
+/** Refuses what is said to be no JSON, with the sentence that helps. A body of no stated type is read as JSON. */
+export function checkContentType(header: string | undefined): void {
+  const type = header?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  if (type === "" || type === "application/json" || type.endsWith("+json")) return;
+  const message = `The request body is sent as ${type.slice(0, 100)}; send JSON with the header content-type: application/json`;
+  throw new RequestFailure("media-type", message);
+}
+
 /** Query parameters that are numbers. */
 const numbers: ReadonlySet<string> = new Set(["page_num", "page_size"]);
 /** Query parameters that may stand more than once. */
@@ -65,7 +73,8 @@ async function readText(request: Request, maxBytes: number): Promise<string> {
   let size = 0;
   for await (const part of (request.body ?? []) as AsyncIterable<Uint8Array>) {
     size += part.byteLength;
-    if (size > maxBytes) throw bodyTooLarge(maxBytes);
+    // The rest is not read, so that nothing can follow on this connection.
+    if (size > maxBytes) throw bodyTooLarge(maxBytes, { connection: "close" });
     parts.push(part);
   }
   try {
@@ -75,6 +84,6 @@ async function readText(request: Request, maxBytes: number): Promise<string> {
   }
 }
 
-function bodyTooLarge(maxBytes: number): Error {
-  return new RequestFailure("too-large", `The request body must have at most ${maxBytes} bytes`);
+function bodyTooLarge(maxBytes: number, headers: Readonly<Record<string, string>> = {}): Error {
+  return new RequestFailure("too-large", `The request body must have at most ${maxBytes} bytes`, { headers });
 }

@@ -59,7 +59,7 @@ test("every request is logged at its end, including one whose caller disconnecte
   const leaving = new AbortController();
   const response = await fetch(target.url + paths.chat, {
     method: "POST",
-    headers: { authorization: `Bearer ${target.apiKey}` },
+    headers: { authorization: `Bearer ${target.apiKey}`, "content-type": "application/json" },
     body: JSON.stringify(chat),
     signal: leaving.signal,
   });

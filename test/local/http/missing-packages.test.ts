@@ -11,7 +11,7 @@ test("without sharp a picture is still described, and the answer says what to in
   const request = { model: "citewell/local-look", messages: [{ role: "user", content }] };
   const script = `${start}
     const { url, apiKey, close } = await startLocalService();
-    const headers = { authorization: "Bearer " + apiKey };
+    const headers = { authorization: "Bearer " + apiKey, "content-type": "application/json" };
     const body = ${JSON.stringify(JSON.stringify(request))};
     const response = await fetch(url + "/llm/v1/chat/completions", { method: "POST", headers, body });
     console.log((await response.json()).choices[0].message.content);

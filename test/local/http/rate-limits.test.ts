@@ -85,7 +85,7 @@ describe("limits over HTTP", () => {
       const open = (signal?: AbortSignal) =>
         fetch(service.url + paths.chat, {
           method: "POST",
-          headers: { authorization: `Bearer ${service.apiKey}` },
+          headers: { authorization: `Bearer ${service.apiKey}`, "content-type": "application/json" },
           body: JSON.stringify({ model: "citewell/local-extractive", messages }),
           ...(signal && { signal }),
         });

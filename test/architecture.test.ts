@@ -32,6 +32,7 @@ const mayImport: Record<string, readonly string[]> = {
  * that sub-room.
  */
 const doors = [
+  "contract/neighbours",
   "knowledge-base/ingest",
   "load/formats",
   "load/sources",

@@ -239,11 +239,13 @@ Files deleted from a folder that still exists are removed by citewell index on i
     .option("--json", "print {url, apiKey} as the first line")
     .examples(`
   $ citewell local --port 8787 --api-key secret --time-scale 60
+  $ OPENAI_BASE_URL=http://127.0.0.1:8787/v1 OPENAI_API_KEY=secret node my-openai-app.js
   $ citewell local --port 8787 --api-key secret --faults
   $ curl -X PUT localhost:8787/local/faults -H "authorization: Bearer secret" \\
       -d '{"latencyMs": {"embeddings": 200}, "next": [{"status": 429, "times": 3, "retryAfterSeconds": 2}]}'
 
-GET /local/faults shows which faults there are.`)
+GET /local/faults shows which faults there are. The paths of the contract below /llm/v1 are strict, as the specification is. Clients of
+OpenAI, Cohere and Jina are served below /v1 and /v2; what has no effect there is named in the header x-citewell-ignored.`)
     .runs(async () => (await import("./commands/local.js")).localCommand);
 
   return program;

@@ -46,7 +46,7 @@ export const maxBodyBytes = 64 * 1024 * 1024;
 
 /** Lists the rules of the operation that a request breaks; empty when it breaks none. */
 export function violations<Request extends z.ZodType>(
-  operation: Operation<Request>,
+  operation: Pick<Operation<Request>, "request" | "rules">,
   request: unknown,
   model: ModelInfo,
 ): readonly Violation[] {
@@ -61,7 +61,7 @@ export function violations<Request extends z.ZodType>(
   return operation.rules?.(parsed.data, model) ?? [];
 }
 
-function unknownField({ request }: Operation, place: string, key: string): Violation {
+function unknownField({ request }: Pick<Operation, "request">, place: string, key: string): Violation {
   const known = place === "" && request instanceof z.ZodObject ? Object.keys(request.shape) : [];
   const meant = known.find((field) => field.replaceAll("_", "") === key.toLowerCase().replaceAll("_", ""));
   const hint = meant === undefined ? "" : `, did you mean ${meant}`;

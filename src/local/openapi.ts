@@ -26,20 +26,20 @@ const defaults: Partial<Record<OperationName, JsonObject>> = {
   createVideoTask: videoDefaults,
 };
 
+const NestedFailure = z.object({
+  code: z.union([z.string(), z.int()]).nullable(),
+  message: z.string(),
+  param: z.string().nullable().optional(),
+  type: z.string().optional(),
+});
+
 const Failure = z
   .union([
-    z.object({ code: z.int().optional(), message: z.string(), data: z.null().optional() }),
-    z.object({
-      error: z.object({
-        code: z.string(),
-        message: z.string(),
-        param: z.string().optional(),
-        type: z.string().optional(),
-      }),
-    }),
+    z.object({ code: z.int().optional(), message: z.string(), data: z.null().optional(), error: NestedFailure }),
+    z.object({ error: NestedFailure }),
     z.string(),
   ])
-  .describe("Video operations nest it under `error`; 401 and 404 are a JSON string in the flat shape.");
+  .describe("Video operations nest it under `error` alone; 401 and 404 of the others are a JSON string.");
 
 /** Statuses of refusals that any operation may answer with. */
 const refusals = [400, 401, 413, 429] as const;

@@ -1,25 +1,26 @@
 import { operations } from "../contract/operations.js";
+import { neighbourRoutes } from "./neighbours/neighbour-routes.js";
 import { route, type Route, type RouteContext, type RouteReply } from "./route.js";
 
 const video = { errorShape: "nested" } as const;
 const videoRoutes = () => import("./video/task-routes.js");
 const videoTask = { ...video, load: async () => (await videoRoutes()).serveVideoTask };
 
-/** Every operation of the contract, with what carries it out here. */
+/** Every operation of the contract, with what carries it out here; behind them the paths of its neighbours. */
 export const routes: readonly Route[] = [
   route(operations.embeddings, {
     models: ["embedding"],
-    errorShape: "flat",
+    errorShape: "flat-with-error",
     load: async () => (await import("./http/embeddings-route.js")).serveEmbeddings,
   }),
   route(operations.rerank, {
     models: ["rerank"],
-    errorShape: "flat",
+    errorShape: "flat-with-error",
     load: async () => (await import("./http/rerank-route.js")).serveRerank,
   }),
   route(operations.chat, {
     models: ["llm", "vlm"],
-    errorShape: "flat",
+    errorShape: "flat-with-error",
     load: async () => (await import("./http/chat-route.js")).serveChat,
   }),
   route(operations.createVideoTask, {
@@ -32,7 +33,8 @@ export const routes: readonly Route[] = [
   route({ ...operations.videoTask, method: "POST" }, videoTask),
   route(operations.listVideoTasks, { ...video, load: async () => (await videoRoutes()).serveVideoTaskList }),
   route(operations.cancelVideoTask, { ...video, load: async () => (await videoRoutes()).serveCancelVideoTask }),
-  route(operations.listModels, { errorShape: "flat", load: () => Promise.resolve(serveModelList) }),
+  route(operations.listModels, { errorShape: "flat-with-error", load: () => Promise.resolve(serveModelList) }),
+  ...neighbourRoutes,
 ];
 
 function serveModelList(_: object, { models }: RouteContext): RouteReply {

@@ -27,7 +27,8 @@ describe.each(sections)("%s", (section) => {
     const answer = await post(target, paths[operation], body);
     expect(answer.status).toBe(400);
     const message = expect.stringMatching(naming(refused ?? ""));
-    expect(answer.body).toEqual(
+    // Fields beside these are the service's own: the contract does not show the shape of errors.
+    expect(answer.body).toMatchObject(
       operation === "createVideoTask"
         ? { error: { code: "InvalidParameter", message, param: expect.any(String), type: "BadRequest" } }
         : { code: 20_015, message, data: null },

@@ -99,7 +99,7 @@ export async function chooseMutants(options: MutationOptions): Promise<LocatedMu
 export async function tryMutants(options: MutationOptions): Promise<TriedMutant[]> {
   const { project, workers, maxTests, maxTestSeconds, onTried } = options;
   const mutants = await chooseMutants(options);
-  const tests = await glob("test/**/*.test.ts", { cwd: project });
+  const tests = await glob("test/**/*.test.ts", { cwd: project, ignore: ["**/node_modules/**"] });
   const related = new RelatedTests(project, tests);
   /** By test: how long it takes without a mutant; undefined where it fails even so, or takes too long for this. */
   const durations = new Map<string, Promise<number | undefined>>();

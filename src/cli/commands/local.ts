@@ -36,6 +36,7 @@ export async function localCommand(io: CommandIo, flags: LocalFlags): Promise<nu
     `  export CITEWELL_BASE_URL=${url}\n  export CITEWELL_API_KEY=${apiKey}\n\n` +
     `${models.map(({ id, type }) => `  ${type.padEnd(10)}${id}`).join("\n")}\n\n` +
     `Its API: ${url}/openapi.json\n` +
+    `For clients of OpenAI, Cohere or Jina: ${url}/v1, ${url}/v2/rerank\n` +
     (faults === undefined ? "" : `Faults: PUT, GET or DELETE ${url}/local/faults, with the key\n`) +
     "Stop it with Ctrl-C.\n";
   print(io, flags, { url, apiKey }, text);

@@ -71,6 +71,8 @@ export interface ChatPrompt {
   readonly toolChoice?: ToolChoice;
   /** Whether the reply must be one JSON object. */
   readonly json: boolean;
+  /** JSON Schema that the reply, as JSON, must satisfy. Default: none. */
+  readonly schema?: Readonly<Record<string, unknown>>;
   /** Whether to say what it thought before it answers. */
   readonly thinks: boolean;
 }

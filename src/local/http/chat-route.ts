@@ -6,7 +6,7 @@ import { defaultTokens } from "../../text/tokens/tokens.js";
 import { chatChunks } from "./chat-chunks.js";
 import { complete, type CompletionLimits } from "./chat-completion.js";
 import type { ChatPrompt, EngineMessage } from "../engines/engines.js";
-import { invalidFields, invalidRequest } from "../failure/request-failure.js";
+import { invalidFields, RequestFailure } from "../failure/request-failure.js";
 import { forwardRequest } from "./forward.js";
 import type { RouteContext, RouteReply } from "../route.js";
 
@@ -18,16 +18,24 @@ const imageTokens = 256;
 
 type Request = z.output<typeof ChatRequest>;
 
+/** What a caller may ask for that the contract has no field for. */
+export interface ChatWishes extends Pick<ChatPrompt, "toolChoice" | "schema"> {
+  /** Where a stream reports its tokens. Default: as the faults say. */
+  readonly usage?: "final-empty" | "none";
+}
+
 export async function serveChat(
   request: Request,
   { model, engines, maxChoices, eventDelayMs, faults, forward, admit, signal }: RouteContext,
+  { usage: usagePlace, ...wishes }: ChatWishes = {},
 ): Promise<RouteReply> {
   const count = request.n ?? chatDefaults.n;
   if (count > maxChoices) throw invalidFields([{ field: "n", message: `is ${count}, at most ${maxChoices}` }]);
   const messages = request.messages.map(engineMessage);
   const promptTokens = countPrompt(messages, request.tools);
   if (model.contextTokens !== undefined && promptTokens >= model.contextTokens) {
-    throw invalidRequest(
+    throw new RequestFailure(
+      "context-length",
       `length of prompt_tokens (${promptTokens}) must be less than max_seq_len (${model.contextTokens}).`,
     );
   }
@@ -39,7 +47,7 @@ export async function serveChat(
     return { response: await forwardRequest("chat", forward.chat, { ...request, stream, max_tokens }, signal) };
   }
   const engine = vision ? engines.vision : engines.chat;
-  const draft = await engine.draft(promptOf(request, messages, model), { model, signal });
+  const draft = await engine.draft({ ...promptOf(request, messages, model), ...wishes }, { model, signal });
   const choices = Array.from({ length: count }, () => complete(draft, limitsOf(request)));
   const reasoningTokens = choices.reduce((sum, choice) => sum + choice.reasoningTokens, 0);
   const completionTokens = choices.reduce((sum, choice) => sum + choice.contentTokens, reasoningTokens);
@@ -51,7 +59,9 @@ export async function serveChat(
     ...(reasoningTokens > 0 && { completion_tokens_details: { reasoning_tokens: reasoningTokens } }),
   };
   if (stream) {
-    return { events: chatChunks(frame, choices, usage, { eventDelayMs, signal, style: faults.settings.stream }) };
+    const { stream: style } = faults.settings;
+    const pace = { eventDelayMs, signal, style: { ...style, usage: usagePlace ?? style.usage } };
+    return { events: chatChunks(frame, choices, usage, pace) };
   }
   return {
     json: {

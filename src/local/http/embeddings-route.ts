@@ -33,7 +33,7 @@ export async function serveEmbeddings(
   if (forward.embeddings) {
     return { response: await forwardRequest("embeddings", forward.embeddings, request, signal) };
   }
-  const dimension = model.dimension ?? defaultDimension;
+  const dimension = request.dimensions ?? model.dimension ?? defaultDimension;
   const vectors = await engines.embedding.embed(texts, { model, dimension, signal });
   const encode =
     request.encoding_format === "base64" && !disturbed.alwaysFloat
@@ -41,6 +41,7 @@ export async function serveEmbeddings(
       : (vector: Float32Array) => Array.from(vector);
   const data = vectors
     .slice(0, Math.max(0, vectors.length - disturbed.missingVectors))
+    .map((vector) => shortened(vector, dimension))
     .map((vector) => vector.subarray(0, Math.max(0, vector.length - disturbed.missingNumbers)))
     .map((vector, index) => ({ object: "embedding", embedding: encode(vector), index }));
   return {
@@ -51,6 +52,14 @@ export async function serveEmbeddings(
       usage: { prompt_tokens: tokens, completion_tokens: 0, total_tokens: tokens },
     },
   };
+}
+
+/** The beginning of a vector, brought back to length 1, where an engine knows one dimension only. */
+function shortened(vector: Float32Array, dimension: number): Float32Array {
+  if (vector.length <= dimension) return vector;
+  const start = vector.slice(0, dimension);
+  const length = Math.sqrt(start.reduce((sum, value) => sum + value * value, 0));
+  return length === 0 ? start : start.map((value) => value / length);
 }
 
 /** Little-endian float32, no header. */

@@ -10,10 +10,27 @@ import type { RouteContext, RouteReply } from "../route.js";
 /** Values of the fields that a request leaves out. */
 const defaults = { maxChunksPerDocument: 1024, overlapTokens: 80 };
 
-export async function serveRerank(
+export async function serveRerank(request: RerankRequest, context: RouteContext): Promise<RouteReply> {
+  const ranking = await rank(request, context);
+  if ("response" in ranking) return ranking;
+  const { id, results, tokens } = ranking;
+  const documents = request.return_documents === true ? request.documents : [];
+  return { json: { id, ...named(context.faults.settings.rerank.naming, results, documents, tokens) } };
+}
+
+/** Documents in order of relevance, before they are written in the shape that the caller reads. */
+export interface Ranking {
+  readonly id: string;
+  readonly results: readonly Result[];
+  /** Tokens of query and documents. */
+  readonly tokens: number;
+}
+
+/** Ranks documents by their scores; or has another service answer, when the operation is forwarded. */
+export async function rank(
   request: RerankRequest,
-  { model, engines, faults, forward, admit, signal }: RouteContext,
-): Promise<RouteReply> {
+  { model, engines, forward, admit, signal }: RouteContext,
+): Promise<Ranking | { readonly response: Response }> {
   const queryTokens = defaultTokens.count(request.query);
   if (model.maxInputTokens !== undefined && queryTokens > model.maxInputTokens) {
     throw new RequestFailure("too-large", `query must have less than ${model.maxInputTokens} tokens`);
@@ -32,12 +49,11 @@ export async function serveRerank(
     maxChunksPerDocument: request.max_chunks_per_doc ?? defaults.maxChunksPerDocument,
     overlapTokens: request.overlap_tokens ?? defaults.overlapTokens,
   });
-  const ranked = scores
+  const results = scores
     .map((score, index) => ({ index, score }))
     .toSorted((a, b) => b.score - a.score || a.index - b.index)
     .slice(0, request.top_n);
-  const documents = request.return_documents === true ? request.documents : [];
-  return { json: { id: randomUUID(), ...named(faults.settings.rerank.naming, ranked, documents, tokens) } };
+  return { id: randomUUID(), results, tokens };
 }
 
 interface Result {

@@ -72,8 +72,21 @@ function cutBefore(text: string, at: number): number {
 }
 
 function loadVocabulary(): (piece: string) => number {
-  const require = createRequire(import.meta.url);
-  const file = readFileSync(require.resolve("gpt-tokenizer/data/cl100k_base.tiktoken"));
-  const pairs = new BytePairs(readTiktokenFile(file));
+  const pairs = new BytePairs(readTiktokenFile(vocabularyFile()));
   return (piece) => pairs.count(piece);
+}
+
+let tokenLines: readonly string[] | undefined;
+
+/** The text that tokens of cl100k_base stand for; `undefined` when an id is none of them. */
+export function textOfTokens(ids: readonly number[]): string | undefined {
+  const lines = (tokenLines ??= vocabularyFile().toString("latin1").trimEnd().split("\n"));
+  const parts = ids.map((id) => lines[id]?.split(" ", 1)[0]);
+  if (parts.includes(undefined)) return undefined;
+  return Buffer.concat(parts.map((base64 = "") => Buffer.from(base64, "base64"))).toString();
+}
+
+function vocabularyFile(): Buffer {
+  const require = createRequire(import.meta.url);
+  return readFileSync(require.resolve("gpt-tokenizer/data/cl100k_base.tiktoken"));
 }

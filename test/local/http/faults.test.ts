@@ -76,11 +76,20 @@ describe("scripted answers", () => {
     const [silent, telling] = [await embeddings(), await embeddings()];
     expect(silent.headers.get("retry-after")).toBeNull();
     expect(telling.headers.get("retry-after")).toBe("7");
-    expect(telling.body).toEqual({ message: "Injected fault", data: null });
+    expect(telling.body).toEqual({
+      message: "Injected fault",
+      data: null,
+      error: { message: "Injected fault", type: "rate_limit_error", param: null, code: null },
+    });
   });
 
   test.each([
     ["flat", { code: 50_505, message: "Injected fault", data: null }],
+    [
+      "flat-with-error",
+      { data: null, error: { message: "Injected fault", type: "server_error", param: null, code: 50_505 } },
+    ],
+    ["openai", { error: { message: "Injected fault", type: "server_error", param: null, code: null } }],
     ["nested", { error: expect.objectContaining({ code: "ServerOverloaded", type: "InternalServerError" }) }],
     ["object", expect.objectContaining({ object: "error", message: "Injected fault" })],
     ["typed", { message: "Injected fault", code: 503, type: "InternalServerError" }],
@@ -151,7 +160,7 @@ describe("replies", () => {
     await set({ next: [{ disconnect: "within" }] });
     const response = await fetch(service.url + paths.chat, {
       method: "POST",
-      headers: { authorization: `Bearer ${service.apiKey}` },
+      headers: { authorization: `Bearer ${service.apiKey}`, "content-type": "application/json" },
       body: JSON.stringify({
         model: "citewell/local-extractive",
         messages: [{ role: "user", content: context }],
@@ -243,7 +252,7 @@ describe("streams", () => {
     await set({ stream: { cutAfterEvents: 2 } });
     const response = await fetch(service.url + paths.chat, {
       method: "POST",
-      headers: { authorization: `Bearer ${service.apiKey}` },
+      headers: { authorization: `Bearer ${service.apiKey}`, "content-type": "application/json" },
       body: JSON.stringify({ model: "citewell/local-extractive", messages: [{ role: "user", content: context }] }),
     });
     let text = "";

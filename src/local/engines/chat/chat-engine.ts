@@ -4,6 +4,7 @@ import { answerText, quotable } from "./answer-text.js";
 import { earlierQuestions, isRewriteRequest, standaloneQuestion } from "./follow-up.js";
 import { isChinese, readMessages, type Reading } from "./reading.js";
 import { conversationalReply } from "./conversation.js";
+import { structuredAnswer } from "./structured-answer.js";
 import { summarySubject } from "./summary.js";
 import { chooseStatements } from "./statements/statement-choice.js";
 import { chooseSummary } from "./statements/summary-choice.js";
@@ -32,14 +33,21 @@ export function chatEngine(): ChatEngine {
     draft: async (prompt) => {
       const reading = readMessages(prompt.messages);
       const results = newestResults(prompt.messages);
-      if (results.length === 0 && !isRewriteRequest(reading.instructions)) {
-        const call = chooseTool(reading.question, prompt.tools, prompt.toolChoice);
+      const { toolChoice = "auto", schema } = prompt;
+      const mayCall = results.length === 0 && !isRewriteRequest(reading.instructions);
+      if (mayCall || (toolChoice !== "auto" && toolChoice !== "none")) {
+        const call = chooseTool(reading, prompt.tools, prompt.toolChoice);
         if (call !== undefined) {
           const reasoning = prompt.thinks ? `The question asks for what ${call.name} tells, so I call it.` : "";
           return { reasoning, content: "", toolCalls: [call] };
         }
       }
       const brought = sourcesIn(results);
+      if (schema !== undefined) {
+        const told = results.length > 0 ? [repeatResults(results, reading.question)] : [];
+        const value = structuredAnswer(schema, reading.question, [...reading.sources, ...brought], told);
+        return { reasoning: "", content: JSON.stringify(value), toolCalls: [] };
+      }
       if (brought.length > 0) {
         return inForm(replyTo(prompt, { ...reading, sources: [...reading.sources, ...brought] }), prompt);
       }

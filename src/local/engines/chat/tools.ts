@@ -4,7 +4,8 @@ import { parseToolResponses } from "../../../text/prompt/tool-messages.js";
 import { terms } from "../../../text/words/terms.js";
 import type { ChatDraft, EngineMessage, EngineTool, ToolChoice } from "../engines.js";
 import { rarity } from "../rarity.js";
-import { isChinese, type ReadSource } from "./reading.js";
+import { isChinese, type Reading, type ReadSource } from "./reading.js";
+import { structuredAnswer } from "./structured-answer.js";
 import { fillArguments } from "./values/schema-value.js";
 
 /** Verbs that begin the names of tools on any subject. */
@@ -38,10 +39,10 @@ const clearShare = 0.5;
 /**
  * The tool that the question clearly asks for: it names the tool, or the subject in the tool's name, or two telling words
  * of its description. `undefined` when none does, when it changes something, or when its arguments are not in the
- * question. A caller who requires a call gets the nearest one.
+ * question. A caller who requires a call gets the nearest one, with arguments from the sources if there are any.
  */
 export function chooseTool(
-  question: string,
+  { question, sources }: Pick<Reading, "question" | "sources">,
   tools: readonly EngineTool[],
   choice?: ToolChoice,
 ): ChatDraft["toolCalls"][number] | undefined {
@@ -52,11 +53,18 @@ export function chooseTool(
     .map((tool) => ({ tool, score: question.includes(tool.name) ? 2 : clarity(tool, asked) }))
     .filter(({ tool, score }) => forced || (score >= clearShare && !writes(tool)))
     .toSorted((a, b) => b.score - a.score);
+  const [nearest] = ranked;
+  if (forced && nearest !== undefined && sources.length > 0) return requiredCall(nearest.tool, question, sources);
   for (const { tool } of ranked) {
     const filled = fillArguments(tool.parameters, question);
     if (filled !== undefined) return { name: tool.name, arguments: filled };
   }
-  return forced && ranked[0] !== undefined ? { name: ranked[0].tool.name, arguments: {} } : undefined;
+  return forced && nearest !== undefined ? requiredCall(nearest.tool, question, sources) : undefined;
+}
+
+function requiredCall({ name, parameters }: EngineTool, question: string, sources: readonly ReadSource[]) {
+  const value = structuredAnswer({ type: "object", ...parameters }, question, sources);
+  return { name, arguments: isRecord(value) ? value : {} };
 }
 
 function clarity({ name, description }: EngineTool, asked: ReadonlySet<string>): number {

@@ -1,5 +1,6 @@
 import { imageFacts } from "../../../contract/image-header.js";
 import { imageLimits } from "../../../contract/media.js";
+import { structuredAnswer } from "../chat/structured-answer.js";
 import type { ChatEngine } from "../engines.js";
 import { dominantColours } from "./dominant-colours.js";
 
@@ -9,7 +10,7 @@ import { dominantColours } from "./dominant-colours.js";
  */
 export function visionEngine(): ChatEngine {
   return {
-    draft: async ({ messages, json }, { signal }) => {
+    draft: async ({ messages, json, schema }, { signal }) => {
       const images = messages.flatMap((message) => message.images);
       const findings: string[] = [];
       for (const url of images) {
@@ -20,6 +21,9 @@ export function visionEngine(): ChatEngine {
         ...(findings.length > 0 ? findings : ["The messages hold no image."]),
         "This local engine reads formats, sizes and colours of files; it cannot see what a picture shows.",
       ].join(" ");
+      if (schema !== undefined) {
+        return { reasoning: "", content: JSON.stringify(structuredAnswer(schema, text, [])), toolCalls: [] };
+      }
       return { reasoning: "", content: json ? JSON.stringify({ answer: text }) : text, toolCalls: [] };
     },
   };

@@ -15,8 +15,25 @@ export function answerSchema(instructions: string): Schema | undefined {
 /** References to references further than this are not followed. */
 const maxReferences = 6;
 
-/** A schema that is a reference gives the schema it refers to. */
+/** A schema that is a reference gives the schema it refers to; one of several parts gives them as one. */
 export function resolved(schema: Schema, root: Schema): Schema | undefined {
+  const target = referred(schema, root);
+  const parts = target?.["allOf"];
+  return target !== undefined && Array.isArray(parts) ? merged([target, ...parts], root) : target;
+}
+
+function merged(parts: readonly unknown[], root: Schema): Schema {
+  const schemas = parts.filter(isRecord).map((part) => referred(part, root) ?? {});
+  const { allOf: _, ...whole } = Object.assign({}, ...schemas) as Schema;
+  const properties = schemas.map((schema) => schema["properties"]).filter(isRecord);
+  const required = schemas.flatMap((schema) => schema["required"] ?? []);
+  return {
+    ...whole,
+    ...(properties.length > 0 && { properties: Object.assign({}, ...properties) as Schema, required }),
+  };
+}
+
+function referred(schema: Schema, root: Schema): Schema | undefined {
   let current: unknown = schema;
   for (let steps = 0; steps < maxReferences && isRecord(current) && typeof current["$ref"] === "string"; steps++) {
     let target: unknown = root;

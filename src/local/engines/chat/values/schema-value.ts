@@ -3,6 +3,7 @@ import { terms } from "../../../../text/words/terms.js";
 import { plainText } from "../plain-text.js";
 import { minSimilarity, termSimilarity, plainForm } from "../question/word-forms.js";
 import { resolved, textOf, typeOf, validator, type Schema } from "./json-schema.js";
+import { neutralValue } from "./neutral-value.js";
 import { enumeration, mentionOf, writtenDates, writtenNumbers, type Written } from "./written-values.js";
 
 /** Values nested deeper than this are left out. */
@@ -13,8 +14,20 @@ const maxDepth = 6;
  * they stand near. `undefined` when the sentences do not hold what the schema requires: nothing is made up.
  */
 export function structuredValue(schema: Schema, question: string, sentences: readonly string[]): unknown {
+  return valueOf(schema, extractionFrom(schema, question, sentences));
+}
+
+/**
+ * The same for a caller who requires a value: what the sentences do not hold is null, empty, 0 or the first that is allowed.
+ */
+export function requiredValue(schema: Schema, question: string, sentences: readonly string[]): unknown {
+  const found = valueOf(schema, { ...extractionFrom(schema, question, sentences), completes: true });
+  return found === undefined ? neutralValue(schema, schema) : found;
+}
+
+function extractionFrom(schema: Schema, question: string, sentences: readonly string[]): Extraction {
   const texts = sentences.map(plainText).filter((text) => text !== "");
-  return valueOf(schema, { root: schema, texts, wanted: wordsOf(question), name: "", described: "", depth: 0 });
+  return { root: schema, texts, wanted: wordsOf(question), name: "", described: "", depth: 0 };
 }
 
 /**
@@ -35,6 +48,8 @@ interface Extraction {
   readonly texts: readonly string[];
   /** When arguments of a tool are filled in. */
   readonly question?: string;
+  /** Whether required properties that are not found get a neutral value. */
+  readonly completes?: boolean;
   /** Words that a value should stand near. */
   readonly wanted: readonly string[];
   /** Name of the value, and name and description together. */
@@ -76,11 +91,15 @@ function allowedValue(schema: Schema, extraction: Extraction): unknown {
 function firstValue(branches: readonly unknown[], extraction: Extraction): unknown {
   const usable = branches.filter(isRecord);
   const ranked = usable.toSorted((a, b) => Number(isText(a, extraction.root)) - Number(isText(b, extraction.root)));
-  for (const branch of ranked) {
-    const value = valueOf(branch, deeper(extraction));
-    if (value !== undefined && value !== null) return value;
+  // A branch that is found goes before one that must be completed.
+  for (const completes of extraction.completes === true ? [false, true] : [false]) {
+    for (const branch of ranked) {
+      const value = valueOf(branch, { ...deeper(extraction), completes });
+      if (value !== undefined && value !== null) return value;
+    }
+    if (usable.some((branch) => branch["type"] === "null")) return null;
   }
-  return usable.some((branch) => branch["type"] === "null") ? null : undefined;
+  return undefined;
 }
 
 function isText(schema: Schema, root: Schema): boolean {
@@ -107,7 +126,8 @@ function objectOf(schema: Schema, extraction: Extraction): unknown {
 }
 
 /** A required argument that the question does not name is its first allowed value, or false. */
-function lastResort(schema: Schema, { question }: Extraction): unknown {
+function lastResort(schema: Schema, { question, completes, root }: Extraction): unknown {
+  if (completes === true) return neutralValue(schema, root);
   if (question === undefined) return undefined;
   if (Array.isArray(schema["enum"])) return schema["enum"][0];
   return typeOf(schema) === "boolean" ? false : undefined;
@@ -121,10 +141,11 @@ function isAsked(schema: Schema, { question, name, texts }: Extraction): boolean
 }
 
 function arrayOf(schema: Schema, extraction: Extraction): unknown {
+  if ("prefixItems" in schema) return undefined;
   const given = isRecord(schema["items"]) ? schema["items"] : {};
   const items = resolved(given, extraction.root) ?? given;
   const { minItems = 1, maxItems = Number.POSITIVE_INFINITY } = schema;
-  const values = distinct(itemsOf(items, extraction)).slice(0, Number(maxItems));
+  const values = distinct(itemsOf(items, { ...extraction, completes: false })).slice(0, Number(maxItems));
   return values.length >= Math.max(1, Number(minItems)) ? values : undefined;
 }
 

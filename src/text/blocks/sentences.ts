@@ -7,7 +7,7 @@ const abbreviations = new Set(
 
 /**
  * Sentences of a text in order, without the white space around them. Blank lines, headings, list items and table rows
- * also end a sentence; a line that merely wraps does not. Chinese and other full stops need no space after them. The
+ * also end a sentence; a line that merely wraps, perhaps before an address in angle brackets, does not. Chinese and other full stops need no space after them. The
  * rules are our own because the answers of `Intl.Segmenter`, and chunks with them, would change with the ICU data of the
  * Node build. Linear time; no bound is inside a surrogate pair.
  */
@@ -52,7 +52,8 @@ function endOfClosers(text: string, at: number): number {
   return Math.max(at, closers.lastIndex);
 }
 
-const blockStart = /[ \t]*(?:$|[\r\n]|[-*+•·][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|\||>|`{3}|~{3}|<[a-zA-Z/!])/y;
+const blockStart =
+  /[ \t]*(?:$|[\r\n]|[-*+•·][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|\||>|`{3}|~{3}|<(?![\w+.-]+[:@])[a-zA-Z/!])/y;
 const singleLineBlock = /[ \t]*(?:#{1,6}[ \t]|\||`{3}|~{3})/y;
 
 /** Whether the line break before `next` ends a block rather than wraps a line. */

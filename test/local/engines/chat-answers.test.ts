@@ -110,6 +110,26 @@ export APP_CACHE_SIZE="10"
     for (const [index, line] of lines.entries()) if (/run: /.test(line)) expect(lines[index + 1]).toMatch(/^`make/);
   });
 
+  test.each(["<http://localhost:3000>", "<ops@example.com>", "[the page](http://localhost:3000)"])(
+    "the address %s is kept as readers see it, and a quote begins and ends outside of it",
+    async (address) => {
+      const text = `# Starting\n\nThe script starts the server<br/> for the <b>team</b> on\n${address}.\n\nIt stops at night.`;
+      const content = await draft("Where does the script start the server for the team?", text);
+      const seen = address.replace(/^\[(.*)\]\(.*/, "$1");
+      expect(content).toContain(`The script starts the server for the team on ${seen}.`);
+      const quote = /\[1: "(.*?)"\]/.exec(content)?.[1] ?? "";
+      expect(quote).not.toBe("");
+      const shown = quote.split(address).join("");
+      for (const part of ["localhost", "example", "page"]) expect(shown).not.toContain(part);
+    },
+  );
+
+  test("an address on a line of its own is text, and a tag is not", () => {
+    expect(withoutMachineLines("See\n<https://example.com/a>\n<br>\nfor more.")).toBe(
+      "See\n<https://example.com/a>\n\nfor more.",
+    );
+  });
+
   test("the citation checker finds every quote in its source", async () => {
     const texts = [options, install, records];
     for (const question of ["What is a record?", "How do I install the agent?", "What is the default idleTimeout?"]) {

@@ -10,9 +10,13 @@ const entities: ReadonlyMap<string, string> = new Map([
   ["&amp;", "&"],
 ]);
 
+/** A tag of HTML or of a component. Addresses in angle brackets, which readers see, have other signs in their names. */
+const tag = /<\/?[a-z][\w.:-]*(?:\s[^<>]{0,300})?\/?>/gi;
+
 /**
  * Markdown as it is read: list and quote marks, heading signs, emphasis, link targets, tags, shortcodes, footnote and
- * speaker marks taken off; white space to single spaces. Code between backticks stays as it is.
+ * speaker marks taken off; white space to single spaces. Code between backticks stays as it is, and so do addresses in
+ * angle brackets, which say where the address ends.
  */
 export function plainText(text: string): string {
   return text
@@ -33,7 +37,7 @@ function withoutSigns(text: string): string {
   return text
     .replace(/\{\{[<%][\s\S]{0,1000}?[%>]\}\}/g, "")
     .replace(/<br\s*\/?>/gi, " ")
-    .replace(/<\/?[a-z][^<>]{0,300}>/gi, "")
+    .replace(tag, "")
     .replace(/(?<!\s)\s*\{#[^}\s]{1,100}\}/g, "")
     .replace(/\[\^[^\]]{1,30}\]/g, "")
     .replace(/!?\[((?:[^\][]|\[[^\][]*\])*)\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\][]*\])/g, "$1")
@@ -42,7 +46,7 @@ function withoutSigns(text: string): string {
     .replace(/&[a-z]+;/g, (entity) => entities.get(entity) ?? entity);
 }
 
-/** Links, code, emphasis and tags: half of one is no text. Bounded, so that many open ones take linear time. */
+/** Links, addresses, code, emphasis and tags: half of one is no text. Bounded, so that many open ones take linear time. */
 const markup =
   /!?\[(?:[^\][]|\[[^\][]*\])*\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\][]*\])|(?<!`)(`+)[^`][\s\S]{0,1000}?\1|(\*\*|__)(?=\S)[\s\S]{0,1000}?\S\2|<\/?[a-z][^<>]{0,300}>/gi;
 
@@ -93,7 +97,7 @@ function isForMachines(line: string): boolean {
   if (!/[<{!]/.test(line)) return false;
   const rest = line
     .replace(/\{\{[<%][\s\S]{0,1000}?[%>]\}\}/g, "")
-    .replace(/<\/?[a-z][^<>]*>/gi, "")
+    .replace(tag, "")
     .replace(/!\[[^\]]{0,500}\](?:\([^)]{0,1000}\)|\[[^\]]{0,500}\])/g, "");
   return rest !== line && !/[\p{L}\p{N}]/u.test(rest);
 }

@@ -1,5 +1,11 @@
-import type { MessagePort } from "node:worker_threads";
 import { type Calls, isCall, type SentAnswer, type SentCall, serialiseError, startedMessage } from "./calls.js";
+
+/** Where calls arrive: the port of a thread, or what stands for it in a process. */
+export interface CallPort {
+  on(event: "message", listener: (message: unknown) => void): unknown;
+  postMessage(message: unknown): void;
+  close(): void;
+}
 
 /** One handler for each call. */
 export type Handlers<Known extends Calls> = {
@@ -15,7 +21,7 @@ export type Handlers<Known extends Calls> = {
  * @param last the call that ends the thread, whether it succeeds or fails. Default: none, the thread is ended from outside.
  */
 export function serveCalls<Known extends Calls>(
-  port: MessagePort,
+  port: CallPort,
   handlers: Handlers<Known>,
   last?: keyof Known & string,
 ): void {

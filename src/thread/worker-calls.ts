@@ -9,6 +9,18 @@ import { type Calls, deserialiseError, isAnswer, type SentCall, startedMessage }
  */
 const defaultHeap: ResourceLimits = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 1536 };
 
+/** The parts of a thread, or of a process, that calls go through. */
+export interface CalledWorker {
+  on(event: "message", listener: (message: unknown) => void): unknown;
+  on(event: "error", listener: (error: Error) => void): unknown;
+  /** Once, with its exit code or the name of the signal that ended it. */
+  on(event: "exit", listener: (end: number | string) => void): unknown;
+  postMessage(message: object, transfer: readonly Transferable[]): void;
+  ref(): void;
+  unref(): void;
+  terminate(): Promise<unknown>;
+}
+
 /**
  * Starts a thread that runs `module` with `data`. It keeps the process alive until it is unreferenced. What it writes to the
  * terminal, such as warnings of Node's own, goes nowhere: it would stand in the middle of the process's output.
@@ -17,13 +29,7 @@ const defaultHeap: ResourceLimits = { maxYoungGenerationSizeMb: 8, maxOldGenerat
  * @throws OptionsError (`missing-package`) where the module's file is not there, as in a bundle.
  */
 export function startThread(module: URL, data: object, heap: ResourceLimits = {}): Worker {
-  if (!existsSync(module)) {
-    throw new OptionsError(
-      "missing-package",
-      "citewell runs threads from files of its own, which a bundle leaves out. Leave citewell, better-sqlite3 and " +
-        "hnswlib-node external when you bundle (esbuild: --external:citewell), and install them beside the bundle",
-    );
-  }
+  assertUnbundled(module);
   return new Worker(module, {
     workerData: data,
     // Options of this process may not suit a module in a file: --input-type of `node --eval` ends the thread at once.
@@ -33,6 +39,17 @@ export function startThread(module: URL, data: object, heap: ResourceLimits = {}
     stdout: true,
     stderr: true,
   });
+}
+
+/** @throws OptionsError (`missing-package`) where the file is not there. */
+export function assertUnbundled(module: URL): void {
+  if (!existsSync(module)) {
+    throw new OptionsError(
+      "missing-package",
+      "citewell runs threads from files of its own, which a bundle leaves out. Leave citewell, better-sqlite3 and " +
+        "hnswlib-node external when you bundle (esbuild: --external:citewell), and install them beside the bundle",
+    );
+  }
 }
 
 interface PendingCall {
@@ -45,7 +62,7 @@ interface PendingCall {
  * is pending.
  */
 export class WorkerCalls<Known extends Calls> {
-  readonly #worker: Worker;
+  readonly #worker: CalledWorker;
   readonly #pending = new Map<number, PendingCall>();
   #nextId = 1;
   #failure: Error | undefined;
@@ -55,7 +72,7 @@ export class WorkerCalls<Known extends Calls> {
   readonly #started: Promise<unknown>;
 
   /** @param ended creates the error for calls that the thread can no longer answer, from the reason why it ended. */
-  constructor(worker: Worker, ended: (reason: string, cause?: Error) => Error) {
+  constructor(worker: CalledWorker, ended: (reason: string, cause?: Error) => Error) {
     this.#worker = worker;
     let thrown: Error | undefined;
     worker.on("error", (error: Error) => {
@@ -70,8 +87,9 @@ export class WorkerCalls<Known extends Calls> {
       else pending?.resolve(message.result);
     });
     this.exited = new Promise((resolve) => {
-      worker.once("exit", (code) => {
-        this.#failure = ended(thrown?.message ?? `exit code ${code}`, thrown);
+      worker.on("exit", (end) => {
+        const reason = typeof end === "string" ? end : `exit code ${end}`;
+        this.#failure = ended(thrown?.message ?? reason, thrown);
         for (const { reject } of this.#pending.values()) reject(this.#failure);
         this.#pending.clear();
         resolve();

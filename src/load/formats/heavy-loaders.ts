@@ -8,7 +8,7 @@ import { loadPdf } from "./pdf/pdf.js";
 import { loadOdp, loadPptx } from "./office/slides.js";
 import { loadXlsx } from "./office/xlsx.js";
 
-/** Loaders that may take long or much memory: they run in a worker, where they can be stopped. */
+/** Loaders that may take long or much memory: they run in a process, which can be ended. */
 export const heavyLoaders = {
   pdf: loadPdf,
   docx: loadDocx,

@@ -1,14 +1,13 @@
 import { asError, LoadError, systemMessage } from "../../core/errors.js";
-import { startThread, WorkerCalls } from "../../thread/worker-calls.js";
+import { WorkerCalls } from "../../thread/worker-calls.js";
+import { startProcess } from "../../thread/worker-process.js";
 import type { TextFormat } from "../formats/formats.js";
 import type { HeavyFormat } from "../formats/heavy-loaders.js";
 import type { FileToLoad, LoadedText } from "../formats/loader.js";
-import type { LoadCall, LoadCalls } from "./loading-thread.js";
+import type { LoadCall, LoadCalls } from "./loading-process.js";
 
 /** Heap that one file may take to load, in megabytes. */
 const maxMegabytes = 1024;
-// Parsers keep many objects alive at once, so that new ones have as much room as V8 gives by default.
-const heap = { maxOldGenerationSizeMb: maxMegabytes, maxYoungGenerationSizeMb: 48 };
 
 export interface LoadBytesOptions {
   /** Longest time for one file without progress. */
@@ -17,14 +16,12 @@ export interface LoadBytesOptions {
 }
 
 /**
- * Turns the bytes of files into text: light formats in place, heavy ones one after the other in a worker, which is started
- * with the first. A file that takes too long, or whose heap grows beyond the limit, ends with its worker, and the next file
- * gets a new one. A thread is no wall, though: a single array or string that is too large for the engine ends the whole
- * process. The loaders therefore bound what they unpack and nest before they parse it, and a program that must survive any
- * file whatever reads in a process of its own.
+ * Turns the bytes of files into text: light formats in place, heavy ones one after the other in a process of their own,
+ * which is started with the first. A file that takes too long, or more memory than there is for it, ends that process, and
+ * the next file gets a new one.
  */
 export class LoadingWorker {
-  #thread: LoadingThread | undefined;
+  #process: LoadingProcess | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
   /** @throws LoadError as the loader does, or (`timeout`), or (`unreadable`) when the worker ended. */
@@ -38,43 +35,40 @@ export class LoadingWorker {
   }
 
   async close(): Promise<void> {
-    const thread = this.#thread;
-    this.#thread = undefined;
-    await thread?.end();
+    const process = this.#process;
+    this.#process = undefined;
+    await process?.end();
   }
 
   async #load(format: HeavyFormat, file: FileToLoad, options: LoadBytesOptions): Promise<LoadedText> {
     options.signal.throwIfAborted();
-    if (this.#thread?.hasEnded) this.#thread = undefined;
-    const thread = (this.#thread ??= new LoadingThread());
+    if (this.#process?.hasEnded) this.#process = undefined;
+    const process = (this.#process ??= new LoadingProcess());
     const end = () => {
-      this.#thread = undefined;
-      void thread.end();
+      this.#process = undefined;
+      void process.end();
     };
     const tooLate = tookTooLong(file.uri, options, ", or split the file");
     try {
       return await withinTime(options, tooLate, (stopped, onProgress) => {
         stopped.addEventListener("abort", end, { once: true });
-        return thread.load({ format, file }, onProgress);
+        return process.load({ format, file }, onProgress);
       });
     } catch (thrown) {
-      if (!thread.hasEnded) throw thrown;
+      if (!process.hasEnded) throw thrown;
       end();
       throw workerEnded(file.uri, asError(thrown));
     }
   }
 }
 
-/** Time for a thread to end by itself. One that is busy with a file for longer is torn down. */
-const maxEndingMs = 2000;
-
-class LoadingThread {
-  readonly #worker = startThread(new URL("./loading-thread.js", import.meta.url), {}, heap);
+class LoadingProcess {
+  readonly #worker = startProcess(new URL("./loading-process.js", import.meta.url), maxMegabytes);
   readonly #calls = new WorkerCalls<LoadCalls>(this.#worker, (reason, cause) => cause ?? new Error(reason));
   #onProgress = () => {};
 
   constructor() {
-    this.#worker.on("message", (message: unknown) => {
+    this.#worker.on("message", (message) => {
       if (message === "progress") this.#onProgress();
     });
   }
@@ -88,10 +82,9 @@ class LoadingThread {
     return this.#calls.call("load", call);
   }
 
+  /** Ends the process, also in the midst of a file: it holds nothing else. */
   async end(): Promise<void> {
-    const timer = setTimeout(() => void this.#calls.terminate(), maxEndingMs);
-    await this.#calls.end("end");
-    clearTimeout(timer);
+    await this.#worker.terminate();
   }
 }
 
@@ -124,10 +117,10 @@ function tookTooLong(uri: string, { timeoutMs }: LoadBytesOptions, otherWay = ""
   return new LoadError("timeout", uri, message, { option: "timeoutMs" });
 }
 
-function workerEnded(uri: string, cause: Error & { readonly code?: unknown }): LoadError {
-  const reason =
-    cause.code === "ERR_WORKER_OUT_OF_MEMORY"
-      ? `needs more than ${maxMegabytes} MB of memory to be read: split it`
-      : `cannot be read: ${systemMessage(cause)}`;
+/** The engine ends a process that needs more memory than it may have by a signal, and Windows has numbers for those. */
+function workerEnded(uri: string, cause: Error): LoadError {
+  const reason = /^(?:SIG(?!KILL)|exit code (?:134|\d{5,}))/.test(cause.message)
+    ? `needs more than ${maxMegabytes} MB of memory to be read: split it`
+    : `cannot be read: ${systemMessage(cause)}`;
   return new LoadError("unreadable", uri, `${uri} ${reason}`, { cause });
 }

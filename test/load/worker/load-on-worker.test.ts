@@ -9,7 +9,6 @@ import { readFile } from "../../../src/load/sources/read-file.js";
 import { readFolder } from "../../../src/load/sources/read-folder.js";
 import { createRunContext } from "../../../src/core/pipeline.js";
 import { collect } from "../../../src/core/stream.js";
-import { countOpenModules, listsOpenFiles } from "../../support/open-modules.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 import { tinyPdf } from "../../support/tiny-pdf.js";
 
@@ -56,25 +55,6 @@ describe("loading in a worker", () => {
     controller.abort(reason);
     await expect(loading).rejects.toBe(reason);
   });
-
-  test.skipIf(!listsOpenFiles)(
-    "that is stopped while it starts leaves none of its files open",
-    async () => {
-      const before = countOpenModules();
-      const pdf: TextFormat = { worker: "pdf", minWorkerBytes: 0 };
-      for (let afterMs = 0; afterMs < 240; afterMs += 16) {
-        const worker = new LoadingWorker();
-        const controller = new AbortController();
-        const loading = worker.load(pdf, page(tinyPdf([["Words"]])), { timeoutMs: 60_000, signal: controller.signal });
-        await sleep(afterMs);
-        controller.abort();
-        await loading.catch(() => {});
-        await worker.close();
-      }
-      await expect.poll(countOpenModules, { timeout: 40_000 }).toBe(before);
-    },
-    60_000,
-  );
 
   test("that has ended between two files is replaced", async () => {
     const worker = loadingWorker();

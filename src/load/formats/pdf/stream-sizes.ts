@@ -1,8 +1,8 @@
 import { inflateSync, constants } from "node:zlib";
 
 /**
- * Bytes that one stream may unpack to. The reader keeps each character of a string as an entry of an array, and ends the
- * whole process when there are too many for the engine.
+ * Bytes that one stream may unpack to. The reader keeps each character of a string as an entry of an array, and ends its
+ * whole process when there are too many for the engine. Streams that are encrypted, or packed in rarer ways, do that still.
  */
 const maxStreamBytes = 50_000_000;
 

@@ -317,8 +317,8 @@ export interface StoreProblem {
   /**
    * - `database`: SQLite finds its file broken.
    * - `documents`: a document or the places of its chunks were altered.
-   * - `spans`, `keys`: chunks are not the slice of their document, or not the text that was embedded.
-   * - `counts`, `orphans`: chunks are missing, or have no document or no vector.
+   * - `spans`, `keys`: pieces of a text are not in their places, or chunks are not the text that was embedded.
+   * - `counts`, `orphans`: chunks are missing, or have no document or no vector; or a piece of a text has no document.
    * - `vectors`: a vector was altered, or has no direction in the store's space.
    * - `settings`, `log`, `fields`: the settings, the record of removed chunks, or the values that filters test.
    * - `graph`, `lexical`: a saved search index.

@@ -14,6 +14,7 @@ function contents(database: Database): string {
   const tables = [
     "documents",
     "document_records",
+    "texts",
     "chunks",
     "vectors",
     "meta",

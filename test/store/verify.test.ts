@@ -17,7 +17,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { OptionsError, StoreError } from "../../src/core/errors.js";
 import type { Store, StoreProblem } from "../../src/core/ports.js";
+import { Checksums } from "../../src/store/database/checksums.js";
 import { openStore } from "../../src/store/open-store.js";
+import { vectorKey } from "../../src/text/chunking/chunk-identity.js";
 import { madeDocument, madeVector, withVectors } from "./made-documents.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
@@ -94,6 +96,8 @@ async function answersWithoutIndexes(path: string) {
   return answers(copy);
 }
 
+const pieceOf = (uri: string) => `(SELECT id << 20 FROM documents WHERE uri = '${uri}')`;
+
 const nan = "x'0000c07f'";
 const damages: readonly (readonly [string, (path: string) => void, readonly StoreProblem["what"][]])[] = [
   ["a graph file with one bit changed", (path) => flipByte(fileOf(path, "graph"), 5000), ["graph"]],
@@ -110,13 +114,19 @@ const damages: readonly (readonly [string, (path: string) => void, readonly Stor
   ["a chunk whose vector is gone", (path) => changeRows(path, "DELETE FROM vectors WHERE id = 7"), ["orphans"]],
   ["a chunk that is gone", (path) => changeRows(path, "DELETE FROM chunks WHERE label = 9"), ["counts", "log"]],
   [
-    "a letter that was changed alike in a document and its chunk",
-    (path) =>
-      changeRows(
-        path,
-        "UPDATE documents SET text = replace(text, 'pear', 'bear') WHERE uri = 'd5'; UPDATE chunks SET text = replace(text, 'pear', 'bear') WHERE label = 12",
-      ),
+    "a letter of a text that was changed",
+    (path) => changeRows(path, `UPDATE texts SET text = replace(text, 'pear', 'bear') WHERE piece = ${pieceOf("d5")}`),
     ["keys"],
+  ],
+  [
+    "a piece of a text that was put elsewhere",
+    (path) => changeRows(path, `UPDATE texts SET piece = piece + 3 WHERE piece = ${pieceOf("d5")}`),
+    ["spans"],
+  ],
+  [
+    "a piece of a text that was put where no document is",
+    (path) => changeRows(path, `UPDATE texts SET piece = 1000000 << 20 WHERE piece = ${pieceOf("d5")}`),
+    ["keys", "orphans"],
   ],
   [
     "a title that was changed",
@@ -142,12 +152,12 @@ const damages: readonly (readonly [string, (path: string) => void, readonly Stor
   [
     "a chunk that is not a slice of its document",
     (path) => changeRows(path, "UPDATE chunks SET start = start + 1 WHERE label = 9"),
-    ["spans"],
+    ["keys"],
   ],
   [
     "a document whose text was changed",
-    (path) => changeRows(path, "UPDATE documents SET text = 'other' WHERE uri = 'd5'"),
-    ["spans"],
+    (path) => changeRows(path, `UPDATE texts SET text = 'other' WHERE piece = ${pieceOf("d5")}`),
+    ["keys"],
   ],
   [
     "a vector with a component that is not a number",
@@ -198,6 +208,24 @@ for (const [how, damage, expected] of damages) {
     expect(await (await opened(path)).verify()).toMatchObject({ ok: true, problems: [] });
   });
 }
+
+test("a letter that was changed in a text, in the key of its chunk's vector and in every checksum is found", async () => {
+  const path = closedStore();
+  const database = new Database(join(path, "store.sqlite"));
+  const id = database.prepare<[], number>("SELECT id FROM documents WHERE uri = 'd5'").pluck().get()!;
+  database.exec(`UPDATE texts SET text = replace(text, 'pear', 'bear') WHERE piece = ${id} << 20`);
+  const key = vectorKey({ context: "", text: "bear 5" });
+  database.exec(`UPDATE vectors SET key = '${key}' WHERE id = 12; DELETE FROM vector_checksums WHERE vector = 12`);
+  const data = database.prepare<[], Buffer>("SELECT data FROM vectors WHERE id = 12").pluck().get()!;
+  const checksums = new Checksums(database);
+  checksums.saveDocument(id);
+  checksums.saveVector(12, key, data);
+  database.close();
+  const store = await opened(path);
+  const problems = [expect.objectContaining({ what: "documents", message: expect.stringContaining("d5") })];
+  expect(await store.verify({ repair: true })).toMatchObject({ ok: true, problems });
+  expect(await store.documentInfo("d5")).toMatchObject({ fingerprint: "" });
+});
 
 test("a repair keeps intact vectors: deleted chunks come back without embedding their texts", async () => {
   const path = closedStore();

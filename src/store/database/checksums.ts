@@ -1,5 +1,7 @@
 import { crc32 } from "node:zlib";
 import type { Database } from "../../sqlite/database.js";
+import { encodeText } from "./columns.js";
+import { Texts } from "./texts.js";
 
 type Column = string | number | Uint8Array | null;
 
@@ -14,11 +16,11 @@ export function checksumOf(values: readonly Column[], before = 0): number {
 const statements = (database: Database) => ({
   document: database
     .prepare<[number], Column[]>(
-      `SELECT uri, title, media_type, source, fingerprint, chunk_count, metadata, anchors, text, revision
+      `SELECT revision, uri, title, media_type, source, fingerprint, chunk_count, metadata, anchors
        FROM documents LEFT JOIN document_records ON document_records.document = documents.id WHERE documents.id = ?`,
     )
     .raw(),
-  // Texts and contexts are left out: they are compared with their document, and with the key of their vector.
+  // Contexts are left out: with their chunk's text they are compared with the key of its vector.
   chunks: database
     .prepare<[number], Column[]>(
       `SELECT chunks.id, start, "end", tokens, parent_start, parent_end, line, page, anchors, key
@@ -41,14 +43,17 @@ const statements = (database: Database) => ({
 /** Checksums of the rows that cannot be computed from others, kept beside them so that `verify` can tell what was altered. */
 export class Checksums {
   readonly #sql: ReturnType<typeof statements>;
+  readonly #texts: Texts;
 
   constructor(database: Database) {
     this.#sql = statements(database);
+    this.#texts = new Texts(database);
   }
 
   /** Of a document and its chunks, as they are stored now. */
   ofDocument(id: number): number {
-    let sum = checksumOf(this.#sql.document.get(id)!);
+    const [revision, ...fields] = this.#sql.document.get(id)!;
+    let sum = checksumOf([...fields, encodeText(this.#texts.read(id)), revision!]);
     for (const chunk of this.#sql.chunks.iterate(id)) sum = checksumOf(chunk, sum);
     return sum;
   }

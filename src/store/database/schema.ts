@@ -3,6 +3,8 @@ import { StoreError } from "../../core/errors.js";
 import type { StoreSettings } from "../../core/ports.js";
 import type { Database } from "../../sqlite/database.js";
 import { addChecksums, Checksums } from "./checksums.js";
+import { decodeText, type StoredText } from "./columns.js";
+import { Texts } from "./texts.js";
 
 // "citw": distinguishes our files from those of other programs, also for file(1).
 const applicationId = 0x63697477;
@@ -173,6 +175,25 @@ const noteTable = `
   ALTER TABLE document_records DROP COLUMN cut_by;
 `;
 
+// A document has 2^20 numbers for the pieces of its text, which are in the order of these numbers.
+const textTable = `
+  CREATE TABLE texts (piece INTEGER PRIMARY KEY, text NOT NULL);
+  CREATE TRIGGER text_of_deleted AFTER DELETE ON documents BEGIN
+    DELETE FROM texts WHERE piece BETWEEN OLD.id << 20 AND (OLD.id << 20) + (1 << 20) - 1;
+  END;
+`;
+
+/** Moves each document's text into a table of pieces, and forgets those of chunks, which are spans of it. */
+function moveTexts(database: Database): void {
+  database.exec(textTable);
+  const texts = new Texts(database);
+  const text = database.prepare<[number], StoredText>("SELECT text FROM documents WHERE id = ?").pluck();
+  for (const id of database.prepare<[], number>("SELECT id FROM documents").pluck().all()) {
+    texts.write(id, decodeText(text.get(id)!));
+  }
+  database.exec("ALTER TABLE documents DROP COLUMN text; ALTER TABLE chunks DROP COLUMN text");
+}
+
 /** Each step upgrades a store by one version. Released steps are never edited, new ones are added. */
 const upgrades: readonly (string | ((database: Database) => void))[] = [
   firstTables,
@@ -180,12 +201,13 @@ const upgrades: readonly (string | ((database: Database) => void))[] = [
   filterTables,
   recordTable,
   distinctFields,
-  (database) => {
-    database.exec(checksumTables);
-    addChecksums(database);
-  },
+  checksumTables,
   noteTable,
+  moveTexts,
 ];
+
+/** The first version with checksums. They are computed from the latest tables, and stay when those change. */
+const checksumVersion = upgrades.indexOf(checksumTables) + 1;
 
 /** Written into every store. A store of a later version is refused, one of an earlier version is upgraded in place. */
 const schemaVersion = upgrades.length;
@@ -230,6 +252,7 @@ function upgrade(database: Database): void {
     if (typeof step === "string") database.exec(step);
     else step(database);
   }
+  if (from < checksumVersion) addChecksums(database);
   database.pragma(`user_version = ${schemaVersion}`);
 }
 

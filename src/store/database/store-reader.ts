@@ -5,6 +5,7 @@ import type { Database, Statement } from "../../sqlite/database.js";
 import { checksumOf } from "./checksums.js";
 import { decodeText, decodeVector, type StoredText } from "./columns.js";
 import { documentMatches, expressionOf } from "./filters.js";
+import { Texts } from "./texts.js";
 
 interface InfoRow {
   readonly uri: string;
@@ -15,18 +16,19 @@ interface InfoRow {
 }
 
 interface DocumentRow {
+  readonly id: number;
   readonly uri: string;
   readonly title: string | null;
   readonly media_type: string | null;
   readonly source: string | null;
   readonly metadata: string | null;
   readonly anchors: string | null;
-  readonly text: StoredText;
   readonly revision: string | null;
 }
 
 interface ChunkRow {
   readonly id: string;
+  readonly document: number;
   readonly uri: string;
   readonly title: string | null;
   readonly start: number;
@@ -38,7 +40,6 @@ interface ChunkRow {
   readonly page: number | null;
   readonly anchors: string | null;
   readonly context: StoredText;
-  readonly text: StoredText;
 }
 
 /** A chunk with the fields of a `Hit` that do not depend on the search. */
@@ -59,10 +60,10 @@ const statements = (database: Database) => ({
   allInfo: database.prepare<[], InfoRow>(`${infos} ORDER BY uri`),
   infoOfSource: database.prepare<[string], InfoRow>(`${infos} WHERE source = ? ORDER BY uri`),
   document: database.prepare<[string], DocumentRow>(
-    `SELECT uri, title, media_type, source, metadata, anchors, text, revision FROM ${withRecords} WHERE uri = ?`,
+    `SELECT documents.id, uri, title, media_type, source, metadata, anchors, revision FROM ${withRecords} WHERE uri = ?`,
   ),
   chunk: database.prepare<[string], ChunkRow>(`
-    SELECT chunks.id, uri, title, start, "end", tokens, parent_start, parent_end, line, page, chunks.anchors, context, chunks.text
+    SELECT chunks.id, document, uri, title, start, "end", tokens, parent_start, parent_end, line, page, chunks.anchors, context
     FROM chunks JOIN documents ON documents.id = chunks.document WHERE chunks.id = ?`),
   chunkId: database.prepare<[number], string>("SELECT id FROM chunks WHERE label = ?").pluck(),
   note: database.prepare<[string], { note: string; checksum: number }>(
@@ -79,12 +80,14 @@ const statements = (database: Database) => ({
 export class StoreReader {
   readonly #database: Database;
   readonly #sql: ReturnType<typeof statements>;
+  readonly #texts: Texts;
   /** Tests one document against the filter with this SQL. */
   #test: { readonly sql: string; readonly statement: Statement<unknown[], unknown> } | undefined;
 
   constructor(database: Database) {
     this.#database = database;
     this.#sql = statements(database);
+    this.#texts = new Texts(database);
   }
 
   documentInfo(uri: string): StoredDocumentInfo | undefined {
@@ -101,7 +104,7 @@ export class StoreReader {
     if (!row) return undefined;
     return {
       uri: row.uri,
-      text: decodeText(row.text),
+      text: this.#texts.read(row.id),
       ...(row.title !== null && { title: row.title }),
       ...(row.metadata !== null && { metadata: JSON.parse(row.metadata) as Metadata }),
       ...(row.media_type !== null && { mediaType: row.media_type }),
@@ -121,7 +124,7 @@ export class StoreReader {
         documentId: uri,
         start,
         end,
-        text: decodeText(row.text),
+        text: this.#texts.slice(row.document, start, end),
         context: decodeText(row.context),
         tokens,
         ...(row.parent_start !== null && { parent: { start: row.parent_start, end: row.parent_end! } }),

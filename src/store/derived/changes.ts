@@ -1,5 +1,6 @@
 import type { Database } from "../../sqlite/database.js";
 import { decodeText, decodeVector, type StoredText } from "../database/columns.js";
+import { Texts } from "../database/texts.js";
 
 /** How far a derived index has read the store's changes: 0 and 0 for an empty one. */
 export interface Position {
@@ -37,18 +38,23 @@ const statements = (database: Database) => ({
   vectorsBetween: database.prepare<[number, number], { label: number; data: Buffer }>(`
     SELECT label, data FROM chunks JOIN vectors ON vectors.id = chunks.vector
     WHERE label BETWEEN ? AND ? ORDER BY label`),
-  texts: database.prepare<[number, number], { label: number; context: StoredText; text: StoredText }>(
-    "SELECT label, context, text FROM chunks WHERE label > ? ORDER BY label LIMIT ?",
-  ),
+  chunks: database.prepare<
+    [number, number],
+    { label: number; document: number; start: number; end: number; context: StoredText }
+  >(`SELECT label, document, start, "end", context FROM chunks WHERE label > ? ORDER BY label LIMIT ?`),
   count: database.prepare<[], { chunks: number }>("SELECT count(*) AS chunks FROM chunks"),
 });
 
 /** Reads the log of a store's changes, in order: chunks that were added, and removals. */
 export class Changes {
   readonly #sql: ReturnType<typeof statements>;
+  readonly #texts: Texts;
+  readonly #database: Database;
 
   constructor(database: Database) {
     this.#sql = statements(database);
+    this.#texts = new Texts(database);
+    this.#database = database;
   }
 
   /** The position of an index that holds everything. */
@@ -76,10 +82,14 @@ export class Changes {
   }
 
   textsAfter(label: number, limit: number): TextRow[] {
-    return this.#sql.texts.all(label, limit).map((row) => ({
-      label: row.label,
-      context: decodeText(row.context),
-      text: decodeText(row.text),
-    }));
+    // One snapshot: a document could be written again between the reading of a chunk's span and of its text.
+    const read = this.#database.transaction(() =>
+      this.#sql.chunks.all(label, limit).map(({ document, start, end, context, ...chunk }) => ({
+        label: chunk.label,
+        context: decodeText(context),
+        text: this.#texts.slice(document, start, end),
+      })),
+    );
+    return read.deferred();
   }
 }

@@ -1,9 +1,12 @@
 import type { StoreProblem } from "../../core/ports.js";
+import type { Chunk } from "../../core/types.js";
 import { type Database, guarded, openPlainDatabase } from "../../sqlite/database.js";
-import { vectorKey } from "../../text/chunking/chunk-identity.js";
+import { documentFingerprint, vectorKey } from "../../text/chunking/chunk-identity.js";
 import { Checksums, checksumOf } from "../database/checksums.js";
 import { decodeText, decodeVector, dimensionOf, type StoredText } from "../database/columns.js";
 import { prepareSchema, readMeta } from "../database/schema.js";
+import { StoreReader } from "../database/store-reader.js";
+import { Texts } from "../database/texts.js";
 import { checkVector } from "../database/vectors.js";
 import { TimeSlice } from "../derived/scheduling.js";
 
@@ -58,6 +61,11 @@ export async function checkDatabase(database: Database, path: string): Promise<D
     .all();
   for (const { label } of orphans) damaged.chunks.add(label);
   if (orphans.length > 0) found("orphans", `${orphans.length} chunks have no document or no vector`);
+  const lostPieces = database
+    .prepare<[], number>("SELECT count(*) FROM texts WHERE piece >> 20 NOT IN (SELECT id FROM documents)")
+    .pluck()
+    .get()!;
+  if (lostPieces > 0) found("orphans", `${lostPieces} pieces of texts have no document`);
 
   const checksums = new Checksums(database);
   const settingsIntact = readMeta(database, "checksum") === checksums.ofMeta();
@@ -118,17 +126,26 @@ interface DocumentRow {
   readonly id: number;
   readonly uri: string;
   readonly chunk_count: number;
-  readonly text: StoredText;
+  readonly fingerprint: string;
   readonly checksum: number | null;
 }
 
 interface ChunkRow {
   readonly label: number;
+  readonly id: string;
   readonly start: number;
   readonly end: number;
+  readonly parent_start: number | null;
+  readonly parent_end: number | null;
   readonly context: StoredText;
-  readonly text: StoredText;
   readonly key: string | null;
+}
+
+/** A chunk with the text of its span, and the key of its vector. */
+interface StoredChunk {
+  readonly label: number;
+  readonly key: string | null;
+  readonly chunk: Chunk;
 }
 
 async function checkDocuments(
@@ -138,34 +155,48 @@ async function checkDocuments(
   found: Find,
 ): Promise<void> {
   const documents = database.prepare<[number, number], DocumentRow>(
-    `SELECT id, uri, chunk_count, text, checksum FROM documents
+    `SELECT id, uri, chunk_count, fingerprint, checksum FROM documents
      LEFT JOIN document_records ON document_records.document = documents.id WHERE id > ? ORDER BY id LIMIT ?`,
   );
   const chunksOf = database.prepare<[number], ChunkRow>(
-    `SELECT label, start, "end", context, text, key
+    `SELECT label, chunks.id, start, "end", parent_start, parent_end, context, key
      FROM chunks LEFT JOIN vectors ON vectors.id = chunks.vector WHERE document = ?`,
   );
+  const texts = new Texts(database);
+  const reader = new StoreReader(database);
+  // Computed from everything that was written; a repair empties it. Metadata that was altered may not be read any more.
+  const isFingerprint = (fingerprint: string, uri: string, chunks: readonly StoredChunk[]): boolean => {
+    try {
+      const document = fingerprint === "" ? undefined : reader.document(uri)!;
+      return (
+        !document ||
+        fingerprint ===
+          documentFingerprint(
+            document,
+            chunks.map(({ chunk }) => chunk),
+          )
+      );
+    } catch {
+      return false;
+    }
+  };
   const slice = new TimeSlice();
   for (let after = 0; ;) {
     const some = documents.all(after, rowsPerRead);
     if (some.length === 0) return;
-    for (const { id, uri, chunk_count: expected, text, checksum } of some) {
+    for (const { id, uri, chunk_count: expected, fingerprint, checksum } of some) {
       after = id;
-      const whole = decodeText(text);
-      const chunks = chunksOf.all(id);
-      const elsewhere = chunks.filter(({ start, end, text: own }) => whole.slice(start, end) !== decodeText(own));
-      const altered = chunks.filter(
-        ({ context, text: own, key }) =>
-          key !== null && key !== vectorKey({ context: decodeText(context), text: decodeText(own) }),
-      );
-      for (const { label } of [...elsewhere, ...altered]) damaged.chunks.add(label);
-      if (elsewhere.length > 0) found("spans", `${uri}: ${elsewhere.length} chunks are not that slice of the document`);
-      else if (altered.length > 0)
-        found("keys", `${uri}: ${altered.length} chunks are not the texts that were embedded`);
+      const whole = texts.read(id);
+      const chunks = chunksOf.all(id).map((row) => chunkOf(row, uri, whole));
+      const altered = chunks.filter(({ key, chunk }) => key !== null && key !== vectorKey(chunk));
+      for (const { label } of altered) damaged.chunks.add(label);
+      const isInPlace = texts.slice(id, 0, whole.length) === whole;
+      if (altered.length > 0) found("keys", `${uri}: ${altered.length} chunks are not the texts that were embedded`);
+      if (!isInPlace) found("spans", `${uri}: the pieces of its text are not in their places`);
       if (chunks.length !== expected) found("counts", `${uri}: has ${chunks.length} chunks instead of ${expected}`);
-      if (chunks.length !== expected || chunks.some(({ label }) => damaged.chunks.has(label))) {
+      if (!isInPlace || chunks.length !== expected || chunks.some(({ label }) => damaged.chunks.has(label))) {
         damaged.documents.add(id);
-      } else if (checksums.ofDocument(id) !== checksum) {
+      } else if (checksums.ofDocument(id) !== checksum || !isFingerprint(fingerprint, uri, chunks)) {
         found("documents", `${uri}: the document or its chunks are not as they were written: the checksum differs`);
         damaged.documents.add(id);
         for (const { label } of chunks) damaged.chunks.add(label);
@@ -173,6 +204,17 @@ async function checkDocuments(
       if (slice.over) await slice.next();
     }
   }
+}
+
+function chunkOf({ label, key, context, ...row }: ChunkRow, uri: string, whole: string): StoredChunk {
+  const { id, start, end, parent_start: parentStart, parent_end: parentEnd } = row;
+  const parent = parentStart === null ? {} : { parent: { start: parentStart, end: parentEnd! } };
+  const text = whole.slice(start, end);
+  return {
+    label,
+    key,
+    chunk: { id, documentId: uri, start, end, text, context: decodeText(context), tokens: 0, ...parent },
+  };
 }
 
 async function checkVectors(database: Database, dimension: number, damaged: DamagedRows, found: Find): Promise<void> {

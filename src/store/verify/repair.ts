@@ -4,6 +4,7 @@ import type { StoreProblem } from "../../core/ports.js";
 import { type Database, openDatabase } from "../../sqlite/database.js";
 import { Checksums } from "../database/checksums.js";
 import { readMeta, writeMeta } from "../database/schema.js";
+import { Texts } from "../database/texts.js";
 import type { StoreFolder } from "../database/store-folder.js";
 import { type DamagedRows, storedDimension } from "./check-database.js";
 
@@ -62,11 +63,14 @@ export function repair(
         if (dropUnusedVectors) {
           dropped = database.prepare("DELETE FROM vectors WHERE id NOT IN (SELECT vector FROM chunks)").run().changes;
         }
+        const texts = new Texts(database);
+        for (const id of documents) texts.write(id, texts.read(id));
         // No document has this fingerprint, so that these do not count as unchanged.
         run("UPDATE documents SET fingerprint = '' WHERE id = ?", documents);
         database.exec(`
           UPDATE documents SET metadata = NULL WHERE NOT json_valid(metadata);
           UPDATE documents SET anchors = NULL WHERE NOT json_valid(anchors);
+          DELETE FROM texts WHERE piece >> 20 NOT IN (SELECT id FROM documents);
           UPDATE document_records SET revision = NULL WHERE NOT json_valid(revision);
           UPDATE documents SET chunk_count = (SELECT count(*) FROM chunks WHERE document = documents.id)
             WHERE fingerprint = '';

@@ -6,6 +6,7 @@ import { documentFingerprint, vectorKey } from "../../text/chunking/chunk-identi
 import { Checksums, checksumOf } from "../database/checksums.js";
 import { decodeText, encodeText, encodeVector, type StoredText } from "../database/columns.js";
 import { checkSpace, readMeta, readSettings, writeMeta } from "../database/schema.js";
+import { Texts } from "../database/texts.js";
 import { checkVector } from "../database/vectors.js";
 import { chunkPlaces, type ChunkPlace } from "./chunk-places.js";
 import type { DocumentMessage, WriteMessage } from "./write-message.js";
@@ -37,12 +38,12 @@ const statements = (database: Database) => ({
   insertVector: database.prepare("INSERT INTO vectors (key, data) VALUES (?, ?) ON CONFLICT DO NOTHING"),
   documentId: database.prepare<[string], { id: number }>("SELECT id FROM documents WHERE uri = ?"),
   upsertDocument: database.prepare<unknown[], { id: number }>(`
-    INSERT INTO documents (uri, title, media_type, source, fingerprint, chunk_count, metadata, anchors, text)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO documents (uri, title, media_type, source, fingerprint, chunk_count, metadata, anchors)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (uri) DO UPDATE SET
       title = excluded.title, media_type = excluded.media_type, source = excluded.source,
       fingerprint = excluded.fingerprint, chunk_count = excluded.chunk_count,
-      metadata = excluded.metadata, anchors = excluded.anchors, text = excluded.text
+      metadata = excluded.metadata, anchors = excluded.anchors
     RETURNING id`),
   deleteDocument: database.prepare<[number]>("DELETE FROM documents WHERE id = ?"),
   chunksOf: database.prepare<[number], ChunkRow>("SELECT label, id, vector, context FROM chunks WHERE document = ?"),
@@ -51,8 +52,8 @@ const statements = (database: Database) => ({
     WHERE label = ?`),
   insertChunk: database.prepare(`
     INSERT INTO chunks (
-      start, "end", tokens, parent_start, parent_end, line, page, anchors, id, document, vector, context, text)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`),
+      start, "end", tokens, parent_start, parent_end, line, page, anchors, id, document, vector, context)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`),
   deleteChunk: database.prepare<[number]>("DELETE FROM chunks WHERE label = ?"),
   logRemoval: database.prepare<[number]>("INSERT INTO removals (label) VALUES (?)"),
   writeRecord: database.prepare("INSERT OR REPLACE INTO document_records (document, revision) VALUES (?, ?)"),
@@ -65,10 +66,12 @@ export class StoreWriter {
   readonly #options: StoreWriterOptions;
   readonly #sql: ReturnType<typeof statements>;
   readonly #checksums: Checksums;
+  readonly #texts: Texts;
 
   constructor(database: Database, options: StoreWriterOptions) {
     this.#database = database;
     this.#checksums = new Checksums(database);
+    this.#texts = new Texts(database);
     this.#options = options;
     this.#sql = statements(database);
   }
@@ -170,8 +173,8 @@ export class StoreWriter {
       chunks.length,
       document.metadata === undefined ? null : JSON.stringify(document.metadata),
       document.anchors === undefined ? null : JSON.stringify(document.anchors),
-      encodeText(document.text),
     )!;
+    this.#texts.write(id, document.text);
     const { revision } = document;
     this.#sql.writeRecord.run(id, revision === undefined ? null : JSON.stringify(revision));
     const vectorIds = vectorKeys.map((key) => this.#sql.vectorId.get(key)!.id);
@@ -198,14 +201,7 @@ export class StoreWriter {
 
   #insert(chunk: Chunk, position: readonly unknown[], document: number, vector: number): void {
     try {
-      this.#sql.insertChunk.run(
-        ...position,
-        chunk.id,
-        document,
-        vector,
-        encodeText(chunk.context),
-        encodeText(chunk.text),
-      );
+      this.#sql.insertChunk.run(...position, chunk.id, document, vector, encodeText(chunk.context));
     } catch (error) {
       if (!(error instanceof Error && "code" in error && error.code === "SQLITE_CONSTRAINT_UNIQUE")) throw error;
       throw new OptionsError(

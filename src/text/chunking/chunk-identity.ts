@@ -23,7 +23,7 @@ export function keyOfText(embedded: string): string {
 
 /**
  * Changes with anything that a reader of the store would notice: a document's text, its names, the spans of its chunks.
- * Does not change with its source, because it does not matter who read a document.
+ * Does not change with its source, because it does not matter who read a document, nor with the order of the chunks.
  */
 export function documentFingerprint(document: Document, chunks: readonly Chunk[]): string {
   // Most documents have no revision, and their fingerprints must not depend on the field.
@@ -32,10 +32,16 @@ export function documentFingerprint(document: Document, chunks: readonly Chunk[]
   return digest([
     JSON.stringify([document.title, document.metadata, document.mediaType, document.anchors, ...revision]),
     document.text,
-    ...chunks.map(({ id, start, end, parent }) =>
-      parent ? `${id} ${start} ${end} ${parent.start} ${parent.end}` : `${id} ${start} ${end}`,
-    ),
+    ...chunks
+      .toSorted(inOrderOfText)
+      .map(({ id, start, end, parent }) =>
+        parent ? `${id} ${start} ${end} ${parent.start} ${parent.end}` : `${id} ${start} ${end}`,
+      ),
   ]);
+}
+
+function inOrderOfText(one: Chunk, other: Chunk): number {
+  return one.start - other.start || one.end - other.end || (one.id < other.id ? -1 : 1);
 }
 
 /** Maximum length of what precedes a part: its length and a colon. */

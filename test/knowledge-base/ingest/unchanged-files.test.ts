@@ -74,7 +74,7 @@ describe("a file whose size and time have not changed", () => {
     expect((await run()).documents).toMatchObject({ added: 1 });
     expect((await run()).documents).toMatchObject({ unchanged: 1 });
     const database = new SQLite(join(store.location, "store.sqlite"));
-    database.exec("UPDATE chunks SET text = 'A hare digs.'");
+    database.exec("UPDATE texts SET text = 'A hare digs.'");
     database.close();
     expect(await store.verify({ repair: true })).toMatchObject({ ok: true, repaired: true });
     expect((await run()).documents).toMatchObject({ updated: 1 });

@@ -1,0 +1,24 @@
+import * as fc from "fast-check";
+import SQLite from "better-sqlite3";
+import { expect, test } from "vitest";
+import { prepareSchema } from "../../../src/store/database/schema.js";
+import { Texts } from "../../../src/store/database/texts.js";
+
+test("any span of a text reads as its slice", () => {
+  const database = new SQLite(":memory:");
+  prepareSchema(database, ":memory:");
+  const texts = new Texts(database);
+  const text = Array.from({ length: 4000 }, (_, at) => `${at} 🙂\ud800`).join(" ");
+  texts.write(1, "another document");
+  texts.write(2, "replaced".repeat(9000));
+  texts.write(2, text);
+  texts.write(3, "yet another");
+  expect(texts.read(2)).toBe(text);
+  expect(database.prepare("SELECT count(*) FROM texts").pluck().get()).toBe(2 + Math.ceil(text.length / 8192));
+  const offset = fc.nat({ max: text.length + 10 });
+  fc.assert(
+    fc.property(offset, offset, (start, end) => {
+      expect(texts.slice(2, start, end)).toBe(text.slice(start, end));
+    }),
+  );
+});

@@ -15,28 +15,47 @@ export function decodeText(stored: StoredText | number): string {
 
 /**
  * Vectors are stored as little-endian 32-bit floats. One that is mostly zeros, as those of words are, leaves them out: its
- * length, a bit for each component, those that are not zero, and one byte, by which it differs from all whole vectors.
+ * length and a bit for each component precede those that are not zero. Where few values occur, as frequencies of words do,
+ * each value stands there once, and each component is a byte that names it. The
+ * number of bytes, modulo four, tells the three forms apart: 0 for a whole vector, 1 without zeros, 2 with bytes.
  */
 export function encodeVector(vector: Float32Array): Buffer {
   const components = new Uint32Array(vector.buffer, vector.byteOffset, vector.length);
   const bitWords = Math.ceil(vector.length / 32);
   let kept = 0;
   for (let at = 0; at < components.length; at++) if (components[at] !== 0) kept++;
-  const packedLength = 1 + bitWords + kept;
-  if (packedLength > maxPackedShare * vector.length) return littleEndian(components);
-  const packed = new Uint32Array(packedLength);
-  packed[0] = vector.length;
-  let end = 1 + bitWords;
+  if (1 + bitWords + kept > maxPackedShare * vector.length) return littleEndian(components);
+  const header = new Uint32Array(1 + bitWords);
+  header[0] = vector.length;
+  const [values, names] = [new Uint32Array(kept), new Uint8Array(kept)];
+  const nameOf = new Map<number, number>();
+  let end = 0;
   for (let at = 0; at < components.length; at++) {
-    if (components[at] === 0) continue;
-    packed[1 + (at >>> 5)]! |= 1 << (at & 31);
-    packed[end++] = components[at]!;
+    const value = components[at]!;
+    if (value === 0) continue;
+    header[1 + (at >>> 5)]! |= 1 << (at & 31);
+    let name = nameOf.get(value);
+    if (name === undefined) nameOf.set(value, (name = nameOf.size));
+    names[end] = name;
+    values[end++] = value;
   }
-  return Buffer.concat([littleEndian(packed), Buffer.of(0)]);
+  const distinct = nameOf.size;
+  if (distinct > maxNamed || 4 * distinct + kept + 4 > 4 * kept) {
+    return Buffer.concat([littleEndian(header), littleEndian(values), Buffer.of(0)]);
+  }
+  const filling = Buffer.alloc((namedForm + 3 - (kept % 4)) % 4);
+  const named = littleEndian(Uint32Array.from(nameOf.keys()));
+  return Buffer.concat([littleEndian(header), named, names, filling, Buffer.of(distinct - 1)]);
 }
 
 /** Packing that saves less than this is not worth the reading. */
 const maxPackedShare = 0.75;
+
+/** Values that a byte can name. */
+const maxNamed = 256;
+
+/** The length in bytes, modulo four, of a vector whose values bytes name; the last one is their number less one. */
+const namedForm = 2;
 
 /**
  * The vector shares the memory of `bytes` if its alignment allows, so the caller must not use them again. Altered bytes make
@@ -44,19 +63,25 @@ const maxPackedShare = 0.75;
  */
 export function decodeVector(bytes: Uint8Array): Float32Array {
   const aligned = bytes.byteOffset % Float32Array.BYTES_PER_ELEMENT === 0 ? bytes : new Uint8Array(bytes);
+  const form = aligned.byteLength % 4;
+  const names = form === namedForm ? aligned.slice() : undefined;
   const words = new Uint32Array(aligned.buffer, aligned.byteOffset, Math.floor(aligned.byteLength / 4));
   if (endianness() === "BE") Buffer.from(words.buffer, words.byteOffset, words.byteLength).swap32();
-  const isPacked = aligned.byteLength % 4 !== 0;
-  return isPacked ? unpacked(words) : new Float32Array(words.buffer, words.byteOffset, words.length);
+  return form === 0 ? new Float32Array(words.buffer, words.byteOffset, words.length) : unpacked(words, names);
 }
 
-function unpacked(packed: Uint32Array): Float32Array {
+/** @param names the same bytes, where bytes name the values. */
+function unpacked(packed: Uint32Array, names: Uint8Array | undefined): Float32Array {
   const vector = new Float32Array(packedDimension(packed[0], packed.length));
   const components = new Uint32Array(vector.buffer);
-  let next = 1 + Math.ceil(vector.length / 32);
+  const valuesAt = 1 + Math.ceil(vector.length / 32);
+  const namesAt = names ? 4 * (valuesAt + names.at(-1)! + 1) : 0;
+  let kept = 0;
   for (let from = 0; from < vector.length; from += 32) {
     for (let bits = packed[1 + from / 32]!; bits !== 0; bits &= bits - 1) {
-      components[from + 31 - Math.clz32(bits & -bits)] = packed[next++]!;
+      const value = names ? names[namesAt + kept]! : kept;
+      components[from + 31 - Math.clz32(bits & -bits)] = packed[valuesAt + value]!;
+      kept++;
     }
   }
   return vector;

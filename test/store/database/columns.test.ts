@@ -18,26 +18,44 @@ test("a vector reads as it was written, to the last bit, however many of its com
   );
 });
 
+test("a vector of few or many values reads as it was written, whatever the number of its components", () => {
+  const sizes = fc.record({ zeros: fc.nat({ max: 900 }), kept: fc.nat({ max: 600 }), values: fc.nat({ max: 300 }) });
+  fc.assert(
+    fc.property(sizes, ({ zeros, kept, values }) => {
+      const vector = new Float32Array(zeros + kept);
+      for (let at = 0; at < kept; at++) vector[Math.floor((at * vector.length) / kept)] = 0.5 + (at % (values + 1));
+      const stored = encodeVector(vector);
+      expect(dimensionOf(stored)).toBe(vector.length);
+      expect(bitsOf(decodeVector(stored))).toEqual(bitsOf(vector));
+    }),
+  );
+});
+
 test("a vector of words takes little more room than its components that are not zero, and no vector more than all of them", () => {
   const words = new Float32Array(1024);
   for (let at = 0; at < 1024; at += 8) words[at] = 1 + at;
   expect(encodeVector(words)).toHaveLength(4 + 1024 / 8 + 4 * 128 + 1);
+  for (let at = 0; at < 1024; at += 8) words[at] = 1 + (at % 256);
+  expect(encodeVector(words)).toHaveLength(4 + 1024 / 8 + 4 * 32 + 128 + 2);
   expect(encodeVector(new Float32Array(1024).fill(0.5))).toHaveLength(4 * 1024);
 });
 
 test("a packed vector whose header was altered, or that was cut, reads as some vector no longer than its bits", () => {
-  const words = new Float32Array(1024);
-  for (let at = 0; at < 1024; at += 8) words[at] = 1 + at;
-  const stored = encodeVector(words);
-  const flipped = Array.from({ length: 32 }, (_, bit) => {
-    const altered = Buffer.from(stored);
-    altered[bit >> 3]! ^= 1 << (bit & 7);
-    return altered;
-  });
-  const cut = [1, 2, 3, 5, 9, 130].map((length) => Buffer.from(stored.subarray(0, length)));
-  for (const altered of [...flipped, ...cut]) {
-    const dimension = dimensionOf(altered);
-    expect(dimension).toBeLessThanOrEqual(8 * altered.length);
-    expect(decodeVector(altered)).toHaveLength(dimension);
+  for (const values of [1024, 64]) {
+    const words = new Float32Array(1024);
+    for (let at = 0; at < 1024; at += 8) words[at] = 1 + (at % values);
+    const stored = encodeVector(words);
+    const bits = [...Array(32).keys(), ...Array.from({ length: 8 }, (_, at) => 8 * (stored.length - 1) + at)];
+    const flipped = bits.map((bit) => {
+      const altered = Buffer.from(stored);
+      altered[bit >> 3]! ^= 1 << (bit & 7);
+      return altered;
+    });
+    const cut = [1, 2, 3, 5, 6, 9, 10, 130].map((length) => Buffer.from(stored.subarray(0, length)));
+    for (const altered of [...flipped, ...cut]) {
+      const dimension = dimensionOf(altered);
+      expect(dimension).toBeLessThanOrEqual(8 * altered.length);
+      expect(decodeVector(altered)).toHaveLength(dimension);
+    }
   }
 });

@@ -29,14 +29,13 @@ export type LoadedIndex<Facts> =
  * Saves an index in `folder`: the data is written to a new file, flushed, checksummed from what can be read back, and made
  * current by renaming its manifest. A crash at any moment leaves the old index or the new one.
  *
- * @param check throws when the written file is incomplete: some writers report success for a failed write.
+ * @param write writes a new file, and throws when it is incomplete.
  */
 export async function saveIndex(
   folder: string,
   name: SavedIndexName,
   facts: object,
   write: (path: string) => Promise<void>,
-  check: (path: string) => Promise<void> = async () => {},
 ): Promise<void> {
   const file = `${name}-${randomUUID()}.bin`;
   const path = join(folder, file);
@@ -44,7 +43,6 @@ export async function saveIndex(
   try {
     await write(path);
     await flush(path);
-    await check(path);
     const { size } = await stat(path);
     const manifest = withChecksum({ ...facts, file, sizeBytes: size, sha256: await sha256(path) });
     const handle = await open(temporaryManifest, "wx");

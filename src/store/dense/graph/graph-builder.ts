@@ -8,10 +8,12 @@ import { IndexUpdater } from "../../derived/index-updater.js";
 import { isCurrent, loadIndex, saveIndex } from "../../derived/saved-index.js";
 import { type Ranking, TopK } from "../../derived/top-k.js";
 import { FilteredScan } from "./filtered-scan.js";
-import { checkGraphFile, parseGraphFacts } from "./graph-file.js";
+import { sampleVectors } from "../recall.js";
+import { checkGraphFile, type GraphFacts, parseGraphFacts } from "./graph-file.js";
 import type { GraphStart } from "./graph-messages.js";
 import { type GraphParameters, HnswGraph, type HnswLibrary } from "./hnsw.js";
 import type { NativeCode } from "./native-code.js";
+import { isWorthPacking, savePacked, withUnpackedGraph } from "./packed-graph.js";
 import { PendingVectors } from "./pending-vectors.js";
 import { tuneEf } from "./tune-ef.js";
 
@@ -39,6 +41,9 @@ const comparisonsPerFetch = 2;
 
 /** A smaller graph is searched in a millisecond with any `ef`. */
 const minTunedCount = 10_000;
+
+/** Vectors by which it is decided whether the saved file is packed. */
+const packingSample = 64;
 
 /** Keeps a graph up to date with a store, answers searches from both, and saves the graph. */
 export class GraphBuilder {
@@ -79,8 +84,11 @@ export class GraphBuilder {
       const asChosen = facts.m === m && facts.efConstruction === efConstruction;
       try {
         if (asChosen && isCurrent(facts, options.store, changes.head())) {
-          await checkGraphFile(filePath, facts);
-          builder.#graph = native.run(() => HnswGraph.read(library, filePath, { ...facts, ef }));
+          const read = async (path: string) => {
+            await checkGraphFile(path, facts);
+            return native.run(() => HnswGraph.read(library, path, { ...facts, ef }));
+          };
+          builder.#graph = await (facts.format === 2 ? withUnpackedGraph(filePath, facts, read) : read(filePath));
           builder.#updater = builder.#createUpdater(facts.position);
           builder.#tunedAt = facts.tunedAt;
         }
@@ -162,12 +170,16 @@ export class GraphBuilder {
       await this.#tune(graph);
       const { saved } = graph;
       const { position } = this.#updater;
-      const facts = { format: 1, store: this.#options.store, ...saved, tunedAt: this.#tunedAt, position };
+      const format: GraphFacts["format"] = isWorthPacking(sampleVectors(this.#changes, packingSample)) ? 2 : 1;
+      const facts = { format, store: this.#options.store, ...saved, tunedAt: this.#tunedAt, position };
       const write = async (path: string) => {
         await this.#options.native.runAsync(() => graph.write(path));
         if (!existsSync(path)) throw new Error(`${path} could not be written`);
+        await checkGraphFile(path, saved);
       };
-      await saveIndex(this.#options.folder, "graph", facts, write, (path) => checkGraphFile(path, saved));
+      await saveIndex(this.#options.folder, "graph", facts, (path) =>
+        format === 2 ? savePacked(path, saved, write) : write(path),
+      );
       this.#changed = false;
       this.#unsaved = 0;
     });

@@ -5,7 +5,8 @@ import { indexProblem, loadIndex } from "../../derived/saved-index.js";
 
 /** The manifest of a saved graph. */
 export interface GraphFacts {
-  readonly format: 1;
+  /** 1: the file is as hnswlib wrote it. 2: it is packed, and was whole before. */
+  readonly format: 1 | 2;
   /** Id of the store that the graph was built from. */
   readonly store: string;
   readonly m: number;
@@ -21,6 +22,9 @@ export interface GraphFacts {
   readonly position: { readonly label: number; readonly removal: number };
 }
 
+/** What a graph's file must hold. */
+export type GraphShape = Pick<GraphFacts, "dimension" | "m" | "count">;
+
 /** Reads a manifest; `undefined` for another format. */
 export function parseGraphFacts(manifest: object): GraphFacts | undefined {
   // Checked by hand: zod would take 11 MB in the graph's thread, for this check alone.
@@ -28,7 +32,7 @@ export function parseGraphFacts(manifest: object): GraphFacts | undefined {
   const { format, store, m, efConstruction, ef, dimension, count, deleted, lastLabel, position } = facts;
   const numbers = [m, efConstruction, ef, dimension, count, deleted, lastLabel, tunedAt, position?.label];
   const areWhole = [...numbers, position?.removal].every((number) => Number.isSafeInteger(number) && number! >= 0);
-  if (format !== 1 || typeof store !== "string" || !areWhole || dimension === 0) return undefined;
+  if ((format !== 1 && format !== 2) || typeof store !== "string" || !areWhole || dimension === 0) return undefined;
   return { ...(facts as GraphFacts), tunedAt };
 }
 
@@ -36,14 +40,21 @@ export function parseGraphFacts(manifest: object): GraphFacts | undefined {
 export async function savedGraphProblem(folder: string, store: string): Promise<StoreProblem | undefined> {
   const loaded = await loadIndex(folder, "graph", parseGraphFacts);
   const problem = indexProblem("graph", loaded, store);
-  if (problem || loaded.outcome !== "loaded") return problem;
+  if (problem || loaded.outcome !== "loaded" || loaded.facts.format === 2) return problem;
   return checkGraphFile(loaded.filePath, loaded.facts).then(
     () => undefined,
     (error: unknown) => ({ what: "graph", message: asError(error).message, repairable: true }),
   );
 }
 
-const headerBytes = 96;
+export const headerBytes = 96;
+
+/** The record of an element: the links of the lowest layer behind their count, the vector, the label. */
+export function graphRecord({ dimension, m }: Omit<GraphShape, "count">) {
+  const vectorAt = 4 + 2 * m * 4;
+  const labelAt = vectorAt + dimension * 4;
+  return { vectorAt, labelAt, bytes: labelAt + 8 };
+}
 
 /**
  * Walks through a file as hnswlib writes it (`HierarchicalNSW::saveIndex` in hnswalg.h: a header, a record of fixed length
@@ -51,10 +62,7 @@ const headerBytes = 96;
  * this shape to its last byte. hnswlib reports success for a write that the disk refused, and reads vectors of another
  * length without complaint.
  */
-export async function checkGraphFile(
-  path: string,
-  { dimension, m, count }: Pick<GraphFacts, "dimension" | "m" | "count">,
-): Promise<void> {
+export async function checkGraphFile(path: string, { dimension, m, count }: GraphShape): Promise<void> {
   const file = await open(path, "r");
   try {
     const { size } = await file.stat();
@@ -62,8 +70,7 @@ export async function checkGraphFile(
     await file.read(header, 0, headerBytes, 0);
     const number = (at: number) => Number(header.readBigUInt64LE(at));
     const recordBytes = number(24);
-    // The links of the lowest layer with their count, the vector, the label.
-    const expected = 4 + 2 * m * 4 + dimension * 4 + 8;
+    const { bytes: expected } = graphRecord({ dimension, m });
     if (size < headerBytes || number(16) !== count || recordBytes !== expected || number(72) !== m) {
       throw new Error(
         `${path} holds ${number(16)} elements of ${recordBytes} bytes instead of ${count} of ${expected} (M ${m})`,

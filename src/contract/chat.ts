@@ -128,7 +128,7 @@ export interface ChatRequest {
   readonly frequency_penalty?: number;
   /** Makes words that came at all less likely, -2 to 2. Default: the service's own. */
   readonly presence_penalty?: number;
-  /** Number of replies, 1 or more, of which the transport returns the first. The service's default is 1. */
+  /** Number of replies, 1 or more: the choices of the result. The service's default is 1. */
   readonly n?: number;
   /** `json_object`: the reply is one JSON object. Default: text. */
   readonly response_format?: {

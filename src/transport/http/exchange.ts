@@ -3,6 +3,7 @@ import { asError } from "../../core/errors.js";
 import { type Cancellation, Stopped } from "../failures/cancellation.js";
 import { FailedAttempt } from "../failures/failure.js";
 import { type ResponseHeaders, header } from "../failures/response-headers.js";
+import { type BodyDecoder, bodyDecoder, codingOf } from "./body-decoder.js";
 import { connectionFailure } from "./connection-failure.js";
 import type { Connections, CuttableHandler } from "./connections.js";
 
@@ -31,14 +32,19 @@ type Stage = "head" | "piece" | "end";
 export class Exchange implements CuttableHandler {
   status = 0;
   headers: ResponseHeaders = {};
-  /** Bytes of the body that were read so far. */
+  /** Bytes of the body, decoded, that were read so far. */
   receivedBytes = 0;
   onCut: (() => void) | undefined;
   readonly #cancellation: Cancellation;
   readonly #onSent: Sending["onSent"];
   readonly #timer: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | undefined;
+  #coding: string | undefined;
+  #decoder: BodyDecoder | undefined;
   #hasHead = false;
+  /** The connection has brought all of the body. */
+  #hasArrived = false;
+  /** The body has come to its end, decoded. */
   #hasEnded = false;
   #failure: FailedAttempt | Stopped | undefined;
   /** Arrived and not yet read. */
@@ -101,7 +107,8 @@ export class Exchange implements CuttableHandler {
     if (this.#failure) return;
     this.#failure = why;
     this.#pieces = [];
-    if (!this.#hasEnded) this.#controller?.abort(why);
+    if (!this.#hasArrived) this.#controller?.abort(why);
+    this.#decoder?.destroy();
     this.onCut?.();
     this.#wake();
   }
@@ -124,30 +131,63 @@ export class Exchange implements CuttableHandler {
     if (status < 200) return;
     this.status = status;
     this.headers = headers;
+    this.#coding = codingOf(headers);
     this.#hasHead = true;
     this.#wake();
   }
 
   onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
     if (this.#failure) return;
-    this.#pieces.push(piece);
-    this.#waitingBytes += piece.length;
-    this.#wake();
-    if (this.#waitingBytes > this.#maxWaitingBytes) controller.pause();
+    if (this.#coding === undefined) this.#receive(piece, controller);
+    else this.#decode(piece, controller, this.#coding);
   }
 
   onResponseEnd(): void {
+    this.#hasArrived = true;
+    if (this.#decoder) this.#decoder.end();
+    else this.#finish();
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, why: Error): void {
+    const fail = () => {
+      this.#failure ??= explained(why);
+      this.#wake();
+    };
+    // What came before is still decoded.
+    if (this.#decoder && !this.#failure) this.#decoder.flush(fail);
+    else fail();
+  }
+
+  #decode(piece: Buffer, controller: Dispatcher.DispatchController, coding: string): void {
+    try {
+      this.#decoder ??= bodyDecoder(coding, piece[0]!, {
+        onPiece: (decoded) => this.#receive(decoded, this.#decoder!),
+        onDrain: () => controller.resume(),
+        onEnd: () => this.#finish(),
+        onError: (why) => this.cut(why),
+      });
+      if (!this.#decoder.write(piece)) controller.pause();
+    } catch (thrown) {
+      this.cut(explained(thrown));
+    }
+  }
+
+  #receive(piece: Buffer, source: { readonly pause: () => unknown }): void {
+    if (this.#failure) return;
+    this.#pieces.push(piece);
+    this.#waitingBytes += piece.length;
+    this.#wake();
+    if (this.#waitingBytes > this.#maxWaitingBytes) source.pause();
+  }
+
+  #finish(): void {
     this.#hasEnded = true;
     this.#wake();
   }
 
-  onResponseError(_: Dispatcher.DispatchController, why: Error): void {
-    this.#failure ??= explained(why);
-    this.#wake();
-  }
-
   #resume(): void {
-    if (this.#controller?.paused) this.#controller.resume();
+    if (this.#decoder) this.#decoder.resume();
+    else if (this.#controller?.paused) this.#controller.resume();
   }
 
   #take(): Buffer {

@@ -7,6 +7,7 @@ import type { Caller } from "../calls/caller.js";
 import { type Cancellation, type StopReason, Stopped, maxTimerMs } from "../failures/cancellation.js";
 import { FailedAttempt } from "../failures/failure.js";
 import { type ResponseHeaders, header } from "../failures/response-headers.js";
+import { codingOf } from "../http/body-decoder.js";
 import { Exchange } from "../http/exchange.js";
 import type { VideoTask } from "./task.js";
 import { VideoError } from "./video-error.js";
@@ -95,7 +96,9 @@ async function save(exchange: Exchange, file: FileHandle, size: number): Promise
     if (totalOf(headers) === size) return { sizeBytes: size, resumedBytes: size };
     return startOver("the bytes of an earlier attempt do not fit");
   }
-  const resumed = status === 206 && startOf(headers) === size;
+  // Ranges of a coded body count its coded bytes.
+  const coded = codingOf(headers) !== undefined;
+  const resumed = status === 206 && startOf(headers) === size && !coded;
   if (status === 206 && !resumed) return startOver("another part was sent than was asked for");
   if (!resumed && status !== 200) throw unexpected(status);
   if (!resumed) await file.truncate(0);
@@ -105,7 +108,7 @@ async function save(exchange: Exchange, file: FileHandle, size: number): Promise
     await file.appendFile(piece);
     sizeBytes += piece.length;
   }
-  const wholeBytes = resumed ? totalOf(headers) : numberIn(header(headers, "content-length"));
+  const wholeBytes = coded ? undefined : resumed ? totalOf(headers) : numberIn(header(headers, "content-length"));
   if (wholeBytes === undefined || sizeBytes === wholeBytes) return { sizeBytes, resumedBytes };
   throw new Error(`${sizeBytes} bytes of ${wholeBytes} arrived`);
 }

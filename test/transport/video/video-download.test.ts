@@ -1,5 +1,6 @@
 import { readFile, readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { describe, expect, test, vi } from "vitest";
 import type { TransportOptions } from "../../../src/transport/options.js";
 import type { Transport } from "../../../src/transport/transport.js";
@@ -60,6 +61,20 @@ test("a video is streamed into a file, without the key (V11)", async () => {
   expect(await readdir(folder)).toEqual(["cat.mp4"]);
   expect(files.requests[0]!.headers.authorization).toBeUndefined();
   expect(files.requests[0]!.path).toBe("/v.mp4?sig=1");
+});
+
+test("a video that its server sends in gzip is decoded, and what was left of it is fetched anew", async () => {
+  const packed = gzipSync(bytes);
+  const headers = { ...binary, "content-encoding": "gzip", "content-length": String(packed.length) };
+  const torn = { chunks: [packed.subarray(0, 300), packed.subarray(300, 301)], gapMs: 150, headers, destroy: true };
+  const part = {
+    status: 206,
+    chunks: [packed.subarray(9)],
+    headers: { ...headers, "content-range": "bytes 9-99/100" },
+  };
+  const { path, download } = await setting([torn, part, { chunks: [packed], headers }], {}, { backoffMs: 1 });
+  expect(await download()).toEqual({ path, sizeBytes: bytes.length, resumedBytes: 0 });
+  expect(await readFile(path)).toEqual(bytes);
 });
 
 describe("an interrupted download goes on where it stopped", () => {

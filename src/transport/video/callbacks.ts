@@ -1,10 +1,12 @@
 import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import { asError } from "../../core/errors.js";
+import { TransportError, asError } from "../../core/errors.js";
 import { parsedJson } from "../../core/json.js";
 import { optionsOf, resolve } from "../../core/options.js";
 import type { CallOptions } from "../../core/ports.js";
+import { maxTimerMs } from "../failures/cancellation.js";
 import { type VideoTask, parseVideoTask } from "./task.js";
 
 type Query = (id: string, call?: CallOptions) => Promise<VideoTask>;
@@ -15,7 +17,10 @@ export interface VideoCallbackOptions {
     /** `Transport.videoTask` of the transport. */
     readonly videoTask: Query;
   };
-  /** Hears of each change of each task once, in order, as the service itself reports it. */
+  /**
+   * Hears of each change of each task once, in order, as the service itself reports it. When it throws, it is called again,
+   * with the task as it is then.
+   */
   readonly onTask: (task: VideoTask) => void | Promise<void>;
   /** Hears of queries that failed and of errors that `onTask` throws. Default: nobody; polling still finds the task. */
   readonly onError?: (error: Error, taskId: string) => void;
@@ -24,6 +29,13 @@ export interface VideoCallbackOptions {
    * `callback_url`. 16 characters or more. Default: none.
    */
   readonly token?: string;
+  /**
+   * Times in a row that `onTask` is called again after it threw, and a query made again that failed for a passing reason.
+   * 0 to 100, default 4. After the last, the task's next callback begins anew.
+   */
+  readonly maxRetries?: number;
+  /** Wait before the first of these, in milliseconds; doubles each time. 0 to 3,600,000, default 1,000. */
+  readonly backoffMs?: number;
   /** Tasks that may be queried at a time; callbacks beyond are answered 503. 1 to 100,000, default 1,000. */
   readonly maxPending?: number;
   /** Tasks whose last status is remembered. 1 or more, default 10,000. */
@@ -38,6 +50,8 @@ const videoCallbackOptions = optionsOf<VideoCallbackOptions>()({
   onTask: z.custom<(task: VideoTask) => void | Promise<void>>(isFunction, "must be a function"),
   onError: z.custom<(error: Error, taskId: string) => void>(isFunction, "must be a function").optional(),
   token: z.string().min(16).optional(),
+  maxRetries: z.int().min(0).max(100).default(4),
+  backoffMs: z.number().min(0).max(3_600_000).default(1000),
   maxPending: z.int().min(1).max(100_000).default(1000),
   maxRemembered: z.int().min(1).default(10_000),
 });
@@ -115,19 +129,33 @@ class Inbox {
   }
 
   async #work(id: string, entry: { again: boolean }): Promise<void> {
+    const { maxRetries, backoffMs, onError } = this.#settings;
     try {
-      do {
+      for (let failures = 0; ;) {
         entry.again = false;
-        const task = await this.#settings.transport.videoTask(id);
-        if (isNews(task, this.#told.get(id))) {
-          this.#remember(task);
-          await this.#settings.onTask(task);
-        }
-      } while (entry.again);
-    } catch (thrown) {
-      this.#settings.onError?.(asError(thrown), id);
+        const failed = await this.#tell(id);
+        if (failed) onError?.(asError(failed.thrown), id);
+        if (!entry.again && !(failed?.mayPass && failures < maxRetries)) break;
+        if (failed) await sleep(Math.min(backoffMs * 2 ** Math.min(failures, maxRetries), maxTimerMs));
+        failures = failed ? failures + 1 : 0;
+      }
     } finally {
       this.#pending.delete(id);
+    }
+  }
+
+  /** Queries a task, and reports it if it is news. What `onTask` did not take stays news. */
+  async #tell(id: string): Promise<{ readonly thrown: unknown; readonly mayPass: boolean } | undefined> {
+    let task: VideoTask | undefined;
+    try {
+      task = await this.#settings.transport.videoTask(id);
+      if (isNews(task, this.#told.get(id))) {
+        await this.#settings.onTask(task);
+        this.#remember(task);
+      }
+      return undefined;
+    } catch (thrown) {
+      return { thrown, mayPass: task !== undefined || (thrown instanceof TransportError && thrown.retryable) };
     }
   }
 

@@ -55,6 +55,52 @@ describe("a callback (V23)", () => {
     expect(upstream.requests).toHaveLength(2);
   });
 
+  test("whose change its receiver fails to take is told again, until it is taken", async () => {
+    let calls = 0;
+    const errors: string[] = [];
+    const { callbacks, seen } = await receiver([body("succeeded")], {
+      backoffMs: 1,
+      onTask: ({ status }) => {
+        if (++calls < 4) throw new Error(`full ${calls}`);
+        seen.push(status);
+      },
+      onError: ({ message }, id) => errors.push(`${id} ${message}`),
+    });
+    await callbacks.fetch(post(body("succeeded")));
+    await callbacks.idle();
+    expect(seen).toEqual(["succeeded"]);
+    expect(errors).toEqual(["cgt-1 full 1", "cgt-1 full 2", "cgt-1 full 3"]);
+    await callbacks.fetch(post(body("succeeded")));
+    await callbacks.idle();
+    expect(calls).toBe(4);
+  });
+
+  test("whose change its receiver never takes is given up, and begun anew by the next", async () => {
+    let calls = 0;
+    const { callbacks } = await receiver([body("succeeded")], {
+      backoffMs: 1,
+      maxRetries: 2,
+      onTask: () => {
+        calls++;
+        throw new Error("full");
+      },
+    });
+    for (const expected of [3, 6]) {
+      await callbacks.fetch(post(body("succeeded")));
+      await callbacks.idle();
+      expect(calls).toBe(expected);
+    }
+  });
+
+  test("whose query fails for a passing reason is not lost", async () => {
+    const { transport } = await transportFor([{ status: 500 }, { json: body("succeeded") }], { maxRetries: 0 });
+    const seen: string[] = [];
+    const callbacks = videoCallbacks({ transport, backoffMs: 1, onTask: ({ status }) => void seen.push(status) });
+    await callbacks.fetch(post(body("succeeded")));
+    await callbacks.idle();
+    expect(seen).toEqual(["succeeded"]);
+  });
+
   test("whose query fails is reported, and the next one is heard", async () => {
     const { transport } = await transportFor([{ status: 404 }, { json: body("running") }]);
     const errors: string[] = [];

@@ -67,10 +67,15 @@ function embed(request: EmbeddingsRequest, encoding: "float" | "base64"): Call<E
   const { model, input, dimensions } = request;
   const count = typeof input === "string" ? 1 : input.length;
   const parse = encoding === "base64" ? readVectors : readJson;
-  const call = jsonCall(operation, { model, body: shape.body(request, encoding), parse }, (reply, received) => {
-    const { items, model: answeredBy = model, usage } = shape.read(reply);
-    return { vectors: vectorsOf(items, count, dimensions), model: answeredBy, usage, ...received };
-  });
+  const isShort = ({ data }: z.output<typeof EmbeddingsReply>) => data.length < count;
+  const call = jsonCall(
+    operation,
+    { model, body: shape.body(request, encoding), isShort, parse },
+    (reply, received) => {
+      const { items, model: answeredBy = model, usage } = shape.read(reply);
+      return { vectors: vectorsOf(items, count, dimensions), model: answeredBy, usage, ...received };
+    },
+  );
   return { ...call, facts: (result) => result };
 }
 

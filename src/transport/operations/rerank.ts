@@ -1,4 +1,5 @@
-import { type RerankRequest, rerank as operation } from "../../contract/rerank.js";
+import type { z } from "zod";
+import { type RerankReply, type RerankRequest, rerank as operation } from "../../contract/rerank.js";
 import type { CallOptions } from "../../core/ports.js";
 import type { Usage } from "../../core/types.js";
 import type { Caller } from "../calls/caller.js";
@@ -44,10 +45,16 @@ async function rerankInOne(caller: Caller, request: RerankRequest, options: Call
   const { documents, model } = request;
   const topN = Math.min(request.top_n ?? documents.length, documents.length);
   const body = shape.body({ ...request, ...(request.top_n !== undefined && { top_n: topN }) });
-  const call = jsonCall(operation, { model, body, envelope: shape.envelope }, (reply, received): RerankResult => {
-    const { results, ...facts } = shape.read(reply);
-    return { results: ranked(results, documents.length).slice(0, topN), ...facts, ...received };
-  });
+  // A service may return fewer than were asked for, but not none.
+  const isShort = ({ results: found }: z.output<typeof RerankReply>) => found.length === 0;
+  const call = jsonCall(
+    operation,
+    { model, body, envelope: shape.envelope, isShort },
+    (reply, received): RerankResult => {
+      const { results, ...facts } = shape.read(reply);
+      return { results: ranked(results, documents.length).slice(0, topN), ...facts, ...received };
+    },
+  );
   return caller.perform({ ...call, facts: ({ usage }) => ({ usage }) }, options);
 }
 

@@ -34,6 +34,8 @@ export class ChatAssembler {
   #created: number | undefined;
   #usage: z.output<typeof ChatUsage> | undefined;
   #raw: unknown;
+  /** The first chunk without a choice that holds an error's text: the reason, if no choice comes at all. */
+  #said: unknown;
   #done = false;
 
   constructor(head: ReplyHead) {
@@ -90,7 +92,7 @@ export class ChatAssembler {
     if (!this.#done && !(first && choices.every(({ finish }) => finish !== undefined))) {
       throw this.#broken("truncated", "the stream ended before it said that it was finished", cause);
     }
-    if (!first) throw badReply("the reply has no choice", this.#partial({}));
+    if (!first) throw this.#said ? this.#errorOf(this.#said) : badReply("the reply has no choice", this.#partial({}));
     const events: ChatStreamEvent[] = [];
     const createdAt = dateOf(this.#created);
     const done = choices.map((choice) => choice.end(events));
@@ -120,7 +122,8 @@ export class ChatAssembler {
     this.#created ??= created ?? undefined;
     // Services that report usage with every chunk report the sum so far.
     if (usage) this.#usage = usage;
-    for (const choice of choices ?? []) this.#take(choice, events);
+    if (!choices?.length) this.#said ??= errorIn(raw) && raw;
+    else for (const choice of choices) this.#take(choice, events);
   }
 
   #take(choice: ChunkChoice, events: ChatStreamEvent[]): void {

@@ -4,6 +4,7 @@
  * `citewell/local` and `citewell/testing`. Names that no entry point exports may change without notice.
  */
 
+export type { ApprovalBook, Approvals, Decision, WaitingAnswer, WaitingCall } from "./core/approval.js";
 export {
   AnswerError,
   BudgetError,
@@ -125,6 +126,8 @@ export type {
   Ask,
   AskOptions,
   Fusion,
+  Resume,
+  ResumeOptions,
   RewriteOptions,
   SearchPassagesOptions,
 } from "./knowledge-base/question-options.js";
@@ -145,7 +148,8 @@ export { reranker } from "./models/reranker.js";
 export type { RerankerOptions } from "./models/reranker.js";
 export { tokenizerFile } from "./models/tokenizer-file.js";
 export type { AnswerOptions, ApprovalRequest, Approve } from "./stages/answering/answer-options.js";
-export { answer, collectAnswer } from "./stages/answering/answer.js";
+export { answer, collectAnswer, resumeAnswer } from "./stages/answering/answer.js";
+export type { Resumption } from "./stages/answering/answer.js";
 export { searchTool } from "./stages/answering/search-tool.js";
 export type { PassageSearch, SearchToolOptions } from "./stages/answering/search-tool.js";
 export { chunk } from "./stages/indexing/chunk.js";
@@ -170,7 +174,8 @@ export { search } from "./stages/retrieval/search.js";
 export type { SearchOptions } from "./stages/retrieval/search.js";
 export { widen } from "./stages/retrieval/widen.js";
 export type { WidenOptions } from "./stages/retrieval/widen.js";
-export type { ConversationInfo, StoredAnswer, StoredExchange } from "./store/conversations.js";
+export type { ConversationInfo } from "./store/conversations.js";
+export type { StoredAnswer, StoredCall, StoredExchange, StoredWait } from "./store/stored-exchange.js";
 export { migrateBack } from "./store/migration.js";
 export { openStore } from "./store/open-store.js";
 export type { StoreOptions } from "./store/store-options.js";

@@ -266,7 +266,9 @@ export type AnswerErrorCode =
   /** The service withheld the answer. */
   | "content-filter"
   /** The reply does not fit the schema, also after the model was shown what is wrong with it. `text` has it. */
-  | "schema";
+  | "schema"
+  /** A call that waited for approval was decided before, here or in another process. Nothing was run again. */
+  | "decided";
 
 /** The question cannot be answered as it was put. */
 export class AnswerError extends CitewellError {

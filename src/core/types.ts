@@ -1,3 +1,4 @@
+import type { WaitingAnswer, WaitingCall } from "./approval.js";
 import type { TransportErrorCode } from "./errors.js";
 import type { Filter } from "./filter.js";
 
@@ -460,6 +461,8 @@ export type AnswerEvent<Value = unknown> =
       /** Whether the call may run. */
       readonly approved: boolean;
     }
+  /** A call that waits for a decision. The answer then ends as waiting; see `Answer.waiting`. */
+  | ({ readonly type: "approval-needed" } & WaitingCall)
   | {
       readonly type: "tool-result";
       /** Id of the call that is over. */
@@ -521,4 +524,9 @@ export interface Answer<Value = unknown> {
   readonly turn: Turn;
   /** One line each about what did less than it was asked to. */
   readonly warnings: readonly string[];
+  /**
+   * Present when calls of tools wait for approval: pass it to `resume` with the decisions. The rest of the answer is then as
+   * far as it came, and `answered` is false.
+   */
+  readonly waiting?: WaitingAnswer;
 }

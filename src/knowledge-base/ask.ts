@@ -1,4 +1,6 @@
 import { z } from "zod";
+import type { ApprovalBook, Approvals, WaitingAnswer } from "../core/approval.js";
+import { OptionsError } from "../core/errors.js";
 import { bothFilters, type Filter } from "../core/filter.js";
 import { optionsOf, resolve } from "../core/options.js";
 import { Pipeline } from "../core/pipeline.js";
@@ -7,7 +9,7 @@ import { collect } from "../core/stream.js";
 import { streamInSpan } from "../core/telemetry.js";
 import { askableTrace } from "../core/trace.js";
 import type { AnswerEvent, Question, Retrieved } from "../core/types.js";
-import { answer } from "../stages/answering/answer.js";
+import { answer, resumeAnswer, type Resumption } from "../stages/answering/answer.js";
 import { condense } from "../stages/questions/condense.js";
 import { embedQuestion } from "../stages/questions/embed-question.js";
 import { hyde, multiQuery } from "../stages/questions/query-variants.js";
@@ -25,6 +27,10 @@ import {
   askOptions,
   checkQuestion,
   type Fusion,
+  type Resume,
+  type ResumeOptions,
+  resumeOptions,
+  resumption,
   type RewriteOptions,
   searchPassagesOptions,
 } from "./question-options.js";
@@ -91,10 +97,34 @@ export function searchAndAsk(
     const run = { signal, deadlineMs, report };
     // The scope is named again for tools of the answer, which search by themselves.
     const filter = bothFilters(scope, bothFilters(asked.filter, alsoGiven));
-    return streamInSpan("ask", () => asking.stream([{ ...asked, ...(filter !== undefined && { filter }) }], run), {
-      signal,
-      failureOf: (event) => (event.type === "error" ? event.error : undefined),
-    });
+    return streaming("ask", signal, () => asking.stream([{ ...asked, ...(filter !== undefined && { filter }) }], run));
+  }
+
+  function resuming(
+    waiting: WaitingAnswer,
+    approvals: Approvals,
+    options: ResumeOptions = {},
+    book: ApprovalBook = conversations().approvals,
+  ): AsyncGenerator<AnswerEvent> {
+    const { answer: answerOptions, ...run } = resolve("resume", resumeOptions, options);
+    const given = resolve("resume", resumption, { waiting, approvals });
+    if ((waiting.scope ?? "") !== scopeName(scope)) {
+      const message =
+        "the answer waits in another scope. Resume it through scoped() with the filter that it was asked with";
+      throw new OptionsError("options", message, { call: "resume", option: "waiting" });
+    }
+    const resumed = Pipeline.from<Resumption>().pipe(resumeAnswer(models.chatModel(), book, answerOptions));
+    return streaming("resume", run.signal, () => resumed.stream([given], run));
+  }
+
+  /** The events of an answer in a span of its own. One that waits says in which scope it goes on. */
+  function streaming(
+    name: string,
+    signal: AbortSignal | undefined,
+    open: () => AsyncIterable<AnswerEvent>,
+  ): AsyncGenerator<AnswerEvent> {
+    const failureOf = (event: AnswerEvent) => (event.type === "error" ? event.error : undefined);
+    return inScope(streamInSpan(name, open, { signal, failureOf }), scopeName(scope));
   }
 
   return {
@@ -128,9 +158,11 @@ export function searchAndAsk(
       return { ...retrieved!, trace: askableTrace(retrieved!.trace) };
     },
     ask: answering as Ask,
+    resume: ((...given: Parameters<Resume>) => resuming(...given)) as Resume,
     documents: (which) => models.running.finish(() => within.documents(which)),
     scoped: (filter) => searchAndAsk(within.scoped(filter), models, conversations, bothFilters(scope, filter)),
-    conversation: (which) => conversation(which, conversations().of(scopeName(scope)), answering),
+    conversation: (which) =>
+      conversation(which, conversations().of(scopeName(scope)), { ask: answering, resume: resuming }),
     conversations: (filter = {}) =>
       conversations()
         .of(scopeName(scope))
@@ -139,6 +171,13 @@ export function searchAndAsk(
 }
 
 const conversationsFilter = optionsOf<{ readonly owner?: string }>()({ owner: z.string().optional() });
+
+async function* inScope(events: AsyncIterable<AnswerEvent>, scope: string): AsyncGenerator<AnswerEvent> {
+  for await (const event of events) {
+    if (event.type !== "finish" || !event.answer.waiting || scope === "") yield event;
+    else yield { type: "finish", answer: { ...event.answer, waiting: { ...event.answer.waiting, scope } } };
+  }
+}
 
 /** One name for all filters that say the same in another order of their fields. */
 function scopeName(scope: Filter | undefined): string {

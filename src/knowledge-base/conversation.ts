@@ -1,17 +1,22 @@
 import { z } from "zod";
-import { asError, OptionsError } from "../core/errors.js";
+import type { ApprovalBook, Approvals, WaitingAnswer } from "../core/approval.js";
+import { AnswerError, asError, OptionsError } from "../core/errors.js";
 import { optionsOf, resolve } from "../core/options.js";
 import type { AnswerEvent, Citation, Question, Turn } from "../core/types.js";
-import {
-  type ConversationInfo,
-  refuseOther,
-  type ScopedConversations,
-  type StoredAnswer,
-  type StoredExchange,
-} from "../store/conversations.js";
+import { type ConversationInfo, refuseOther, type ScopedConversations } from "../store/conversations.js";
+import type { AnswerToResume, StoredAnswer, StoredExchange } from "../store/stored-exchange.js";
+import type { AskOptions, ResumeOptions } from "./question-options.js";
 
-/** Answers a question with its history. */
-export type AskInTurn<Options> = (question: Question, options?: Options) => AsyncIterable<AnswerEvent>;
+/** Answers the questions of a conversation. */
+export interface Answering {
+  readonly ask: (question: Question, options?: AskOptions) => AsyncIterable<AnswerEvent>;
+  readonly resume: (
+    waiting: WaitingAnswer,
+    approvals: Approvals,
+    options: ResumeOptions | undefined,
+    book: ApprovalBook,
+  ) => AsyncIterable<AnswerEvent>;
+}
 
 /** Which conversation. */
 export interface ConversationOptions {
@@ -26,7 +31,7 @@ export interface ConversationOptions {
  * far as it came when it is stopped. A failure or the end of the process leaves a question without an answer, which the
  * model is not told of later.
  */
-export interface Conversation<Options> {
+export interface Conversation {
   /** The id that it was opened by. */
   readonly id: string;
   /** Title, owner, times and number of questions; `undefined` until something is asked. */
@@ -35,14 +40,21 @@ export interface Conversation<Options> {
    * Asks with all earlier turns as history; ends with exactly one `finish` or `error`. Leaving the loop or aborting the
    * signal keeps the text so far, marked as stopped.
    */
-  readonly ask: (question: string, options?: Options) => AsyncIterable<AnswerEvent>;
+  readonly ask: (question: string, options?: AskOptions) => AsyncIterable<AnswerEvent>;
   /**
    * Answers the last question anew. The old answer stays until the new one is whole, so that a stop or a failure in
    * between loses nothing.
    *
    * @throws OptionsError when nothing was asked yet.
    */
-  readonly regenerate: (options?: Options) => AsyncIterable<AnswerEvent>;
+  readonly regenerate: (options?: AskOptions) => AsyncIterable<AnswerEvent>;
+  /**
+   * Goes on with an answer that waits for approval, as `KnowledgeBase.resume` does: by the decisions on its calls, or with
+   * `{}`, the last that waits by what was decided before. Stopped or failed, it still waits, for `resume({})`.
+   *
+   * @throws OptionsError when nothing waits, or no call by these ids.
+   */
+  readonly resume: (approvals: Approvals, options?: ResumeOptions) => AsyncIterable<AnswerEvent>;
   /** Questions in order, each with its answer if it has one: text and citations as they were shown. */
   readonly exchanges: () => readonly StoredExchange[];
   /** The answered questions with their answers, oldest first, as a model is shown them. */
@@ -54,11 +66,11 @@ export interface Conversation<Options> {
    */
   readonly rename: (title: string) => void;
   /**
-   * A new conversation that begins with the first `exchanges` of this one; default: all.
+   * A new conversation that begins with the first `exchanges` of this one; default: all. An answer that waits stays behind.
    *
    * @throws OptionsError when there is one of that id.
    */
-  readonly branch: (id: string, exchanges?: number) => Conversation<Options>;
+  readonly branch: (id: string, exchanges?: number) => Conversation;
   /** Deletes the conversation. */
   readonly delete: () => void;
 }
@@ -69,38 +81,51 @@ const conversationOptions = optionsOf<ConversationOptions>()({
 });
 
 /** @throws OptionsError when the id is blank, or the conversation has another owner. */
-export function conversation<Options>(
+export function conversation(
   which: ConversationOptions,
   kept: ScopedConversations,
-  ask: AskInTurn<Options>,
-): Conversation<Options> {
+  answering: Answering,
+): Conversation {
   const { id, owner } = resolve("conversation", conversationOptions, which);
   const found = kept.info(id);
   if (found) refuseOther(id, owner, found.owner);
 
-  async function* answered(
+  function answered(
     { question, position = kept.ask(id, question, owner) }: { readonly question: string; readonly position?: number },
     history: readonly Turn[],
-    options?: Options,
+    options?: AskOptions,
   ): AsyncGenerator<AnswerEvent> {
-    const shown = new ShownAnswer();
+    return keeping(answering.ask({ question, history }, options), position, options?.signal);
+  }
+
+  /** @param from the answer that these events go on with. */
+  async function* keeping(
+    events: AsyncIterable<AnswerEvent>,
+    position: number,
+    signal: AbortSignal | undefined,
+    from?: AnswerToResume,
+  ): AsyncGenerator<AnswerEvent> {
+    const shown = new ShownAnswer(from);
+    const keep = (answer: StoredAnswer | AnswerToResume) =>
+      kept.answer(id, position, answer, from?.waiting.calls[0]?.approvalId);
     let last: "finish" | "error" | undefined;
     try {
-      for await (const event of ask({ question, history }, options)) {
+      for await (const event of events) {
         shown.take(event);
         if (event.type === "finish" || event.type === "error") last = event.type;
         // The answer is stored before its end is reported, so that whoever has seen the end finds it again.
         if (event.type === "finish" && event.answer.turn.role === "assistant") {
-          const { text, citations, turn } = event.answer;
+          const { text, citations, turn, waiting } = event.answer;
           try {
-            kept.answer(id, position, { text, citations, turn, stopped: false });
+            const isKept = keep({ text, citations, turn, ...(waiting ? { waiting } : { stopped: false }) });
+            if (!isKept && from) throw answeredMeanwhile(id);
           } catch (thrown) {
             // An answer that cannot be kept, as when the knowledge base was closed meanwhile, ends the events like any failure.
             yield { type: "error", error: asError(thrown), account: event.answer.account };
             return;
           }
         }
-        if (event.type === "error" && isAborted(options)) keepStopped();
+        if (event.type === "error" && signal?.aborted) keepStopped();
         yield event;
       }
     } finally {
@@ -110,7 +135,7 @@ export function conversation<Options>(
     function keepStopped(): void {
       const stopped = shown.stopped();
       try {
-        if (stopped) kept.answer(id, position, stopped);
+        if (stopped) keep(stopped);
       } catch {
         // Whoever stops the answer by closing the knowledge base has no place left to keep it in.
       }
@@ -127,6 +152,27 @@ export function conversation<Options>(
       if (!last) throw nothingAsked(id);
       return answered(last, turnsOf(exchanges.slice(0, -1)), options);
     },
+    resume: (approvals, options) => {
+      const ids = Object.keys(approvals);
+      const book = kept.approvals(id);
+      const waiting = [...kept.waiting(id)];
+      const asked = ({ calls }: WaitingAnswer) =>
+        ids.length === 0 || calls.some(({ approvalId }) => ids.includes(approvalId));
+      const [position, from] = waiting.findLast(([, each]) => asked(each.waiting)) ?? [];
+      if (position !== undefined && from) {
+        return keeping(answering.resume(from.waiting, approvals, options, book), position, options?.signal, from);
+      }
+      if (book.decisions(ids).size > 0) return failing(answeredMeanwhile(id));
+      const calls = waiting.flatMap(([, each]) =>
+        each.waiting.calls.map(({ approvalId, name }) => `${approvalId} (${name})`),
+      );
+      const known = calls.length > 0 ? `These calls wait: ${calls.join(", ")}` : "Nothing waits for approval";
+      const unknown = ids.length > 0 ? `No call waits under ${ids.join(", ")}. ` : "";
+      throw new OptionsError("options", `conversation ${id}: ${unknown}${known}`, {
+        call: "resume",
+        option: "approvals",
+      });
+    },
     exchanges: () => kept.exchanges(id),
     turns: () => turnsOf(kept.exchanges(id)),
     rename: (title) => {
@@ -135,7 +181,7 @@ export function conversation<Options>(
     },
     branch: (newId, count = Infinity) => {
       const positions = kept.exchanges(id).slice(0, count);
-      const branched = conversation({ id: newId, ...(owner !== undefined && { owner }) }, kept, ask);
+      const branched = conversation({ id: newId, ...(owner !== undefined && { owner }) }, kept, answering);
       kept.branch(id, newId, positions.at(-1)?.position ?? 0);
       return branched;
     },
@@ -147,9 +193,18 @@ export function conversation<Options>(
 
 /** The answer as the reader has seen it so far. */
 class ShownAnswer {
-  #text = "";
-  #plain = "";
-  readonly #citations: Citation[] = [];
+  #text: string;
+  #plain: string;
+  readonly #citations: Citation[];
+  readonly #turn: StoredAnswer["turn"];
+
+  /** @param from the answer up to now. */
+  constructor({ text, citations, turn }: Omit<StoredAnswer, "stopped"> = nothingShown) {
+    this.#text = text;
+    this.#plain = turn.text;
+    this.#citations = [...citations];
+    this.#turn = turn;
+  }
 
   take(event: AnswerEvent): void {
     if (event.type === "citation") this.#citations.push(event.citation);
@@ -162,13 +217,20 @@ class ShownAnswer {
   /** It, to be kept as stopped; `undefined` when nothing was shown. */
   stopped(): StoredAnswer | undefined {
     if (this.#plain.trim() === "") return undefined;
-    const turn = { role: "assistant", text: this.#plain.trim() } as const;
+    const turn = { ...this.#turn, text: this.#plain.trim() };
     return { text: this.#text, citations: this.#citations, turn, stopped: true };
   }
 }
 
-function isAborted(options: unknown): boolean {
-  return (options as { readonly signal?: AbortSignal } | undefined)?.signal?.aborted === true;
+const nothingShown = { text: "", citations: [], turn: { role: "assistant", text: "" } } as const;
+
+async function* failing(error: Error): AsyncGenerator<AnswerEvent> {
+  yield { type: "error", error };
+}
+
+function answeredMeanwhile(id: string): AnswerError {
+  const message = `conversation ${id}: the calls were decided before, and their question has been answered: see exchanges()`;
+  return new AnswerError("decided", message);
 }
 
 function nothingAsked(id: string): OptionsError {

@@ -65,7 +65,8 @@ export async function openKnowledgeBase(options: KnowledgeBaseOptions = {}): Pro
 function withoutFolder(): OptionsError {
   return new OptionsError(
     "options",
-    "conversation: conversations are kept in the folder of an embedded store. Open the knowledge base with path instead of store, " +
-      "or keep the turns yourself and pass them as history: ask({ question, history })",
+    "conversations, and decisions on calls that wait for approval, are kept in the folder of an embedded store. Open the " +
+      "knowledge base with path instead of store; or keep the turns yourself and pass them as history, " +
+      "ask({ question, history }), and resume answers by resumeAnswer() with a book of your own",
   );
 }

@@ -10,7 +10,7 @@ import type { IngestRunOptions } from "./ingest/run.js";
 import type { RereadOptions } from "./ingest/run-memory.js";
 import { type GivenChunkOptions, givenChunkOptions } from "./ingest/settings.js";
 import type { IngestPlan } from "./plan.js";
-import type { Ask, AskOptions, SearchPassagesOptions } from "./question-options.js";
+import type { Ask, Resume, SearchPassagesOptions } from "./question-options.js";
 import type { ConversationInfo } from "../store/conversations.js";
 import { isChunkTarget } from "../stages/indexing/chunk.js";
 import { type SearchOptions, searchOptions } from "../stages/retrieval/search.js";
@@ -140,6 +140,15 @@ export interface KnowledgeBase {
   >;
   /** Streams an answer as it is made; the stream ends with exactly one `finish` or `error`. */
   readonly ask: Ask;
+  /**
+   * Goes on with an answer that waits for approval, in any process that has the same store: runs the calls that are
+   * approved, tells the model of those that are not, and streams what is new of the answer, which ends with exactly one
+   * `finish` or `error`. A decision is kept before its call runs, so that no call runs twice: of two that decide, one gets an
+   * `AnswerError` (`decided`). Should the answer fail or its process end, `resume(waiting, {})` goes on with what was kept.
+   *
+   * @throws OptionsError when the answer waits in another scope, or was not paused by this release.
+   */
+  readonly resume: Resume;
   /** The documents that are stored, all or those of one source, in order of uri; see `Searchable.documents`. */
   readonly documents: Searchable["documents"];
   /** Search and answers within the documents that the filter lets through: those of one tenant or one reader. */
@@ -150,7 +159,7 @@ export interface KnowledgeBase {
    * A conversation that is kept beside the documents: a new one, or the one of that id. It belongs to the scope that began
    * it: the same id within another scope is another conversation.
    */
-  readonly conversation: (options: ConversationOptions) => Conversation<AskOptions>;
+  readonly conversation: (options: ConversationOptions) => Conversation;
   /** The conversations of this scope, or of one owner within it, those with the last question first. */
   readonly conversations: (filter?: {
     /** Only those of this owner. Default: all. */
@@ -163,5 +172,5 @@ export interface KnowledgeBase {
 /** The side of a knowledge base that works within a scope. */
 export type ScopedKnowledgeBase = Pick<
   KnowledgeBase,
-  "search" | "ask" | "documents" | "scoped" | "conversation" | "conversations"
+  "search" | "ask" | "resume" | "documents" | "scoped" | "conversation" | "conversations"
 >;

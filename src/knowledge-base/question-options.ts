@@ -1,10 +1,12 @@
 import { z } from "zod";
+import type { Approvals, WaitingAnswer, WaitingCall } from "../core/approval.js";
 import { OptionsError } from "../core/errors.js";
 import type { Filter } from "../core/filter.js";
 import { optionsOf, resolve } from "../core/options.js";
 import { runOptions, type RunOptions } from "../core/pipeline.js";
 import type { AnswerEvent, Question, Turn } from "../core/types.js";
 import { type AnswerOptions, answerOptions } from "../stages/answering/answer-options.js";
+import type { Resumption } from "../stages/answering/answer.js";
 import { type SearchMode, type SearchOptions, searchOptions } from "../stages/retrieval/search.js";
 
 export interface Fusion {
@@ -91,20 +93,49 @@ export const askOptions = optionsOf<AskOptions>()({
   answer: answerOptions.prefault({}),
 });
 
+interface WithSchema<Schema extends z.ZodType> {
+  /** How the answer is made. */
+  readonly answer: {
+    /** Schema of the answer's value. */
+    readonly schema: Schema;
+  };
+}
+
 /** Asks a question; with `answer: { schema }` the answer's `value` is what that schema returns. */
 export interface Ask {
   <Schema extends z.ZodType>(
     question: string | Question,
-    options: AskOptions & {
-      /** How the answer is made. */
-      readonly answer: {
-        /** Schema of the answer's value. */
-        readonly schema: Schema;
-      };
-    },
+    options: AskOptions & WithSchema<Schema>,
   ): AsyncIterable<AnswerEvent<z.output<Schema>>>;
   (question: string | Question, options?: AskOptions): AsyncIterable<AnswerEvent>;
 }
+
+/** How an answer that waits goes on. */
+export interface ResumeOptions extends RunOptions {
+  /** As it was when the question was asked: with the same tools and `approve`. */
+  readonly answer?: AnswerOptions;
+}
+
+export const resumeOptions = optionsOf<ResumeOptions>()({ ...runOptions.shape, answer: answerOptions.prefault({}) });
+
+/** Resumes an answer that waits; with `answer: { schema }` its `value` is what that schema returns. */
+export interface Resume {
+  <Schema extends z.ZodType>(
+    waiting: WaitingAnswer,
+    approvals: Approvals,
+    options: ResumeOptions & WithSchema<Schema>,
+  ): AsyncIterable<AnswerEvent<z.output<Schema>>>;
+  (waiting: WaitingAnswer, approvals: Approvals, options?: ResumeOptions): AsyncIterable<AnswerEvent>;
+}
+
+export const resumption = optionsOf<Resumption>()({
+  waiting: optionsOf<WaitingAnswer>()({
+    calls: z.array(z.custom<WaitingCall>()).min(1).readonly(),
+    state: z.unknown(),
+    scope: z.string().optional(),
+  }),
+  approvals: z.record(z.string(), z.boolean()),
+});
 
 const turn = z.strictObject({
   role: z.enum(["system", "user", "assistant"]),

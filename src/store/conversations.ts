@@ -1,33 +1,17 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { z } from "zod";
 import { OptionsError, StoreError } from "../core/errors.js";
-import type { Citation, Turn } from "../core/types.js";
 import { guarded, openDatabase, type Database } from "../sqlite/database.js";
-
-/** What was answered, as far as it came. */
-export interface StoredAnswer {
-  /** The text as it was shown, with citations as `[1]`. */
-  readonly text: string;
-  /** The citations behind these numbers, in the order of the text. */
-  readonly citations: readonly Citation[];
-  /** The answer as the model is shown it later: without numbers, with the calls of tools. */
-  readonly turn: Extract<Turn, { readonly role: "assistant" }>;
-  /** True when it was stopped before its end; it is then as long as it had become. */
-  readonly stopped: boolean;
-}
-
-/** A question of a conversation, with its answer if there is one. */
-export interface StoredExchange {
-  /** 1 is the first. */
-  readonly position: number;
-  /** The question as it was asked. */
-  readonly question: string;
-  /** Time of the question, in milliseconds since 1970. */
-  readonly askedAtMs: number;
-  /** Absent when the answer failed, its process ended, or it is still being made. */
-  readonly answer?: StoredAnswer;
-}
+import { approvalBooks, approvalsTable } from "./approvals.js";
+import {
+  type AnswerToResume,
+  exchangeOf,
+  type ExchangeRow,
+  type StoredAnswer,
+  type StoredApprovals,
+  type StoredExchange,
+  waitOf,
+} from "./stored-exchange.js";
 
 /** What a list of conversations shows of one. */
 export interface ConversationInfo {
@@ -39,6 +23,8 @@ export interface ConversationInfo {
   readonly owner?: string;
   /** The number of questions. */
   readonly exchanges: number;
+  /** True when one of the answers waits for approval. */
+  readonly waiting?: true;
   /** Time of its beginning and of its last question or new name, in milliseconds since 1970. */
   readonly createdAtMs: number;
   /** Time of its last question or new name, in milliseconds since 1970. */
@@ -60,9 +46,16 @@ export interface ScopedConversations {
   readonly ask: (id: string, question: string, owner?: string) => number;
   /**
    * Saves the answer to a question, unless the conversation was deleted in the meantime. One that was stopped never takes
-   * the place of a whole one.
+   * the place of a whole one, and leaves what waits; a whole one is what waited.
+   *
+   * @param resumed id of a call that must still be waiting, or nothing is saved.
+   * @returns whether it was saved.
    */
-  readonly answer: (id: string, position: number, answer: StoredAnswer) => void;
+  readonly answer: (id: string, position: number, answer: StoredAnswer | AnswerToResume, resumed?: string) => boolean;
+  /** The answers that wait, by the position of their questions. */
+  readonly waiting: (id: string) => ReadonlyMap<number, AnswerToResume>;
+  /** The book of decisions on calls of this conversation. */
+  readonly approvals: (id: string) => StoredApprovals;
   /** Gives a conversation a name. Returns whether it exists. */
   readonly rename: (id: string, title: string) => boolean;
   /**
@@ -79,6 +72,8 @@ export interface ScopedConversations {
 export interface Conversations {
   /** Those of the scope with this name; the empty name is that of no scope. */
   readonly of: (scope: string) => ScopedConversations;
+  /** The book of decisions on calls outside of conversations. */
+  readonly approvals: StoredApprovals;
   readonly close: () => void;
 }
 
@@ -118,27 +113,21 @@ const upgrade = `
   DROP TABLE first_exchanges;
 `;
 
-const schemaVersion = 2;
+const waitingAnswers = `
+  ALTER TABLE exchanges ADD COLUMN waiting TEXT;
+  ${approvalsTable}
+`;
+
+const schemaVersion = 3;
 const cacheBytes = 1_000_000;
 
-const Exchange = z.object({
-  id: z.string(),
-  name: z.string(),
-  arguments: z.string(),
-  result: z.union([z.object({ content: z.string() }), z.object({ error: z.string() })]),
-});
-const Answer = z.object({
-  text: z.string(),
-  citations: z.array(z.custom<Citation>((value) => typeof (value as Citation | null)?.number === "number")),
-  turn: z.object({ role: z.literal("assistant"), text: z.string(), tools: z.array(Exchange).exactOptional() }),
-});
-
-interface Row {
+interface Keeping {
+  readonly scope: string;
+  readonly id: string;
   readonly position: number;
-  readonly asked_at: number;
-  readonly question: string;
-  readonly answer: string | null;
-  readonly stopped: number;
+  /** JSON. */
+  readonly answer: string;
+  readonly resumed: string | null;
 }
 
 interface InfoRow {
@@ -148,6 +137,7 @@ interface InfoRow {
   readonly created_at: number;
   readonly updated_at: number;
   readonly exchanges: number;
+  readonly waiting: number;
   readonly first_question: string | null;
 }
 
@@ -180,12 +170,13 @@ export function openConversations(folder: string): Conversations {
   const described = `
     SELECT id, title, owner, created_at, updated_at,
       (SELECT COUNT(*) FROM exchanges WHERE conversation = number) AS exchanges,
+      (SELECT COUNT(waiting) FROM exchanges WHERE conversation = number) AS waiting,
       (SELECT question FROM exchanges WHERE conversation = number ORDER BY position LIMIT 1) AS first_question
     FROM conversations WHERE scope = ?`;
   const listing = database.prepare<[string], InfoRow>(`${described} ORDER BY updated_at DESC, id`);
   const describing = database.prepare<[string, string], InfoRow>(`${described} AND id = ?`);
-  const reading = database.prepare<[string, string], Row>(
-    `SELECT position, asked_at, question, answer, stopped FROM exchanges JOIN conversations ON conversation = number
+  const reading = database.prepare<[string, string], ExchangeRow>(
+    `SELECT position, asked_at, question, answer, stopped, waiting FROM exchanges JOIN conversations ON conversation = number
      WHERE scope = ? AND id = ? ORDER BY position`,
   );
   const last = database.prepare<[number], { readonly position: number | null }>(
@@ -194,11 +185,15 @@ export function openConversations(folder: string): Conversations {
   const inserting = database.prepare<[number, number, number, string]>(
     "INSERT INTO exchanges (conversation, position, asked_at, question) VALUES (?, ?, ?, ?)",
   );
-  const answering = database.prepare<[string, number, string, string, number, number]>(
-    `UPDATE exchanges SET answer = ?, stopped = ?
-     WHERE conversation = (SELECT number FROM conversations WHERE scope = ? AND id = ?) AND position = ?
-       AND (answer IS NULL OR stopped OR NOT ?)`,
-  );
+  const keeping = (change: string, condition = "TRUE") =>
+    database.prepare<[Keeping]>(
+      `UPDATE exchanges SET ${change}
+       WHERE conversation = (SELECT number FROM conversations WHERE scope = @scope AND id = @id) AND position = @position
+         AND ${condition} AND (@resumed IS NULL OR waiting ->> '$.waiting.calls[0].approvalId' = @resumed)`,
+    );
+  const keepingWhole = keeping("answer = @answer, stopped = 0, waiting = NULL");
+  const keepingStopped = keeping("answer = @answer, stopped = 1", "(answer IS NULL OR stopped)");
+  const keepingWaiting = keeping("waiting = @answer, answer = iif(stopped, NULL, answer), stopped = 0");
   const copying = database.prepare<[number, number, number]>(
     `INSERT INTO exchanges (conversation, position, asked_at, question, answer, stopped)
      SELECT ?, position, asked_at, question, answer, stopped FROM exchanges WHERE conversation = ? AND position <= ?`,
@@ -231,22 +226,28 @@ export function openConversations(folder: string): Conversations {
     if (database.open) return guarded(path, work);
     throw new StoreError("closed", `The conversations at ${path} were closed. Open the knowledge base again`, { path });
   };
+  const books = approvalBooks(database, use);
   return {
     of: (scope) => ({
       list: ({ owner } = {}) =>
         use(() => listing.all(scope).map(infoOf)).filter((info) => owner === undefined || info.owner === owner),
       info: (id) => use(() => describing.all(scope, id).map(infoOf)[0]),
-      exchanges: (id) => use(() => reading.all(scope, id).map((row) => exchangeOf(row, path))),
+      exchanges: (id) => use(() => reading.all(scope, id).map((row) => exchangeOf(row, path, books.decisions))),
       ask: (id, question, owner) => use(() => append.immediate(scope, id, question, owner)),
-      answer: (id, position, { stopped, ...answer }) =>
+      answer: (id, position, answer, resumed) =>
         use(() => {
-          const flag = stopped ? 1 : 0;
-          answering.run(JSON.stringify(answer), flag, scope, id, position, flag);
+          const keep = "waiting" in answer ? keepingWaiting : answer.stopped ? keepingStopped : keepingWhole;
+          return (
+            keep.run({ scope, id, position, resumed: resumed ?? null, answer: JSON.stringify(answer) }).changes > 0
+          );
         }),
+      waiting: (id) => use(() => new Map(reading.all(scope, id).flatMap((row) => waitOf(row, path)))),
+      approvals: (id) => use(() => books.book(finding.get(scope, id)?.number ?? null)),
       rename: (id, title) => use(() => naming.run(title, Date.now(), scope, id).changes > 0),
       branch: (from, id, count) => use(() => copy.immediate(scope, from, id, count)),
       delete: (id) => use(() => deleting.run(scope, id).changes > 0),
     }),
+    approvals: books.book(null),
     close: () => {
       database.close();
     },
@@ -265,7 +266,8 @@ function prepare(database: Database, path: string): void {
         );
       }
       if (version === schemaVersion) return;
-      database.exec(version === 0 ? tables : upgrade);
+      if (version < 2) database.exec(version === 0 ? tables : upgrade);
+      database.exec(waitingAnswers);
       database.pragma(`user_version = ${schemaVersion}`);
     })
     .immediate();
@@ -277,25 +279,13 @@ export function refuseOther(id: string, owner: string | undefined, actual: strin
   throw new OptionsError("options", `Conversation ${JSON.stringify(id)} belongs to another owner. Choose another id`);
 }
 
-function infoOf({ id, title, owner, created_at, updated_at, exchanges, first_question }: InfoRow): ConversationInfo {
+function infoOf({ title, owner, created_at, updated_at, waiting, first_question, ...info }: InfoRow): ConversationInfo {
   return {
-    id,
+    ...info,
     title: title ?? first_question ?? "",
     ...(owner !== null && { owner }),
-    exchanges,
+    ...(waiting > 0 && { waiting: true }),
     createdAtMs: created_at,
     updatedAtMs: updated_at,
   };
-}
-
-function exchangeOf({ position, asked_at: askedAtMs, question, answer, stopped }: Row, path: string): StoredExchange {
-  if (answer === null) return { position, question, askedAtMs };
-  const parsed = Answer.safeParse(JSON.parse(answer));
-  if (!parsed.success) {
-    throw new StoreError("damaged", `${path} holds an invalid answer: ${parsed.error.message}`, {
-      path,
-      cause: parsed.error,
-    });
-  }
-  return { position, question, askedAtMs, answer: { ...parsed.data, stopped: stopped !== 0 } };
 }

@@ -21,8 +21,11 @@ function echo() {
       answer: { text, citations: [], turn: { role: "assistant", text } },
     } as unknown as AnswerEvent;
   };
-  return { asked, ask };
+  return { asked, ask, resume };
 }
+
+/** Stands where no answer waits. */
+const resume = () => expect.unreachable("nothing is resumed");
 
 async function drain(events: AsyncIterable<AnswerEvent>): Promise<void> {
   for await (const _ of events);
@@ -41,7 +44,7 @@ async function opened(use: (kept: ScopedConversations, folder: string) => Promis
 describe("a conversation", () => {
   test("that is closed during an answer ends it once, with an error that says so, as does whatever comes later", async () => {
     const kept: Conversations = openConversations(await temporaryFolder());
-    const talk = conversation({ id: "a" }, kept.of(""), echo().ask);
+    const talk = conversation({ id: "a" }, kept.of(""), echo());
     const events: AnswerEvent[] = [];
     for await (const event of talk.ask("one")) {
       events.push(event);
@@ -56,11 +59,12 @@ describe("a conversation", () => {
 
   test("is asked with its earlier turns, and survives reopening the file", async () => {
     await opened(async (kept, folder) => {
-      const { ask, asked } = echo();
-      const talk = conversation({ id: "a" }, kept, ask);
+      const model = echo();
+      const { asked } = model;
+      const talk = conversation({ id: "a" }, kept, model);
       await drain(talk.ask("one"));
       const again = openConversations(folder);
-      const same = conversation({ id: "a" }, again.of(""), ask);
+      const same = conversation({ id: "a" }, again.of(""), model);
       await drain(same.ask("two"));
       again.close();
       expect(asked[1]).toEqual({
@@ -77,8 +81,9 @@ describe("a conversation", () => {
 
   test("keeps a question whose answer failed, and hides it from the model", async () => {
     await opened(async (kept) => {
-      const { ask, asked } = echo();
-      const talk = conversation({ id: "a" }, kept, ask);
+      const model = echo();
+      const { asked } = model;
+      const talk = conversation({ id: "a" }, kept, model);
       await drain(talk.ask("fail"));
       await drain(talk.ask("well"));
       expect(asked.at(-1)?.history).toEqual([]);
@@ -102,7 +107,7 @@ describe("a conversation", () => {
         yield { type: "text-delta", text: " for long" };
         yield { type: "error", error: new DOMException("stopped", "AbortError") };
       };
-      const talk = conversation<{ readonly signal?: AbortSignal }>({ id: "a" }, kept, ask);
+      const talk = conversation({ id: "a" }, kept, { ask, resume });
       const stopped = {
         text: "It lasts [1] for long",
         citations: [citation],
@@ -129,14 +134,14 @@ describe("a conversation", () => {
 
   test("is listed with title, owner and times, gets a name, and belongs to its owner", async () => {
     await opened(async (kept) => {
-      const { ask } = echo();
+      const model = echo();
       const before = Date.now();
-      const talk = conversation({ id: "a", owner: "ada" }, kept, ask);
+      const talk = conversation({ id: "a", owner: "ada" }, kept, model);
       expect(talk.info()).toBeUndefined();
       expect(() => talk.rename("Keys")).toThrow(/nothing was asked yet/);
       await drain(talk.ask("one"));
-      await drain(conversation({ id: "b", owner: "bob" }, kept, ask).ask("other"));
-      await drain(conversation({ id: "c" }, kept, ask).ask("nobody's"));
+      await drain(conversation({ id: "b", owner: "bob" }, kept, model).ask("other"));
+      await drain(conversation({ id: "c" }, kept, model).ask("nobody's"));
       talk.rename("Keys");
       expect(() => talk.rename(" ")).toThrow(/title is blank/);
       expect(talk.info()).toMatchObject({ id: "a", title: "Keys", owner: "ada", exchanges: 1 });
@@ -153,7 +158,7 @@ describe("a conversation", () => {
         ]),
       );
       for (const id of ["a", "c"]) {
-        expect(() => conversation({ id, owner: "bob" }, kept, ask)).toThrow(/another owner/);
+        expect(() => conversation({ id, owner: "bob" }, kept, model)).toThrow(/another owner/);
         expect(() => kept.ask(id, "mine?", "bob")).toThrow(/another owner/);
       }
       expect(talk.exchanges()).toHaveLength(1);
@@ -164,11 +169,12 @@ describe("a conversation", () => {
   test("of one scope is neither seen nor continued from another, whatever its id", async () => {
     const folder = await temporaryFolder();
     const all = openConversations(folder);
-    const { ask, asked } = echo();
+    const model = echo();
+    const { asked } = model;
     const [ours, theirs] = [all.of("ours"), all.of("theirs")];
-    const talk = conversation({ id: "a" }, ours, ask);
+    const talk = conversation({ id: "a" }, ours, model);
     await drain(talk.ask("secret"));
-    const other = conversation({ id: "a" }, theirs, ask);
+    const other = conversation({ id: "a" }, theirs, model);
     expect(other.exchanges()).toEqual([]);
     expect(() => other.regenerate()).toThrow(/nothing was asked yet/);
     await drain(other.ask("what did they ask?"));
@@ -182,7 +188,7 @@ describe("a conversation", () => {
 
   test("stores an answer before it reports its end, and nothing of it earlier", async () => {
     await opened(async (kept) => {
-      const talk = conversation({ id: "a" }, kept, echo().ask);
+      const talk = conversation({ id: "a" }, kept, echo());
       const seen: unknown[] = [];
       for await (const { type } of talk.ask("one")) seen.push([type, talk.turns().length]);
       expect(seen).toEqual([
@@ -194,8 +200,9 @@ describe("a conversation", () => {
 
   test("answers its last question again, without the old answer", async () => {
     await opened(async (kept) => {
-      const { ask, asked } = echo();
-      const talk = conversation({ id: "a" }, kept, ask);
+      const model = echo();
+      const { asked } = model;
+      const talk = conversation({ id: "a" }, kept, model);
       expect(() => talk.regenerate()).toThrow(/nothing was asked yet/);
       await drain(talk.ask("one"));
       await drain(talk.ask("two"));
@@ -207,8 +214,8 @@ describe("a conversation", () => {
 
   test("keeps the old answer if the new one is abandoned", async () => {
     await opened(async (kept) => {
-      const { ask } = echo();
-      const talk = conversation({ id: "a" }, kept, ask);
+      const model = echo();
+      const talk = conversation({ id: "a" }, kept, model);
       await drain(talk.ask("one"));
       for await (const _ of talk.regenerate()) break;
       expect(talk.turns().map(({ text }) => text)).toEqual(["one", "You asked one (1)"]);
@@ -217,8 +224,8 @@ describe("a conversation", () => {
 
   test("branches into an independent conversation under an unused name", async () => {
     await opened(async (kept) => {
-      const { ask } = echo();
-      const talk = conversation({ id: "a" }, kept, ask);
+      const model = echo();
+      const talk = conversation({ id: "a" }, kept, model);
       for (const question of ["one", "two", "three"]) await drain(talk.ask(question));
       const branched = talk.branch("b", 2);
       await drain(branched.ask("other"));
@@ -234,8 +241,9 @@ describe("a conversation", () => {
 
   test("of 200 turns keeps every one, in order", async () => {
     await opened(async (kept) => {
-      const { ask, asked } = echo();
-      const talk = conversation({ id: "a" }, kept, ask);
+      const model = echo();
+      const { asked } = model;
+      const talk = conversation({ id: "a" }, kept, model);
       for (let turn = 0; turn < 100; turn++) await drain(talk.ask(`${turn}`));
       expect(talk.turns()).toHaveLength(200);
       expect(talk.exchanges().map(({ question }) => Number(question))).toEqual(
@@ -262,7 +270,7 @@ test("a file from a newer release is refused, naming both versions", async () =>
   const database = openDatabase(`${folder}/conversations.sqlite`);
   database.pragma("user_version = 7");
   database.close();
-  expect(() => openConversations(folder)).toThrow(/has version 7, this release writes 2/);
+  expect(() => openConversations(folder)).toThrow(/has version 7, this release writes 3/);
 });
 
 test("conversations of the first version are kept, as those of no scope", async () => {
@@ -298,6 +306,33 @@ test("conversations of the first version are kept, as those of no scope", async 
     { position: 2, question: "And then?", askedAtMs: 2000 },
   ]);
   kept.close();
+});
+
+test("conversations of the second version are kept, and can wait for approval", async () => {
+  const folder = await temporaryFolder();
+  openConversations(folder).close();
+  const { openDatabase } = await import("../../src/sqlite/database.js");
+  const database = openDatabase(`${folder}/conversations.sqlite`);
+  database.exec(`
+    DROP TABLE approvals;
+    ALTER TABLE exchanges DROP COLUMN waiting;
+    INSERT INTO conversations VALUES (1, '', 'a', NULL, 'ada', 1000, 2000);
+    INSERT INTO exchanges VALUES (1, 1, 1000, 'How long?',
+      '{"text":"Long [1].","citations":[],"turn":{"role":"assistant","text":"Long."}}', 1);
+    PRAGMA user_version = 2`);
+  database.close();
+  const all = openConversations(folder);
+  const kept = all.of("");
+  const shown = { text: "Long [1].", citations: [], turn: { role: "assistant", text: "Long." } } as const;
+  const first = { position: 1, question: "How long?", askedAtMs: 1000, answer: { ...shown, stopped: true } };
+  expect(kept.exchanges("a")).toEqual([first]);
+  const call = { approvalId: "x", id: "c", name: "send", input: {}, untrusted: true };
+  expect(kept.answer("a", kept.ask("a", "And then?"), { ...shown, waiting: { calls: [call], state: {} } })).toBe(true);
+  expect(kept.approvals("a").decide({ x: false })).toBe(true);
+  const decision = { approved: false, decidedAtMs: expect.any(Number) as number, finished: false };
+  expect(kept.exchanges("a")).toMatchObject([first, { waiting: { ...shown, calls: [{ ...call, decision }] } }]);
+  expect(kept.list()).toMatchObject([{ id: "a", waiting: true }]);
+  all.close();
 });
 
 test("citewell chat answers piped lines as one conversation, which a later run continues", async () => {

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { createInterface } from "node:readline";
 import type { Conversation } from "../../knowledge-base/conversation.js";
-import type { AskOptions } from "../../knowledge-base/question-options.js";
 import type { Answer, AnswerEvent } from "../../core/types.js";
 import { describeSources, showAnswer } from "./ask.js";
 import { withKnowledgeBase, type StoreFlags, type CommandIo } from "../command-context.js";
@@ -84,7 +83,7 @@ export async function chatCommand(io: CommandIo, flags: ChatFlags): Promise<numb
 /** Answers one question. `undefined`: it failed or was stopped, and stderr says so. */
 async function answerLine(
   io: CommandIo,
-  talk: Conversation<AskOptions>,
+  talk: Conversation,
   question: string,
   { signal, json, typed }: { readonly signal: AbortSignal; readonly json: boolean; readonly typed: boolean },
 ): Promise<Answer | undefined> {

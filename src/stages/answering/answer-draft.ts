@@ -1,3 +1,4 @@
+import type { WaitingAnswer } from "../../core/approval.js";
 import type { ChatEvent } from "../../core/ports.js";
 import { askableTrace } from "../../core/trace.js";
 import type {
@@ -11,7 +12,7 @@ import type {
   TraceStep,
   Usage,
 } from "../../core/types.js";
-import { CitedText, type CitedPart } from "../../text/citations/cited-text.js";
+import { CitedText, type CitedPart, type CitedTextState } from "../../text/citations/cited-text.js";
 import type { Folded } from "../../text/prompt/fold-messages.js";
 import { isAbstention } from "../../text/prompt/prompt.js";
 import type { ClaimedSource } from "../../text/prompt/structured-reply.js";
@@ -43,6 +44,25 @@ export interface AnswerEnding {
   readonly lastReply: string;
   /** Present for an answer with a schema; `text` is what the reader saw. */
   readonly structured?: { readonly answered: boolean; readonly value: unknown; readonly text: string };
+  /** Present for an answer that waits for approvals. */
+  readonly waiting?: WaitingAnswer;
+}
+
+/** An answer while it is made, as plain JSON. */
+export interface DraftState {
+  readonly cited: CitedTextState;
+  /** All tool calls, as later turns read them. */
+  readonly exchanges: ToolExchange[];
+  readonly citations: Citation[];
+  readonly warnings: string[];
+  readonly requests: ModelRequest[];
+  usage: Usage;
+  /** How the conversation was shortened for the last request. */
+  fold?: string;
+  /** Whether everything that the model read can be cited. */
+  citable: boolean;
+  /** Time spent on it before now. */
+  readonly milliseconds: number;
 }
 
 /** Says what is wrong with a citation that does not hold. */
@@ -54,33 +74,50 @@ const unsupported = {
 /** Collects an answer while it is made. Every event passes through it once, so the whole matches the parts. */
 export class AnswerDraft {
   readonly cited: CitedText;
-  /** All tool calls, as later turns read them. */
-  readonly exchanges: ToolExchange[] = [];
+  readonly #state: DraftState;
   readonly #sources: AnswerSources;
-  readonly #citations: Citation[] = [];
-  readonly #warnings: string[] = [];
-  #usage: Usage = { inputTokens: 0, outputTokens: 0 };
-  #fold: string | undefined;
-  #citable = true;
   readonly #retrieved: Retrieved;
-  readonly #requests: ModelRequest[] = [];
   #unanswered: (() => ModelRequest) | undefined;
   readonly #started = performance.now();
 
-  constructor(retrieved: Retrieved, sources: AnswerSources) {
-    this.cited = new CitedText(sources.checker);
+  /** @param state the answer to go on with. */
+  constructor(retrieved: Retrieved, sources: AnswerSources, state?: DraftState) {
+    this.cited = new CitedText(sources.checker, state?.cited);
+    this.#state = state ?? {
+      cited: this.cited.state,
+      exchanges: [],
+      citations: [],
+      warnings: [],
+      requests: [],
+      usage: { inputTokens: 0, outputTokens: 0 },
+      citable: true,
+      milliseconds: 0,
+    };
     this.#retrieved = retrieved;
     this.#sources = sources;
   }
 
+  get state(): DraftState {
+    return { ...this.#state, milliseconds: this.#milliseconds };
+  }
+
+  get #milliseconds(): number {
+    return this.#state.milliseconds + performance.now() - this.#started;
+  }
+
   warn(message: string): AnswerProgress {
-    this.#warnings.push(message);
+    this.#state.warnings.push(message);
     return { type: "warning", message };
+  }
+
+  /** Ids of the calls that tools have answered. */
+  get callIds(): ReadonlySet<string> {
+    return new Set(this.#state.exchanges.map(({ id }) => id));
   }
 
   /** Turns a part of the reply into an event. */
   tell(part: CitedPart): AnswerProgress {
-    if (part.type === "citation") this.#citations.push(part.citation);
+    if (part.type === "citation") this.#state.citations.push(part.citation);
     if (part.type !== "stray-marker") return part;
     return this.warn(`The answer cites source ${part.number}; there are ${this.#sources.size} sources`);
   }
@@ -88,7 +125,7 @@ export class AnswerDraft {
   /** Records how the conversation was shortened for a request. */
   fold({ foldedTurns, foldedRounds, droppedTurns, droppedRounds }: Folded): void {
     if (foldedTurns + foldedRounds === 0) return;
-    this.#fold =
+    this.#state.fold =
       `shortened ${foldedTurns} earlier turns and ${foldedRounds} rounds of tools, ` +
       `and left out ${droppedTurns} and ${droppedRounds} of them`;
   }
@@ -100,15 +137,15 @@ export class AnswerDraft {
 
   requestAnswered(request: ModelRequest, usage: Usage): void {
     this.#unanswered = undefined;
-    this.#usage = addUsage(this.#usage, usage);
-    this.#requests.push(request);
+    this.#state.usage = addUsage(this.#state.usage, usage);
+    this.#state.requests.push(request);
   }
 
   /** Records the calls of a round of tools. */
   remember(round: readonly RoundCall[]): void {
-    this.exchanges.push(...round.map(({ remembered }) => remembered));
-    this.#requests.push(...round.flatMap(({ requests }) => requests));
-    this.#citable &&= round.every(({ citable }) => citable);
+    this.#state.exchanges.push(...round.map(({ remembered }) => remembered));
+    this.#state.requests.push(...round.flatMap(({ requests }) => requests));
+    this.#state.citable &&= round.every(({ citable }) => citable);
   }
 
   /** Warns the reader about the last reply: it was cut, is empty, or makes claims that nothing backs. */
@@ -120,7 +157,7 @@ export class AnswerDraft {
     }
     if (text.trim() === "") found.push("The model said nothing");
     // Claims that rest on a tool's result have no source to cite.
-    if (this.#citable && !isAbstention(text)) {
+    if (this.#state.citable && !isAbstention(text)) {
       for (const { sentence, support } of this.cited.unbacked()) {
         found.push(`${support ? unsupported[support] : "Without a citation"}: ${sentence}`);
       }
@@ -143,34 +180,36 @@ export class AnswerDraft {
       const { support, quote } = citation;
       if (support === "near" || support === "missing") yield this.warn(`${unsupported[support]}: ${quote}`);
     }
-    if (this.#citable && !this.#citations.some(({ supported }) => supported)) {
+    if (this.#state.citable && !this.#state.citations.some(({ supported }) => supported)) {
       yield this.warn("The answer has no citation that holds");
     }
   }
 
-  finish({ model, lastReply, structured }: AnswerEnding): Answer {
+  finish({ model, lastReply, structured, waiting }: AnswerEnding): Answer {
     const retrieved = this.#retrieved;
+    const { citations, exchanges, usage, warnings } = this.#state;
     const { text, plain } = structured ? { text: structured.text, plain: structured.text } : this.cited;
     return {
       question: retrieved.asked ?? retrieved.question,
       text,
       answered: structured?.answered ?? (lastReply.trim() !== "" && !isAbstention(lastReply)),
       ...(structured?.value !== undefined && { value: structured.value }),
-      citations: this.#citations,
+      citations,
       hits: this.#sources.hits,
       trace: askableTrace(this.#trace()),
-      usage: addUsage(retrieved.usage, this.#usage),
+      usage: addUsage(retrieved.usage, usage),
       account: this.account(),
       model,
       // Later turns get no markers: the next question comes with sources of other numbers.
-      turn: { role: "assistant", text: plain.trim(), ...(this.exchanges.length > 0 && { tools: this.exchanges }) },
-      warnings: this.#warnings,
+      turn: { role: "assistant", text: plain.trim(), ...(exchanges.length > 0 && { tools: exchanges }) },
+      warnings,
+      ...(waiting && { waiting }),
     };
   }
 
   #trace(): readonly TraceStep[] {
-    const fold: TraceStep[] =
-      this.#fold === undefined ? [] : [{ step: "fold", kept: this.#sources.chunkIds, dropped: [], note: this.#fold }];
+    const { fold: note } = this.#state;
+    const fold = note === undefined ? [] : [{ step: "fold", kept: this.#sources.chunkIds, dropped: [], note }];
     return [...this.#retrieved.trace, ...this.#sources.steps, ...fold];
   }
 
@@ -178,14 +217,14 @@ export class AnswerDraft {
   account(): AnswerAccount {
     const { question, asked, filter, history = [], requests: earlier = [] } = this.#retrieved;
     const trace = this.#trace();
-    const requests = [...earlier, ...this.#requests, ...(this.#unanswered ? [this.#unanswered()] : [])];
+    const requests = [...earlier, ...this.#state.requests, ...(this.#unanswered ? [this.#unanswered()] : [])];
     const milliseconds: Record<string, number> = {};
     const add = (step: string, time: number) => (milliseconds[step] = (milliseconds[step] ?? 0) + time);
     for (const { step, milliseconds: time } of trace) if (time !== undefined) add(step, time);
     // A step without an entry in the trace took as long as its requests.
     const timed = new Set([...Object.keys(milliseconds), "answer"]);
     for (const { step, milliseconds: time } of requests) if (!timed.has(step)) add(step, time);
-    add("answer", performance.now() - this.#started);
+    add("answer", this.#milliseconds);
     const costs = requests.map(({ cost }) => cost);
     return {
       asked: {

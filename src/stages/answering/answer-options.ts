@@ -18,8 +18,11 @@ export interface ApprovalRequest {
   readonly signal: AbortSignal;
 }
 
-/** Says whether a call may run. Anything but `true`, and any error, is a no. */
-export type Approve = (request: ApprovalRequest) => boolean | Promise<boolean>;
+/**
+ * Says whether a call may run. `"later"`: the answer ends as `waiting`, and any process resumes it with the decision. Anything
+ * else but `true`, and any error, is a no.
+ */
+export type Approve = (request: ApprovalRequest) => boolean | "later" | Promise<boolean | "later">;
 
 const asTool = "must be made by tool({ name, description, input, run })";
 
@@ -76,9 +79,10 @@ export interface AnswerOptions {
   readonly temperature?: number;
   /**
    * Called before each call of a tool that writes. Without it such tools are withheld: the model is not offered them, a
-   * call of one is answered with a refusal, and the answer has a warning.
+   * call of one is answered with a refusal, and the answer has a warning. `"later"` leaves every decision to whoever resumes
+   * the answer.
    */
-  readonly approve?: Approve;
+  readonly approve?: Approve | "later";
   /** Maximum time for one approval, in milliseconds; no answer in time is a no. 1 to 86,400,000; default 300,000, five minutes. */
   readonly approvalTimeoutMs?: number;
 }
@@ -107,7 +111,13 @@ export const answerOptions = optionsOf<AnswerOptions>()({
   toolConcurrency: z.int().min(1).max(128).default(8),
   toolResultTokens: z.int().min(16).default(2000),
   temperature: z.number().min(0).max(2).optional(),
-  approve: z.custom<Approve>((value) => typeof value === "function", "must be a function").optional(),
+  approve: z
+    .custom<Approve | "later">(
+      (value) => value === "later" || typeof value === "function",
+      'must be a function or "later"',
+    )
+    .transform((approve): Approve => (approve === "later" ? () => approve : approve))
+    .optional(),
   approvalTimeoutMs: z.int().min(1).max(86_400_000).default(300_000),
 });
 export type ResolvedAnswerOptions = z.output<typeof answerOptions>;

@@ -24,19 +24,31 @@ export const maxSources = 999;
 /** Reserved for the line about known sources, and for numbers with more digits than the packer counted. */
 const lineTokens = 48;
 
+/** The sources of an answer, as plain JSON. */
+export interface SourcesState {
+  readonly passages: Passage[];
+  /** How many of the passages came with the question; tools found the others. */
+  readonly given: number;
+  /** All hits, from the search and from tools, each once. */
+  readonly hits: Hit[];
+  readonly steps: TraceStep[];
+}
+
+/** Sources from the hits of a question alone. */
+export function packedSources(hits: readonly Hit[], { passages, step }: Packed): SourcesState {
+  const each = new Map(hits.map((hit) => [hit.chunk.id, hit]));
+  return { passages: [...passages], given: passages.length, hits: [...each.values()], steps: [step] };
+}
+
 /** The numbered sources of an answer: those that came with the question, and those that tools found. */
 export class AnswerSources {
   readonly checker: CitationChecker;
+  readonly state: SourcesState;
   readonly #passages: Passage[];
-  readonly #given: number;
-  readonly #hits: Map<string, Hit>;
-  readonly #steps: TraceStep[];
 
-  constructor(hits: readonly Hit[], { passages, step }: Packed) {
-    this.#passages = [...passages];
-    this.#given = passages.length;
-    this.#hits = new Map(hits.map((hit) => [hit.chunk.id, hit]));
-    this.#steps = [step];
+  constructor(state: SourcesState) {
+    this.state = state;
+    this.#passages = state.passages;
     this.checker = citationChecker(this.#passages);
   }
 
@@ -44,9 +56,14 @@ export class AnswerSources {
     return this.#passages.length;
   }
 
+  /** The sources that came with the question. */
+  get given(): readonly Passage[] {
+    return this.#passages.slice(0, this.state.given);
+  }
+
   /** All hits, from the search and from tools, each once. */
   get hits(): readonly Hit[] {
-    return [...this.#hits.values()];
+    return this.state.hits;
   }
 
   /** The chunks that sources are made of, in the order of the sources. */
@@ -56,7 +73,7 @@ export class AnswerSources {
 
   /** The trace steps that say what became of hits: the packing before the first request, and each search by a tool. */
   get steps(): readonly TraceStep[] {
-    return this.#steps;
+    return this.state.steps;
   }
 
   /**
@@ -66,10 +83,11 @@ export class AnswerSources {
   add(found: readonly Hit[], { step, maxTokens, tokens }: AddLimits): AddedSources {
     const holders = found.map((hit) => this.#passages.find((passage) => holds(passage, hit)));
     const known = [...new Set(holders.filter((passage) => passage !== undefined))];
-    const named = known.filter(({ number }) => number <= this.#given);
+    const { given, hits, steps } = this.state;
+    const named = known.filter(({ number }) => number <= given);
     let left = maxTokens - lineTokens;
     const shown = known.filter((passage) => {
-      if (passage.number <= this.#given || passage.tokens > left) return false;
+      if (passage.number <= given || passage.tokens > left) return false;
       left -= passage.tokens;
       return true;
     });
@@ -78,8 +96,8 @@ export class AnswerSources {
     const { passages, step: packing } = packSources(fresh, { maxTokens: Math.max(0, left), tokens });
     const added = passages.map((passage, index) => ({ ...passage, number: this.size + index + 1 }));
     this.#passages.push(...added);
-    for (const hit of found) if (!this.#hits.has(hit.chunk.id)) this.#hits.set(hit.chunk.id, hit);
-    this.#steps.push({ ...packing, step, kept: this.chunkIds });
+    for (const hit of found) if (!hits.some(({ chunk }) => chunk.id === hit.chunk.id)) hits.push(hit);
+    steps.push({ ...packing, step, kept: this.chunkIds });
 
     const again = named.length === 0 ? [] : [`Also found, and given before: ${named.map(mark).join(" ")}`];
     const content = [...[...shown, ...added].map(renderSource), ...again].join("\n");

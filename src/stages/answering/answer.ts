@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { ApprovalBook, Approvals, WaitingAnswer } from "../../core/approval.js";
 import { asError, OptionsError, TransportError } from "../../core/errors.js";
 import { resolve } from "../../core/options.js";
 import { stage, type RunContext, type Stage } from "../../core/pipeline.js";
@@ -8,7 +9,8 @@ import type { Answer, AnswerEvent, Retrieved } from "../../core/types.js";
 import type { AnswerDraft } from "./answer-draft.js";
 import { answerOptions, type AnswerOptions } from "./answer-options.js";
 import { maxSources } from "./answer-sources.js";
-import { composeAnswer } from "./compose-answer.js";
+import { composeAnswer, type ResumedAnswer } from "./compose-answer.js";
+import { readPaused, waitingIds } from "./paused-answer.js";
 import { answerStructure, repairMessageCount } from "./structured-answer.js";
 import { toolbox } from "./tools/toolbox.js";
 
@@ -39,6 +41,46 @@ export function answer<Schema extends z.ZodType>(
 ): Stage<Retrieved, AnswerEvent<z.output<Schema>>>;
 export function answer(model: ChatModel, options?: AnswerOptions): Stage<Retrieved, AnswerEvent>;
 export function answer(model: ChatModel, options: AnswerOptions = {}): Stage<Retrieved, AnswerEvent> {
+  return stage(
+    "answer",
+    answerEach(model, options, (retrieved: Retrieved) => retrieved),
+    { takes: { hits: maxSources } },
+  );
+}
+
+/** An answer that waits, with decisions on its calls. Without any it goes on with those that were recorded. */
+export interface Resumption {
+  /** The answer's `waiting`, as it came. */
+  readonly waiting: WaitingAnswer;
+  /** For each call that is undecided, true or false. */
+  readonly approvals: Approvals;
+}
+
+/**
+ * Goes on with answers that wait for approval, in whatever process: the decisions are recorded in the book before any call
+ * runs, and neither the model nor a tool is asked again for what is known. The events are those that are new, and end with
+ * exactly one `finish`, of the whole answer, or `error`. Pass the options of `answer` as they were.
+ *
+ * An `OptionsError` says that a decision is unknown or missing, or a call cannot be run; nothing was decided then. An
+ * `AnswerError` (`decided`) says that a call was decided before; nothing ran again. When an answer fails after its decisions
+ * were recorded, resume it without any.
+ *
+ * @throws OptionsError as `answer` does.
+ */
+export function resumeAnswer(
+  model: ChatModel,
+  book: ApprovalBook,
+  options: AnswerOptions = {},
+): Stage<Resumption, AnswerEvent> {
+  const resumed = ({ waiting, approvals }: Resumption) => ({ paused: readPaused(waiting), approvals, book });
+  return stage("answer", answerEach(model, options, resumed));
+}
+
+function answerEach<In>(
+  model: ChatModel,
+  options: AnswerOptions,
+  begin: (item: In) => Retrieved | ResumedAnswer,
+): Stage<In, AnswerEvent>["run"] {
   const settings = resolve("answer", answerOptions, options);
   const structure = settings.schema && answerStructure(settings.schema);
   const minMessages = structure ? 2 + repairMessageCount : 2;
@@ -50,16 +92,19 @@ export function answer(model: ChatModel, options: AnswerOptions = {}): Stage<Ret
   }
   const tools = toolbox(settings.tools, settings.approve);
 
-  async function* answerOne(retrieved: Retrieved, context: RunContext): AsyncGenerator<AnswerEvent> {
+  async function* answerOne(item: In, context: RunContext): AsyncGenerator<AnswerEvent> {
     let last: AnswerEvent;
     let draft: AnswerDraft | undefined;
+    let events: ReturnType<typeof composeAnswer> | undefined;
     const onDraft = (made: AnswerDraft) => void (draft = made);
-    const events = composeAnswer(retrieved, { model, settings, structure, tools, context, onDraft });
     try {
+      const from = begin(item);
+      events = composeAnswer(from, { model, settings, structure, tools, context, onDraft });
       for (;;) {
         context.signal.throwIfAborted();
         const next = await events.next();
         if (next.done) {
+          if ("paused" in from) await from.book.end?.(waitingIds(from.paused));
           last = { type: "finish", answer: next.value };
           break;
         }
@@ -69,28 +114,24 @@ export function answer(model: ChatModel, options: AnswerOptions = {}): Stage<Ret
       last = { type: "error", error: asError(thrown), ...(draft && { account: draft.account() }) };
     } finally {
       // Closes the model's stream and the tools still running, also when the reader leaves early.
-      await events.return(undefined as never);
+      await events?.return(undefined as never);
     }
     yield last;
   }
 
-  return stage(
-    "answer",
-    async function* (source, context) {
-      let answered = false;
-      try {
-        for await (const retrieved of untilAborted(source, context.signal)) {
-          yield* answerOne(retrieved, context);
-          answered = true;
-          if (context.signal.aborted) return;
-        }
-      } catch (thrown) {
-        if (!answered) yield { type: "error", error: asError(thrown) };
-        else if (!context.signal.aborted) throw thrown;
+  return async function* (source, context) {
+    let answered = false;
+    try {
+      for await (const item of untilAborted(source, context.signal)) {
+        yield* answerOne(item, context);
+        answered = true;
+        if (context.signal.aborted) return;
       }
-    },
-    { takes: { hits: maxSources } },
-  );
+    } catch (thrown) {
+      if (!answered) yield { type: "error", error: asError(thrown) };
+      else if (!context.signal.aborted) throw thrown;
+    }
+  };
 }
 
 /**

@@ -11,10 +11,13 @@ import { remainingTime } from "../calls/timed-calls.js";
 import { allocateContext } from "./allocate-context.js";
 import { AnswerDraft, type AnswerProgress, type ModelReply } from "./answer-draft.js";
 import type { ResolvedAnswerOptions } from "./answer-options.js";
-import { AnswerSources } from "./answer-sources.js";
+import { AnswerSources, packedSources, type SourcesState } from "./answer-sources.js";
 import { askModel } from "./ask-model.js";
+import { pause, type PausedAnswer } from "./paused-answer.js";
 import { type AnswerStructure, type BadReply, repairMessages, repairTokens } from "./structured-answer.js";
-import { runToolRound, withIds } from "./tools/run-tool-round.js";
+import { resumeToolRound, type RoundDecisions } from "./tools/resume-tool-round.js";
+import { runToolRound, settleRound, withIds } from "./tools/run-tool-round.js";
+import type { FinishedCall } from "./tools/run-tool.js";
 import type { Toolbox } from "./tools/toolbox.js";
 
 export interface AnswerParts {
@@ -28,14 +31,25 @@ export interface AnswerParts {
   readonly onDraft: (draft: AnswerDraft) => void;
 }
 
-/** Makes one answer: yields its events as it is made and returns it whole. Throws if it cannot be made. */
+/** An answer to go on with, and what was decided on the calls that it waits for. */
+export interface ResumedAnswer extends RoundDecisions {
+  readonly paused: PausedAnswer;
+}
+
+/**
+ * Makes one answer, or goes on with one that waited: yields its events as it is made and returns it, whole or waiting.
+ * Throws if it cannot be made.
+ */
 export async function* composeAnswer(
-  retrieved: Retrieved,
+  from: Retrieved | ResumedAnswer,
   { model, settings, structure, tools, context, onDraft }: AnswerParts,
 ): AsyncGenerator<AnswerProgress, Answer> {
-  const { question, hits } = retrieved;
+  const resumed = "paused" in from ? from : undefined;
+  const paused = resumed?.paused;
+  const retrieved = "paused" in from ? from.paused.retrieved : from;
+  const { question, hits, filter } = retrieved;
   const { tokens } = model;
-  yield { type: "retrieved", hits, trace: retrieved.trace };
+  if (!paused) yield { type: "retrieved", hits, trace: retrieved.trace };
 
   const history = (retrieved.history ?? []).map((turn) => withServiceNames(turn, tools));
   const mustCallFirst = settings.toolUse === "required" && tools.offered.length > 0;
@@ -48,26 +62,42 @@ export async function* composeAnswer(
     tools: tools.offered,
     repairTokens: structure ? repairTokens : 0,
   });
-  const documents = await documentsAround(hits, settings);
-  context.signal.throwIfAborted();
-  const widen = { documents, maxTokens: settings.widenTotalTokens };
-  const packed = packSources(hits, { maxTokens: shares.sources, tokens, widen });
-  const { passages } = packed;
-  const sources = new AnswerSources(hits, packed);
-  const draft = new AnswerDraft(retrieved, sources);
+  const sources = new AnswerSources(
+    paused?.sources ?? (await packed(hits, shares.sources, { model, settings, context })),
+  );
+  const draft = new AnswerDraft(retrieved, sources, paused?.draft);
   onDraft(draft);
-  if (tools.withheld.length > 0) {
+  if (!paused && tools.withheld.length > 0) {
     yield draft.warn(`Withheld, since they write and there is no approve: ${tools.withheld.join(", ")}`);
   }
 
-  if (passages.length === 0 && tools.offered.length === 0) {
+  if (!paused && sources.size === 0 && tools.offered.length === 0) {
     const lastReply = abstentionFor(question);
     for (const part of draft.cited.push(lastReply)) yield draft.tell(part);
     return draft.finish({ model: model.model, lastReply });
   }
 
-  const ask = renderSourcedQuestion({ sources: passages, question });
-  const rounds: ToolRound[] = [];
+  const ask = renderSourcedQuestion({ sources: sources.given, question });
+  const rounds: ToolRound[] = [...(paused?.rounds ?? [])];
+  const optionsFor = (calls: number) => {
+    const maxResultTokens = Math.min(settings.toolResultTokens, Math.floor(shares.results / calls));
+    return { tools, settings, filter, context, tokens, maxResultTokens };
+  };
+  const endRound = ({ text, reasoning }: Pick<ModelReply, "text" | "reasoning">, outcomes: readonly FinishedCall[]) => {
+    const round = settleRound(outcomes, sources, optionsFor(outcomes.length));
+    draft.remember(round);
+    // Thinking is longer than what it led to: in full it would push out the very results that it asked for.
+    const fits = (start: string) => tokens.count(start) <= shares.results / 2;
+    rounds.push({
+      text,
+      tools: round.map(({ exchange }) => withServiceName(exchange, tools)),
+      ...(model.replaysReasoning && { reasoning: longestStart(reasoning, fits) }),
+    });
+  };
+  if (resumed) {
+    const { round } = resumed.paused;
+    endRound(round, yield* resumeToolRound(round.outcomes, resumed, optionsFor(round.outcomes.length)));
+  }
   const form = model.toolMessages ? { toolMessages: model.toolMessages } : {};
   let bad: BadReply | undefined;
   // An earlier answer may repeat documents: what they said is not trusted because the model says it.
@@ -95,20 +125,22 @@ export async function* composeAnswer(
       streamsText: structure === undefined,
     });
     if (reply.calls.length > 0 && offered.length > 0) {
-      const calls = withIds(reply.calls, new Set(draft.exchanges.map(({ id }) => id)));
-      const { filter } = retrieved;
-      const roundTokens = shares.results;
+      const calls = withIds(reply.calls, draft.callIds);
       const untrusted = isUntrustedFromStart || rounds.length > 0;
-      const options = { tools, untrusted, settings, roundTokens, tokens, sources, filter, context };
-      const round = yield* runToolRound(calls, options);
-      draft.remember(round);
-      // Thinking is longer than what it led to: in full it would push out the very results that it asked for.
-      const fits = (start: string) => tokens.count(start) <= shares.results / 2;
-      rounds.push({
-        text: reply.text,
-        tools: round.map(({ exchange }) => withServiceName(exchange, tools)),
-        ...(model.replaysReasoning && { reasoning: longestStart(reply.reasoning, fits) }),
-      });
+      const outcomes = yield* runToolRound(calls, untrusted, optionsFor(calls.length));
+      const finished = outcomes.filter((outcome) => "exchange" in outcome);
+      if (finished.length < outcomes.length) {
+        const { text, reasoning } = reply;
+        const state = {
+          retrieved,
+          sources: sources.state,
+          draft: draft.state,
+          rounds,
+          round: { text, reasoning, outcomes },
+        };
+        return draft.finish({ model: reply.finish.model, lastReply: "", waiting: pause(state) });
+      }
+      endRound(reply, finished);
       continue;
     }
     if (mustCallFirst && bad === undefined && rounds.length === 0) {
@@ -128,6 +160,18 @@ export async function* composeAnswer(
     if (bad) throw misfit(reply, read.problem);
     bad = { text: reply.text, problem: read.problem };
   }
+}
+
+/** The hits as sources, widened while there is room. */
+async function packed(
+  hits: readonly Hit[],
+  maxTokens: number,
+  { model: { tokens }, settings, context }: Pick<AnswerParts, "model" | "settings" | "context">,
+): Promise<SourcesState> {
+  const documents = await documentsAround(hits, settings);
+  context.signal.throwIfAborted();
+  const widen = { documents, maxTokens: settings.widenTotalTokens };
+  return packedSources(hits, packSources(hits, { maxTokens, tokens, widen }));
 }
 
 /** Reads the documents of hits that can be widened, by uri; none when the hits alone fill the room. */

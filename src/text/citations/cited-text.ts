@@ -17,22 +17,39 @@ export interface Unbacked {
   readonly support?: Extract<Support, "near" | "missing">;
 }
 
+/** A reply so far, as plain JSON. */
+export interface CitedTextState {
+  text: string;
+  plain: string;
+  /** Where in `plain` markers stood, and what their citations came to. */
+  readonly marks: { readonly at: number; readonly support: Support }[];
+  /** The model's numbers of the cited sources, in the order in which the text first cites them. */
+  readonly cited: number[];
+}
+
 /** How far back the sentence before a marker may start, in UTF-16 units. */
 const maxSentenceLength = 1000;
 
 /** A reply on its way to the reader: checks every marker as it arrives and removes its quote from the text. */
 export class CitedText {
-  /** The text as the reader sees it, with markers as `[1]`, numbered in the order in which sources are first cited. */
-  text = "";
-  /** The same without markers and the spaces before them. */
-  plain = "";
+  readonly state: CitedTextState;
   readonly #checker: CitationChecker;
-  readonly #marks: { readonly at: number; readonly support: Support }[] = [];
-  readonly #numbers = new Map<number, number>();
   #parser = new CitationMarkerParser();
 
-  constructor(checker: CitationChecker) {
+  /** @param state the reply to go on with. */
+  constructor(checker: CitationChecker, state: CitedTextState = { text: "", plain: "", marks: [], cited: [] }) {
     this.#checker = checker;
+    this.state = state;
+  }
+
+  /** The text as the reader sees it, with markers as `[1]`, numbered in the order in which sources are first cited. */
+  get text(): string {
+    return this.state.text;
+  }
+
+  /** The same without markers and the spaces before them. */
+  get plain(): string {
+    return this.state.plain;
   }
 
   push(delta: string): CitedPart[] {
@@ -51,15 +68,15 @@ export class CitedText {
   }
 
   #say(text: string, plain: string): CitedPart {
-    this.text += text;
-    this.plain += plain;
+    this.state.text += text;
+    this.state.plain += plain;
     return { type: "text-delta", text };
   }
 
   #mark(marker: CitationMarker): CitedPart[] {
-    while (this.plain.endsWith(" ")) this.plain = this.plain.slice(0, -1);
+    while (this.plain.endsWith(" ")) this.state.plain = this.plain.slice(0, -1);
     const citation = this.#checker.check(marker, lastSentence(this.plain));
-    this.#marks.push({ at: this.plain.trimEnd().length, support: citation?.support ?? "missing" });
+    this.state.marks.push({ at: this.plain.trimEnd().length, support: citation?.support ?? "missing" });
     if (!citation) return [this.#say(`[${marker.number}]`, ""), { type: "stray-marker", number: marker.number }];
     const number = this.#numberFor(marker.number);
     return [this.#say(`[${number}]`, ""), { type: "citation", citation: { ...citation, number } }];
@@ -67,9 +84,9 @@ export class CitedText {
 
   /** Numbers for the reader follow the text, numbers of the model the order of its sources. */
   #numberFor(source: number): number {
-    const number = this.#numbers.get(source) ?? this.#numbers.size + 1;
-    this.#numbers.set(source, number);
-    return number;
+    const { cited } = this.state;
+    if (!cited.includes(source)) cited.push(source);
+    return cited.indexOf(source) + 1;
   }
 
   /** Sentences that claim something without a supported citation. Headings, questions, code and lead-ins claim nothing. */
@@ -77,7 +94,7 @@ export class CitedText {
     return sentences(this.plain).flatMap(({ start, end }): Unbacked[] => {
       const sentence = this.plain.slice(start, end);
       if (!claims(sentence)) return [];
-      const found = new Set(this.#marks.filter(({ at }) => at > start && at <= end).map(({ support }) => support));
+      const found = new Set(this.state.marks.filter(({ at }) => at > start && at <= end).map(({ support }) => support));
       if (found.has("exact") || found.has("normalised")) return [];
       return [{ sentence, ...(found.size > 0 && { support: found.has("near") ? "near" : "missing" }) }];
     });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { TokenCounter } from "../../../src/core/ports.js";
 import type { Hit } from "../../../src/core/types.js";
-import { AnswerSources } from "../../../src/stages/answering/answer-sources.js";
+import { AnswerSources, packedSources } from "../../../src/stages/answering/answer-sources.js";
 import { packSources } from "../../../src/text/prompt/pack.js";
 import { renderSource } from "../../../src/text/prompt/prompt.js";
 
@@ -18,7 +18,7 @@ const limits = { step: "search again", maxTokens: 1000, tokens };
 /** Sources of an answer that came with one hit: the first 50 characters of the text. */
 function sources(): AnswerSources {
   const given = [hit(0, 50)];
-  return new AnswerSources(given, packSources(given, { maxTokens: 1000, tokens }));
+  return new AnswerSources(packedSources(given, packSources(given, { maxTokens: 1000, tokens })));
 }
 
 test("a hit within a source that came with the question is only mentioned", () => {

@@ -9,11 +9,13 @@ import {
   type SpanProcessor,
 } from "@opentelemetry/sdk-trace-base";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
 import { openKnowledgeBase } from "../../../src/knowledge-base/open.js";
 import type { AskOptions } from "../../../src/knowledge-base/question-options.js";
 import { collectAnswer } from "../../../src/stages/answering/answer.js";
 import { searchTool } from "../../../src/stages/answering/search-tool.js";
 import { Pipeline, mapStage } from "../../../src/core/pipeline.js";
+import { tool } from "../../../src/core/tool.js";
 import { openTracing } from "../../../src/core/telemetry.js";
 import { collect } from "../../../src/core/stream.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
@@ -99,6 +101,27 @@ test("an answer is a span below the caller's, with its stages below it and their
     "gen_ai.tool.name": "keys",
   });
   expect(JSON.stringify(spans.map(({ attributes, events }) => [attributes, events]))).not.toContain("expire");
+});
+
+test("a call that waits for approval is a span when it is carried out, below the resumed answer's, and none before", async () => {
+  const kb = await openKnowledgeBase({ path: join(await temporaryFolder(), "store") });
+  onTestFinished(() => kb.close());
+  await kb.ingest([{ uri: "keys.md", text: "API keys expire after 90 days." }]);
+  const renew = tool({ name: "renew_key", description: "", input: z.object({}), writes: true, run: () => "renewed" });
+  const answer = { tools: [renew], approve: "later" } as const;
+  begun = [];
+  const { waiting } = await collectAnswer(kb.ask("Call renew_key: please renew my API key.", { answer }));
+  expect(tree().filter((line) => line.includes("renew_key"))).toEqual([]);
+  begun = [];
+  const approvals = { [waiting!.calls[0]!.approvalId]: true };
+  await collectAnswer(kb.resume(waiting!, approvals, { answer }));
+  expect(tree().map((line) => line.replace(/local-\S+|citewell\/\S+/gu, "model"))).toEqual([
+    "resume",
+    "resume > answer",
+    "answer > execute_tool renew_key",
+    "answer > chat model",
+  ]);
+  await expect.poll(() => exported.getFinishedSpans().length).toBeGreaterThanOrEqual(begun.length);
 });
 
 test("all spans of an answer end, and only that of a failed answer is marked as failed, not that of an abandoned or aborted one", async () => {

@@ -1,24 +1,16 @@
 import pLimit from "p-limit";
 import type { Filter } from "../../../core/filter.js";
 import type { RunContext } from "../../../core/pipeline.js";
-import type { TokenCounter } from "../../../core/ports.js";
 import type { AnswerEvent, ModelRequest, ToolExchange } from "../../../core/types.js";
 import { remainingTime } from "../../calls/timed-calls.js";
 import type { ResolvedAnswerOptions } from "../answer-options.js";
 import type { AnswerSources } from "../answer-sources.js";
-import { runTool } from "./run-tool.js";
+import { type FinishedCall, type ResultLimits, runTool, type RunToolOptions, type ToolOutcome } from "./run-tool.js";
 import type { ModelCall, Toolbox } from "./toolbox.js";
 
-export interface ToolRoundOptions {
+export interface ToolRoundOptions extends ResultLimits {
   readonly tools: Toolbox;
-  /** Whether the model had read text from documents or tools when it made these calls. */
-  readonly untrusted: boolean;
   readonly settings: ResolvedAnswerOptions;
-  /** Maximum tokens of all results together. */
-  readonly roundTokens: number;
-  readonly tokens: TokenCounter;
-  /** Takes in the hits that tools return. */
-  readonly sources: AnswerSources;
   /** The question's filter. */
   readonly filter: Filter | undefined;
   readonly context: RunContext;
@@ -36,15 +28,36 @@ export interface RoundCall {
   readonly requests: readonly ModelRequest[];
 }
 
-type RoundEvent = Extract<AnswerEvent, { readonly type: "tool-call" | "approval" | "tool-result" }>;
+export type RoundEvent = Extract<
+  AnswerEvent,
+  { readonly type: "tool-call" | "approval" | "approval-needed" | "tool-result" }
+>;
 
-/** Runs the calls of one reply concurrently, as many at once as allowed; yields calls and results in the order of the calls. */
+/**
+ * Runs the calls of one reply; yields calls and results in the order of the calls.
+ *
+ * @param untrusted whether the model had read text from documents or tools when it made these calls.
+ */
 export async function* runToolRound(
   modelCalls: readonly ModelCall[],
-  { tools, untrusted, settings, roundTokens, tokens, sources, filter, context }: ToolRoundOptions,
-): AsyncGenerator<RoundEvent, RoundCall[]> {
+  untrusted: boolean,
+  options: ToolRoundOptions,
+): AsyncGenerator<RoundEvent, ToolOutcome[]> {
+  const checked = await Promise.all(modelCalls.map(options.tools.check));
+  // The calls of a reply run side by side: one that writes counts as made after those that read.
+  const reads = checked.some((call) => "tool" in call && !call.tool.writes);
+  const calls = checked.map((call) => ({ ...call, untrusted: untrusted || reads }));
+  for (const { id, name, input } of calls) yield { type: "tool-call", id, name, input };
+  return yield* runSideBySide(calls, options, (call, limits) => runTool(call, limits, options.context.tracing));
+}
+
+/** Carries calls out concurrently, as many at once as allowed; yields what became of them in their order. */
+export async function* runSideBySide<Call extends { readonly input: unknown }, Outcome extends ToolOutcome>(
+  calls: readonly Call[],
+  { settings, filter, context, maxResultTokens, tokens }: ToolRoundOptions,
+  carryOut: (call: Call, options: RunToolOptions) => Promise<Outcome>,
+): AsyncGenerator<RoundEvent, Outcome[]> {
   const leaving = new AbortController();
-  const maxResultTokens = Math.min(settings.toolResultTokens, Math.floor(roundTokens / modelCalls.length));
   const options = {
     signal: AbortSignal.any([context.signal, leaving.signal]),
     ...remainingTime(context),
@@ -55,36 +68,50 @@ export async function* runToolRound(
     tokens,
   };
   try {
-    const checked = await Promise.all(modelCalls.map(tools.check));
-    // The calls of a reply run side by side: one that writes counts as made after those that read.
-    const reads = checked.some((call) => "tool" in call && !call.tool.writes);
-    const calls = checked.map((call) => ({ ...call, untrusted: untrusted || reads }));
-    for (const { id, name, input } of calls) yield { type: "tool-call", id, name, input };
     const limit = pLimit(settings.toolConcurrency);
-    const running = calls.map((call) => limit(runTool, call, options, context.tracing));
+    const running = calls.map((call) => limit(carryOut, call, options));
     // A call that an abort rejects while an earlier one is awaited must not be an unhandled rejection.
     for (const each of running) each.catch(() => {});
-    const round: RoundCall[] = [];
+    const outcomes: Outcome[] = [];
     for (const [index, each] of running.entries()) {
-      const { exchange, output, findings, error, approved } = await each;
-      const { id, name } = exchange;
-      if (findings) {
-        // Sources are added in the order of the calls, so their numbers do not depend on which search ends first.
-        const { content, summary } = sources.add(findings.hits, { step: name, maxTokens: maxResultTokens, tokens });
-        round.push({
-          exchange: { ...exchange, result: { content } },
-          remembered: { ...exchange, result: { content: summary } },
-          citable: true,
-          requests: (findings.requests ?? []).map((request) => ({ ...request, step: `${name} > ${request.step}` })),
-        });
-      } else round.push({ exchange, remembered: exchange, citable: false, requests: [] });
-      if (approved !== undefined) yield { type: "approval", id, name, input: calls[index]?.input, approved };
-      yield { type: "tool-result", id, name, ...(error === undefined ? { output } : { error }) };
+      const outcome = await each;
+      outcomes.push(outcome);
+      yield* eventsOf(outcome, calls[index]?.input);
     }
-    return round;
+    return outcomes;
   } finally {
     leaving.abort(new DOMException("The answer was left", "AbortError"));
   }
+}
+
+function* eventsOf(outcome: ToolOutcome, input: unknown): Generator<RoundEvent> {
+  if ("waiting" in outcome) {
+    yield { type: "approval-needed", ...outcome.waiting };
+    return;
+  }
+  const { exchange, output, error, approved } = outcome;
+  const { id, name } = exchange;
+  if (approved !== undefined) yield { type: "approval", id, name, input, approved };
+  yield { type: "tool-result", id, name, ...(error === undefined ? { output } : { error }) };
+}
+
+/** Adds what the calls of a round found to the sources, in the order of the calls: numbers do not depend on which ends first. */
+export function settleRound(
+  outcomes: readonly FinishedCall[],
+  sources: AnswerSources,
+  { maxResultTokens: maxTokens, tokens }: ResultLimits,
+): RoundCall[] {
+  return outcomes.map(({ exchange, findings }) => {
+    if (!findings) return { exchange, remembered: exchange, citable: false, requests: [] };
+    const { name } = exchange;
+    const { content, summary } = sources.add(findings.hits, { step: name, maxTokens, tokens });
+    return {
+      exchange: { ...exchange, result: { content } },
+      remembered: { ...exchange, result: { content: summary } },
+      citable: true,
+      requests: (findings.requests ?? []).map((request) => ({ ...request, step: `${name} > ${request.step}` })),
+    };
+  });
 }
 
 /** Gives an id to each call that has none, or one that was used before. */

@@ -1,3 +1,5 @@
+import { randomUUID } from "node:crypto";
+import type { WaitingCall } from "../../../core/approval.js";
 import { asError } from "../../../core/errors.js";
 import type { Filter } from "../../../core/filter.js";
 import type { TokenCounter } from "../../../core/ports.js";
@@ -10,7 +12,7 @@ import type { ApprovalRequest, Approve } from "../answer-options.js";
 import type { CheckedCall } from "./toolbox.js";
 
 /** The result of a call: for the reader as a value, for the model as text. */
-export interface ToolOutcome {
+export interface FinishedCall {
   readonly exchange: ToolExchange;
   readonly output?: unknown;
   /** Hits that are to become sources; the exchange has no content then. */
@@ -20,10 +22,25 @@ export interface ToolOutcome {
   readonly approved?: boolean;
 }
 
+/** A call that was not run, since its approval comes later. */
+export interface PausedCall {
+  readonly waiting: WaitingCall;
+  /** As the model wrote them. */
+  readonly arguments: string;
+}
+
+export type ToolOutcome = FinishedCall | PausedCall;
+
 /** A checked call with what an approver should know about it. */
 export type ApprovableCall = CheckedCall & Pick<ApprovalRequest, "untrusted">;
 
-export interface RunToolOptions {
+/** How much of a result the model reads. */
+export interface ResultLimits {
+  readonly maxResultTokens: number;
+  readonly tokens: TokenCounter;
+}
+
+export interface RunToolOptions extends ResultLimits {
   /** Aborts when the answer is aborted. */
   readonly signal: AbortSignal;
   /** The run's remaining time, if it has a deadline. */
@@ -32,23 +49,41 @@ export interface RunToolOptions {
   readonly filter?: Filter;
   readonly approve?: Approve | undefined;
   readonly approvalTimeoutMs: number;
-  readonly maxResultTokens: number;
-  readonly tokens: TokenCounter;
 }
 
-/**
- * Runs a call in a span of its own if anybody is tracing. The names are those of the semantic conventions:
- * https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/#execute-tool-span
- *
- * Whatever goes wrong is a result that the model reads: a refusal, an error, a timeout, a value that is not JSON. Rejects
- * only with the reason of an abort, even if the tool never returns.
- */
+/** Asks for approval if the call needs it, and runs it if it may. Rejects only with the reason of an abort. */
 export async function runTool(
   call: ApprovableCall,
   options: RunToolOptions,
   tracing: Tracing | undefined,
 ): Promise<ToolOutcome> {
-  if (!tracing) return run(call, options);
+  if (!("tool" in call) || !call.tool.writes) return carryOut(call, options, tracing);
+  const { id, name, arguments: written, input, untrusted } = call;
+  const approved = await decisionOn({ name, input, untrusted }, options);
+  if (approved !== "later") return carryOut(call, { ...options, approved }, tracing);
+  return { waiting: { approvalId: randomUUID(), id, name, input, untrusted }, arguments: written };
+}
+
+/**
+ * Carries out a call in a span of its own if anybody is tracing. The names are those of the semantic conventions:
+ * https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/#execute-tool-span
+ *
+ * Whatever goes wrong is a result that the model reads: a refusal, an error, a timeout, a value that is not JSON. Rejects
+ * only with the reason of an abort, even if the tool never returns.
+ */
+export async function carryOut(
+  call: CheckedCall,
+  options: RunToolOptions & Pick<FinishedCall, "approved">,
+  tracing: Tracing | undefined,
+): Promise<FinishedCall> {
+  // Calls that waited for their turn must not begin when the answer is over.
+  options.signal.throwIfAborted();
+  const { approved } = options;
+  const run = async () => ({
+    ...(await (approved === false ? refusedCall(call, options) : resultOf(call, options))),
+    ...(approved !== undefined && { approved }),
+  });
+  if (!tracing) return run();
   const span = tracing.step(`execute_tool ${call.name}`, {
     "gen_ai.operation.name": "execute_tool",
     "gen_ai.tool.name": call.name,
@@ -58,7 +93,7 @@ export async function runTool(
   span.start();
   let failure: unknown;
   try {
-    const outcome = await span.within(() => run(call, options));
+    const outcome = await span.within(run);
     failure = outcome.error;
     return outcome;
   } finally {
@@ -66,46 +101,49 @@ export async function runTool(
   }
 }
 
-async function run(call: ApprovableCall, options: RunToolOptions): Promise<ToolOutcome> {
+async function resultOf(call: CheckedCall, options: RunToolOptions): Promise<FinishedCall> {
   const { id, name, arguments: written } = call;
-  const failed = (error: string): ToolOutcome => {
-    return { exchange: { id, name, arguments: written, result: { error: cut(error, options) } }, error };
-  };
-  if ("refusal" in call) return failed(call.refusal);
-  const { tool, input, untrusted } = call;
-  let decision: Pick<ToolOutcome, "approved"> = {};
+  if ("refusal" in call) return failedCall(call, call.refusal, options);
   try {
-    if (tool.writes) {
-      const approved = await isApproved(options.approve, { name, input, untrusted }, options);
-      if (!approved) return { ...failed("The call was not approved; it was not carried out"), approved };
-      decision = { approved };
-    }
-    const output = await callTool(tool, input, options);
-    if (!tool.sources) {
+    const output = await callTool(call.tool, call.input, options);
+    if (!call.tool.sources) {
       const content = typeof output === "string" ? output : (JSON.stringify(output) ?? "done");
-      const exchange = { id, name, arguments: written, result: { content: cut(content, options) } };
-      return { exchange, output, ...decision };
+      return { exchange: { id, name, arguments: written, result: { content: cut(content, options) } }, output };
     }
-    if (!isFindings(output))
-      return { ...failed(`${name} must return { hits }, since it has sources: true`), ...decision };
-    const exchange = { id, name, arguments: written, result: { content: "" } };
-    return { exchange, output, findings: output, ...decision };
+    if (!isFindings(output)) throw new TypeError(`${name} must return { hits }, since it has sources: true`);
+    return { exchange: { id, name, arguments: written, result: { content: "" } }, output, findings: output };
   } catch (error) {
     options.signal.throwIfAborted();
-    return { ...failed(asError(error).message), ...decision };
+    return failedCall(call, asError(error).message, options);
   }
 }
 
-/** Only `true` approves: an error, another value, no answer in time or nobody to ask is a no. Rejects only with an abort's reason. */
-async function isApproved(
-  approve: Approve | undefined,
+type Called = Pick<ToolExchange, "id" | "name" | "arguments">;
+
+export function failedCall(
+  { id, name, arguments: written }: Called,
+  error: string,
+  limits: ResultLimits,
+): FinishedCall {
+  return { exchange: { id, name, arguments: written, result: { error: cut(error, limits) } }, error };
+}
+
+export function refusedCall(call: Called, limits: ResultLimits): FinishedCall {
+  return { ...failedCall(call, "The call was not approved; it was not carried out", limits), approved: false };
+}
+
+/**
+ * Only `true` approves, and only "later" waits: an error, another value, no answer in time or nobody to ask is a no. Rejects
+ * only with an abort's reason.
+ */
+async function decisionOn(
   asked: Omit<ApprovalRequest, "signal">,
-  { signal, deadlineMs = Infinity, approvalTimeoutMs }: RunToolOptions,
-): Promise<boolean> {
+  { approve, signal, deadlineMs = Infinity, approvalTimeoutMs }: RunToolOptions,
+): Promise<boolean | "later"> {
   const limit = { signal, timeoutMs: Math.min(approvalTimeoutMs, deadlineMs), what: "The approval" };
   try {
     const decision: unknown = await withinTime(limit, (either) => approve?.({ ...asked, signal: either }));
-    return decision === true;
+    return decision === "later" ? decision : decision === true;
   } catch {
     signal.throwIfAborted();
     return false;
@@ -142,7 +180,7 @@ function isFindings(output: unknown): output is Findings {
   return Array.isArray((output as { readonly hits?: unknown } | null | undefined)?.hits);
 }
 
-function cut(content: string, { maxResultTokens, tokens }: RunToolOptions): string {
+function cut(content: string, { maxResultTokens, tokens }: ResultLimits): string {
   if (longestStart(content, (start) => tokens.count(start) <= maxResultTokens) === content) return content;
   const notice = `\n… (cut after ${maxResultTokens} tokens)`;
   return longestStart(content, (start) => tokens.count(start + notice) <= maxResultTokens) + notice;

@@ -1,0 +1,123 @@
+import { z } from "zod";
+import type { ApprovalBook, Decision, WaitingAnswer, WaitingCall } from "../core/approval.js";
+import { StoreError } from "../core/errors.js";
+import { isRecord, parsedJson } from "../core/json.js";
+import type { Citation, Turn } from "../core/types.js";
+
+/** What was answered, as far as it came. */
+export interface StoredAnswer {
+  /** The text as it was shown, with citations as `[1]`. */
+  readonly text: string;
+  /** The citations behind these numbers, in the order of the text. */
+  readonly citations: readonly Citation[];
+  /** The answer as the model is shown it later: without numbers, with the calls of tools. */
+  readonly turn: Extract<Turn, { readonly role: "assistant" }>;
+  /** True when it was stopped before its end; it is then as long as it had become. */
+  readonly stopped: boolean;
+}
+
+/** A call that waits for a decision, or whose answer does. */
+export interface StoredCall extends WaitingCall {
+  /** Absent while it is undecided. */
+  readonly decision?: Pick<Decision, "approved" | "decidedAtMs"> & {
+    /**
+     * Whether the result of the call is recorded. An approved call without a result is running, or its process ended and
+     * nobody knows whether it was carried out.
+     */
+    readonly finished: boolean;
+  };
+}
+
+/** A book in a database, which answers at once. */
+export interface StoredApprovals extends ApprovalBook {
+  readonly decisions: (approvalIds: readonly string[]) => ReadonlyMap<string, Decision>;
+}
+
+/** An answer that waits for approval, as far as it came. */
+export interface StoredWait extends Omit<StoredAnswer, "stopped"> {
+  /** The calls that wait, in the order of the reply, with their decisions so far. */
+  readonly calls: readonly StoredCall[];
+}
+
+/** An answer that is to be kept until its calls are decided. */
+export interface AnswerToResume extends Omit<StoredAnswer, "stopped"> {
+  readonly waiting: WaitingAnswer;
+}
+
+/** A question of a conversation, with its answer if there is one. */
+export interface StoredExchange {
+  /** 1 is the first. */
+  readonly position: number;
+  /** The question as it was asked. */
+  readonly question: string;
+  /** Time of the question, in milliseconds since 1970. */
+  readonly askedAtMs: number;
+  /** Absent when the answer failed, waits, its process ended, or it is still being made. */
+  readonly answer?: StoredAnswer;
+  /** Present while calls of the answer wait for approval, and until the answer was resumed to its end. */
+  readonly waiting?: StoredWait;
+}
+
+const Exchange = z.object({
+  id: z.string(),
+  name: z.string(),
+  arguments: z.string(),
+  result: z.union([z.object({ content: z.string() }), z.object({ error: z.string() })]),
+});
+const Shown = z.object({
+  text: z.string(),
+  citations: z.array(z.custom<Citation>((value) => typeof (value as Citation | null)?.number === "number")),
+  turn: z.object({ role: z.literal("assistant"), text: z.string(), tools: z.array(Exchange).exactOptional() }),
+});
+const isWaiting = (value: unknown) => isRecord(value) && Array.isArray(value["calls"]) && value["calls"].length > 0;
+const Waiting = Shown.extend({ waiting: z.custom<WaitingAnswer>(isWaiting) });
+
+/** An exchange as the database has it. */
+export interface ExchangeRow {
+  readonly position: number;
+  readonly asked_at: number;
+  readonly question: string;
+  readonly answer: string | null;
+  readonly stopped: number;
+  readonly waiting: string | null;
+}
+
+type FindDecisions = (ids: readonly string[]) => ReadonlyMap<string, Decision>;
+
+export function exchangeOf(row: ExchangeRow, path: string, find: FindDecisions): StoredExchange {
+  const { position, asked_at: askedAtMs, question, stopped } = row;
+  const answer = row.answer === null ? undefined : { ...read(Shown, row.answer, path), stopped: stopped !== 0 };
+  const [[, paused] = []] = waitOf(row, path);
+  return {
+    position,
+    question,
+    askedAtMs,
+    ...(answer && { answer }),
+    ...(paused && { waiting: shownWait(paused, find) }),
+  };
+}
+
+/** The answer that waits in a row, if there is one, with the position of its question. */
+export function waitOf({ position, waiting: json }: ExchangeRow, path: string): [number, AnswerToResume][] {
+  return json === null ? [] : [[position, read(Waiting, json, path)]];
+}
+
+function shownWait({ waiting: { calls }, ...shown }: AnswerToResume, find: FindDecisions): StoredWait {
+  const decisions = find(calls.map(({ approvalId }) => approvalId));
+  return {
+    ...shown,
+    calls: calls.map((call) => {
+      const decision = decisions.get(call.approvalId);
+      if (!decision) return call;
+      const { approved, decidedAtMs, outcome } = decision;
+      return { ...call, decision: { approved, decidedAtMs, finished: outcome !== undefined } };
+    }),
+  };
+}
+
+function read<Value>(schema: z.ZodType<Value>, json: string, path: string): Value {
+  const parsed = schema.safeParse(parsedJson(json));
+  if (parsed.success) return parsed.data;
+  const { error } = parsed;
+  throw new StoreError("damaged", `${path} holds an invalid answer: ${error.message}`, { path, cause: error });
+}

@@ -20,7 +20,10 @@ test.each([
   [1.05, { texts: 4, counted: 1000, used: 1310 }, 1.35],
   [1.3, { texts: 4, counted: 1000, used: 1100 }, 1.3],
   [1, { texts: 4, counted: 100, used: 108 }, 1],
-  [1, { texts: 4, counted: 1000, used: 9000 }, 1],
+  [1, { texts: 4, counted: 4 * 63, used: 300 }, 1],
+  [1, { texts: 4, counted: 4 * 64, used: 2 * 4 * 64 }, 2],
+  [1, { texts: 4, counted: 1000, used: 4000 }, 4],
+  [1, { texts: 4, counted: 1000, used: 4001 }, 1],
   [1, { texts: 0, counted: 0, used: 0 }, 1],
 ])("a margin of %d becomes, by %j, %d", (margin, call, raised) => {
   expect(raisedMargin(margin, call)).toBeCloseTo(raised, 10);

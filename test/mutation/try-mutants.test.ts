@@ -10,9 +10,8 @@ import { tryMutants, type TriedMutant } from "./try-mutants.js";
 const files = {
   "package.json": '{ "type": "module" }',
   "src/maths/larger.ts": "export function larger(a: number, b: number) {\n  return a > b ? a : b;\n}\n",
-  "dist/maths/larger.js":
-    "export function larger(a, b) {\n    return a > b ? a : b;\n}\n//# sourceMappingURL=larger.js.map\n",
-  "dist/maths/larger.js.map": JSON.stringify({
+  "dist/maths/larger.js": "export function larger(a, b) {\n    return a > b ? a : b;\n}\n",
+  "build/maps/maths/larger.js.map": JSON.stringify({
     version: 3,
     sources: ["../../src/maths/larger.ts"],
     names: [],

@@ -54,6 +54,9 @@ export interface TriedMutant extends LocatedMutant {
   readonly killedBy?: string;
 }
 
+/** Source maps of `dist`, which holds none because the package ships none. */
+const mapsFolder = "build/maps";
+
 /** The built form of sources, by the paths of both. */
 async function sourceFiles({ project, sources }: MutationOptions): Promise<string[]> {
   const found = await glob([...sources], { cwd: project, ignore: ["**/*.d.ts"] });
@@ -63,7 +66,9 @@ async function sourceFiles({ project, sources }: MutationOptions): Promise<strin
 function mutantsOf(project: string, file: string): LocatedMutant[] {
   const built = file.replace(/^src/, "dist").replace(/ts$/, "js");
   const code = readFileSync(join(project, built), "utf8");
-  const map = new SourceMap(JSON.parse(readFileSync(join(project, `${built}.map`), "utf8")));
+  const map = new SourceMap(
+    JSON.parse(readFileSync(join(project, `${file.replace(/^src/, mapsFolder).replace(/ts$/, "js")}.map`), "utf8")),
+  );
   const sourceLines = readFileSync(join(project, file), "utf8").split("\n");
   return findMutants(code).map((mutant) => {
     const before = code.slice(0, mutant.start).split("\n");

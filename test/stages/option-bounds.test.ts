@@ -96,6 +96,17 @@ test.each(bounds)(
   },
 );
 
+test.each(["name", "description"])("searchTool takes a %s of one character, and refuses an empty one", (option) => {
+  expect(() => makers.searchTool!({ [option]: "x" })).not.toThrow();
+  expect(() => makers.searchTool!({ [option]: "" })).toThrow(option);
+});
+
+test("answer takes 128 tools, and refuses one more", () => {
+  const tools = (count: number) => Array.from({ length: count }, () => searchTool(documents));
+  expect(() => answer(model, { tools: tools(128) })).not.toThrow();
+  expect(() => answer(model, { tools: tools(129) })).toThrow("tools");
+});
+
 test.each(Object.keys(makers))("%s refuses an option that it does not know, and names it", (maker) => {
   expect(() => makers[maker]!({ nonsense: 1 })).toThrow("nonsense");
   expect(() => makers[maker]!({})).not.toThrow();

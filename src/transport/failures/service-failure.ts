@@ -109,13 +109,11 @@ function firstNumber(patterns: readonly RegExp[], text: string): number | undefi
 function statusOf(code: string | undefined): number | undefined {
   if (code === undefined || !/^\d+$/.test(code)) return undefined;
   const value = Number(code);
-  if (value >= 400 && value <= 599) return value;
+  if (value <= 599) return value;
   if (value === serviceCodes.tooLarge) return 413;
   if (value === serviceCodes.overloaded || value === serviceCodes.busy || value === 50_508) return 503;
   if (value === 50_501 || value === 50_506 || value === 50_509) return 504;
   if (value > 50_600 && value < 50_700) return 429;
   if (value === 50_500 || value === 50_507 || (value >= 60_000 && value < 60_100)) return 500;
-  if (value >= 30_000 && value < 30_100) return 403;
-  if (value >= 20_000 && value < 20_100) return 400;
-  return undefined;
+  return value >= 30_000 && value < 30_100 ? 403 : undefined;
 }

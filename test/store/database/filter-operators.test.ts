@@ -70,6 +70,11 @@ const cases: readonly (readonly [string, Filter, readonly string[]])[] = [
     { metadata: { field: { prefix: "author" } } },
     ["author"],
   ],
+  [
+    "a prefix whose last character stands before the surrogates",
+    { metadata: { field: { prefix: "\ud7ff" } } },
+    ["last before surrogates"],
+  ],
   ["a field that is there", { metadata: { field: { exists: true } } }, Object.keys(values)],
   ["a field that is not there", { metadata: { field: { exists: false } } }, ["absent"]],
   [

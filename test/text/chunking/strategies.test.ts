@@ -91,3 +91,17 @@ test("a sentence without a vector is unlike its neighbours, not NaN", async () =
   const { distances } = await sentenceDistances(text, measured, async () => vectors, { maxInputTokens: 512 });
   expect([...distances]).toEqual([0, 1, 1]);
 });
+
+test("sentences are compared by all their words, and those that are too long for the embedder by their start", async () => {
+  const text = `One two three. Now ${numbered(20)}. Last one.`;
+  const blocks = [{ kind: "paragraph", start: 0, end: text.length }] as const;
+  const measured = { blocks, index: TokenIndex.of(text, words) };
+  const embedded: string[] = [];
+  const embed = async (texts: readonly string[]) => {
+    embedded.push(...texts);
+    return texts.map(() => Float32Array.of(1));
+  };
+  // Of 10 tokens a fifth is left free, since a text on its own may have a few more.
+  await sentenceDistances(text, measured, embed, { maxInputTokens: 10 });
+  expect(embedded).toEqual(["One two three.", `Now ${numbered(7)}`, "Last one."]);
+});

@@ -27,6 +27,7 @@ describe("a quote", () => {
     ["密钥在创建后九十天内有效,不能续期", "normalised", "密钥在创建后\n九十天内有效，不能续期"],
     ["The cafe\u0301's price is 1,500 €", "normalised", "The café’s price is 1,500 €"],
     ["# Keys", "exact", "# Keys"],
+    ["# KEYS", "normalised", "Keys"],
     ["An API key … can't be renewed", "normalised", "An **API key** expires after 90 days. It can’t be renewed"],
     ["create a new one [...] store it safely", "normalised", text.slice(68, 151)],
   ])("%j is found: %s", (claim, support, own) => {
@@ -43,6 +44,7 @@ describe("a quote", () => {
     ["under [Settings](https://evil.example) and store it", "another link target"],
     ["expires after ninety-odd 90 days it can't be renewed", "words between"],
     ["days expire key API an after 90", "another order"],
+    ["# An API key expires after 90 days", "a heading that is none"],
   ])("%j is at most near: %s", (claim) => {
     expect(["near", undefined]).toContain(found(claim)?.[0]);
   });

@@ -4,7 +4,20 @@ import { NumberedStrings } from "../../../src/text/tables/numbered-strings.js";
 
 /** Texts with every kind of code unit, lone surrogates among them, some of them often. */
 const text = fc.oneof(
-  fc.constantFrom("", "a", "ab", "abc", "\u0000", "\u0080", "é", "检索", "\ud800", "🙂", "a".repeat(300)),
+  fc.constantFrom(
+    "",
+    "a",
+    "ab",
+    "abc",
+    "\u0000",
+    "\u0080",
+    "é",
+    "检索",
+    "\ud800",
+    "🙂",
+    "a".repeat(300),
+    "\uffff".repeat(100),
+  ),
   fc.string({ unit: "binary" }),
   fc.array(fc.nat({ max: 0xffff }), { maxLength: 6 }).map((units) => String.fromCharCode(...units)),
 );
@@ -27,6 +40,14 @@ test("strings get the numbers that a Map would give them, and come back unchange
       for (const [one, number] of model) expect(strings.text(number)).toBe(one);
     }),
   );
+});
+
+test("long work pauses after every 1,024 strings", () => {
+  const strings = NumberedStrings.empty();
+  for (let number = 0; number < 2049; number++) strings.add(`${number}`);
+  const packing = [...strings.packed(Uint32Array.from({ length: 2049 }, (_, number) => number))];
+  expect(packing).toHaveLength(3);
+  expect([...NumberedStrings.from(finished(strings.packed(Uint32Array.from([0, 1, 2]))))]).toHaveLength(1);
 });
 
 test("packed strings are renumbered, and more can be added", () => {

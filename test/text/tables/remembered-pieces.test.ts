@@ -38,6 +38,35 @@ test("answers stay right beyond the capacity, and repeated pieces are remembered
   expect(asked - before).toBeLessThanOrEqual(2);
 });
 
+/** Asks for pieces in order, and returns those that were not answered from memory. */
+function forgotten(pieces: Iterable<string>): string[] {
+  const asked: string[] = [];
+  const remembered = new RememberedPieces((piece) => {
+    asked.push(piece);
+    return piece;
+  });
+  for (const piece of pieces) remembered.of(piece, 0, piece.length);
+  return asked;
+}
+
+test("65,536 pieces are remembered; one more, and all are forgotten", () => {
+  const pieces = Array.from({ length: 65_536 }, (_, number) => number.toString(36));
+  expect(forgotten([...pieces, "0"])).toEqual(pieces);
+  expect(forgotten([...pieces, "more", "0"])).toEqual([...pieces, "more", "0"]);
+});
+
+test("pieces are remembered up to 2 ** 20 code units, with two for the first and one for each", () => {
+  // 2,044 pieces of 512 and their lengths leave room for one of two and its length.
+  const pieces = Array.from({ length: 2044 }, (_, number) => `${number} `.padEnd(512, "x"));
+  expect(forgotten([...pieces, "ab", pieces[0]!])).toEqual([...pieces, "ab"]);
+  expect(forgotten([...pieces, "abc", pieces[0]!])).toEqual([...pieces, "abc", pieces[0]!]);
+});
+
+test("a piece of 512 code units is remembered, and a longer one is not", () => {
+  const [just, more] = ["x".repeat(512), "x".repeat(513)];
+  expect(forgotten([just, just, more, more])).toEqual([just, more, more]);
+});
+
 test("a very long piece is answered right and not remembered", () => {
   const asked: number[] = [];
   const remembered = new RememberedPieces((piece) => asked.push(piece.length));

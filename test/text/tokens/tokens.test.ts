@@ -33,6 +33,11 @@ describe("counting tokens", () => {
     );
   });
 
+  test("agrees with the library on the first and the last of all code units", () => {
+    for (const text of ["\u0000", "\u0000\u0000 \u0000", "\uffff", "a\uffff", "\uffff\uffff b"])
+      expect(defaultTokens.count(text)).toBe(library(text));
+  });
+
   test("counts special words as the text they are", () => {
     expect(defaultTokens.count("<|endoftext|>")).toBe(library("<|endoftext|>"));
     expect(defaultTokens.count("<|endoftext|>")).toBeGreaterThan(1);

@@ -56,6 +56,7 @@ describe("terms", () => {
   });
 
   test("keep numbers and versions", () => {
+    expect(terms("a1,x x,1b")).toEqual(["a1", "x", "x", "1b"]);
     expect(terms("10,000 rows, 3.14, v1.2.3, 404 and 1,2")).toEqual([
       "10000",
       "row",

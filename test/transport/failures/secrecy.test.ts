@@ -239,6 +239,12 @@ describe("of a text that repeats a key in any of these ways", () => {
     expectHidden(keepSecret(key).redact(JSON.stringify({ said: JSON.stringify({ key }) })), key);
   });
 
+  test("names of HTML characters may be written in capitals", () => {
+    const key = "sk-p/3+x&Qz<9_LmT4";
+    const { redact } = keepSecret(key);
+    expect(redact(key.replaceAll("&", "&AMP;").replaceAll("<", "&Lt;"))).toBe("[key]");
+  });
+
   test("a text without the key stays as it is", () => {
     const { redact } = keepSecret(apiKey);
     fc.assert(fc.property(fc.string(), (text) => redact(text) === text));

@@ -41,6 +41,32 @@ describe("every shape of error body is read (E1)", () => {
     [{ errors: { message: "bad" } }, { message: "bad" }],
     [{ detail: "Not Found" }, { message: "Not Found" }],
     [{ detail: [{ loc: ["body", "input"], msg: "field required" }] }, { message: "body.input: field required" }],
+    [{ detail: [{ msg: "empty" }, { loc: ["body"] }, 7] }, { message: 'empty; {"loc":["body"]}; 7' }],
+    [
+      { detail: { reason: "full" }, code: 7 },
+      { code: "7", message: '{"reason":"full"}' },
+    ],
+    [
+      { errors: { message: "bad", code: "own" }, code: 7 },
+      { code: "own", message: "bad" },
+    ],
+    [
+      { errors: { message: "bad" }, code: 7 },
+      { code: "7", message: "bad" },
+    ],
+    [
+      { error: "bad", code: 7 },
+      { code: "7", message: "bad" },
+    ],
+    [{ message: "bad", code: "" }, { message: "bad" }],
+    [{ error: { message: { why: "bad" } } }, { message: '{"why":"bad"}' }],
+    [{ error: {} }, { message: "" }],
+    [{ other: "bad" }, { message: '{"other":"bad"}' }],
+    [{ detail: null }, { message: '{"detail":null}' }],
+    [["bad"], { message: '["bad"]' }],
+    ["x".repeat(500), { message: "x".repeat(500) }],
+    ["x".repeat(501), { message: `${"x".repeat(500)}…` }],
+    [" two\n\nlines ", { message: "two lines" }],
   ])("%j", (body, expected) => {
     expect(readErrorBody(`\n${JSON.stringify(body)}`)).toEqual(expected);
   });
@@ -104,10 +130,58 @@ describe("what kind of failure a refusal is, and whether it passes (E3, §3.3)",
     expect(refused(429, { message }).minuteWindow).toBe(minuteWindow);
   });
 
-  test("with status 200 the service's own code decides (E4)", () => {
-    expect(refused(200, { code: 20042, message: "x" }).code).toBe("too-large");
-    expect(refused(200, { code: 50603, message: "x" })).toMatchObject({ code: "upstream", retryable: true });
-    expect(refused(200, { code: 50602, message: "x" })).toMatchObject({ code: "rate-limited", minuteWindow: true });
+  const forbidden = { code: "forbidden", retryable: false, undelivered: false };
+  const refusal = { code: "refused", retryable: false, undelivered: false };
+  const rateLimited = { code: "rate-limited", retryable: true, undelivered: true };
+  const broken = { code: "upstream", retryable: true, undelivered: false };
+  const overloaded = { ...broken, undelivered: true };
+
+  test.each([
+    [200, refusal],
+    [404, { code: "not-found", retryable: false, undelivered: false }],
+    [599, broken],
+    [600, refusal],
+    [20015, refusal],
+    [20042, { code: "too-large", retryable: false, undelivered: false }],
+    [29_999, refusal],
+    [30_000, forbidden],
+    [30_099, forbidden],
+    [30_100, refusal],
+    [50_500, broken],
+    [50_501, broken],
+    [50_502, refusal],
+    [50_505, overloaded],
+    [50_506, broken],
+    [50_507, broken],
+    [50_508, overloaded],
+    [50_509, broken],
+    [50_510, refusal],
+    [50_600, refusal],
+    [50_601, rateLimited],
+    [50_602, { ...rateLimited, minuteWindow: true }],
+    [50_603, overloaded],
+    [50_699, rateLimited],
+    [50_700, refusal],
+    [59_999, refusal],
+    [60_000, broken],
+    [60_099, broken],
+    [60_100, refusal],
+    ["404.5", refusal],
+  ])("with status 200 the service's own code decides: %s is %j (E4)", (code, expected) => {
+    expect(refused(200, { code, message: "x" })).toMatchObject({ ...expected, status: 200 });
+  });
+
+  test.each([299, 300])("with status %i the service's own code decides below 300 alone", (status) => {
+    expect(refused(status, { code: 404, message: "x" }).code).toBe(status < 300 ? "not-found" : "refused");
+  });
+
+  test("a task that runs cannot be cancelled, however often it is asked", () => {
+    expect(refused(409, "", {}, "cancelVideoTask")).toMatchObject({ code: "refused", retryable: false });
+  });
+
+  test("only 429 and 503 say that the request was not worked on", () => {
+    const statuses = [400, 408, 409, 413, 428, 429, 430, 500, 502, 503, 504];
+    expect(statuses.filter((status) => refused(status, "").undelivered)).toEqual([429, 503]);
   });
 });
 
@@ -132,6 +206,9 @@ test.each([
   [{ "x-request-id": "r1", "x-tt-logid": "r2" }, "", "r1"],
   [{ "x-siliconcloud-trace-id": "r3" }, "", "r3"],
   [{ "x-tt-logid": "r2" }, "", "r2"],
+  [{ "x-client-request-id": "r4", "x-tt-logid": "r2" }, "", "r4"],
+  [{ "x-request-id": "", "x-tt-logid": "r2" }, "", "r2"],
+  [{ "x-request-id": ["r5", "r6"] }, "", "r5"],
   [{}, "not valid Request id: 0217abc", "0217abc"],
   [{}, "not valid", undefined],
 ])("the request id of %j %s is %s (E7)", (headers, message, expected) => {
@@ -142,11 +219,24 @@ test.each([
   [{ "retry-after-ms": "1500", "retry-after": "9" }, 1500],
   [{ "retry-after": "3" }, 3000],
   [{ "retry-after": "0.5" }, 500],
+  [{ "retry-after": " 3 " }, 3000],
+  [{ "retry-after": "3s", "retry-after-ms": "" }, undefined],
   [{ "retry-after": "Thu, 01 Jan 1970 00:01:40 GMT" }, 90_000],
   [{ "retry-after": "Thu, 01 Jan 1970 00:00:05 GMT" }, 0],
   [{ "retry-after": "soon" }, undefined],
   [{ "x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "6m0s" }, 360_000],
   [{ "x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "12ms" }, 12],
+  [{ "x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "1d1h0.5s" }, 90_000_500],
+  [
+    {
+      "x-ratelimit-remaining-requests": "0",
+      "x-ratelimit-reset-requests": "2s",
+      "x-ratelimit-remaining-tokens": "0",
+      "x-ratelimit-reset-tokens": "1s",
+    },
+    2000,
+  ],
+  [{ "x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "2 s" }, undefined],
   [{ "x-ratelimit-remaining-tokens": "7", "x-ratelimit-reset-tokens": "6m0s" }, undefined],
   [{}, undefined],
 ])("%j at 10 s past the epoch asks to wait %s ms (E6)", (headers, expected) => {

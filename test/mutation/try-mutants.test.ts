@@ -27,8 +27,8 @@ const files = {
     });`,
 };
 
-async function project(): Promise<string> {
-  const folder = await temporaryFolder(files);
+async function project(others: Readonly<Record<string, string>> = {}): Promise<string> {
+  const folder = await temporaryFolder({ ...files, ...others });
   await symlink(join(root, "node_modules"), join(folder, "node_modules"));
   return folder;
 }
@@ -63,12 +63,28 @@ test("mutants that a test notices are killed by it, the others survive, and the 
   }
 });
 
-test("mutants that are named as equivalent are not tried", async () => {
+test("a test that is slow and fails does so without the mutant on a busy machine, and is no witness", async () => {
+  const busy = `
+    import { appendFileSync, readFileSync } from "node:fs";
+    import { test } from "vitest";
+    import "../../dist/maths/larger.js";
+    test("passes once, is slow and fails, and then fails", async () => {
+      appendFileSync("runs", ".");
+      const runs = readFileSync("runs", "utf8").length;
+      if (runs === 2) await new Promise((resolve) => setTimeout(resolve, 8000));
+      if (runs > 1) throw new Error("The machine is busy");
+    });`;
+  const folder = await project({ "test/maths/larger.test.ts": busy });
+  const tried = await tryMutants({ ...options, project: folder, maxMutants: 1 });
+  expect(tried.map(({ verdict }) => verdict)).toEqual(["untested"]);
+});
+
+test.each([{ replacement: ">=" }, {}])("mutants that are named as equivalent are not tried: %j", async (which) => {
   const equivalent = {
     file: "src/maths/larger.ts",
     line: "return a > b ? a : b;",
     original: ">",
-    replacement: ">=",
+    ...which,
     reason: "equal numbers are equally large",
   };
   const tried = await tryMutants({

@@ -94,10 +94,11 @@ export class ByteStrings {
   #slotOf(key: Uint8Array, start: number, end: number): number {
     const [slots, ends, bytes] = [this.#slots, this.#ends, this.#bytes];
     const length = end - start;
+    const mask = slots.length - 1;
     // FNV-1a, with the high bits mixed in: http://www.isthe.com/chongo/tech/comp/fnv/
     let hash = 0x811c9dc5;
     for (let at = start; at < end; at++) hash = Math.imul(hash ^ key[at]!, 0x01000193);
-    let slot = (hash ^ (hash >>> 15)) & (slots.length - 1);
+    let slot = (hash ^ (hash >>> 15)) & mask;
     for (;;) {
       const number = slots[slot]! - 1;
       if (number < 0) return slot;
@@ -105,7 +106,7 @@ export class ByteStrings {
       let same = ends[number]! - from === length;
       for (let at = 0; same && at < length; at++) same = bytes[from + at] === key[start + at];
       if (same) return slot;
-      slot = (slot + 1) & (slots.length - 1);
+      slot = (slot + 1) & mask;
     }
   }
 

@@ -139,6 +139,24 @@ describe("embedChunks", () => {
     });
   });
 
+  test.each([
+    [1, 16, 4096],
+    [2, 1024, 8192],
+    [1, 4096, 8192],
+  ])(
+    "with %i calls of %i texts in flight, a text that comes again is known for %i others",
+    async (concurrency, maxBatchTexts, remembered) => {
+      const sentAgain = async (others: number) => {
+        const embedder = wordEmbedder({ maxBatchTexts });
+        const chunks = ["again", ...lines(others), "again"].flatMap((text, at) => chunksOf(`${at}`, text));
+        await run(chunks, embedder, { concurrency });
+        return embedder.calls.flat().length - others - 1;
+      };
+      expect(await sentAgain(remembered - 1)).toBe(0);
+      expect(await sentAgain(remembered)).toBe(1);
+    },
+  );
+
   test("a chunk with a vector of another space is embedded again", async () => {
     const chunk = { ...chunksOf("a", "text")[0]!, vector: wordVector("text"), space: "elsewhere" };
     const { out } = await run([chunk], wordEmbedder());

@@ -32,3 +32,22 @@ test("each batch is as large as the byte limit allows for its JSON array, and no
     ),
   );
 });
+
+test.each([
+  [10, 256],
+  [64, 256],
+  [65, 260],
+  [2048, 8192],
+  [5000, 8192],
+])(
+  "of batches of at most %i texts none has more than %i chunks, though equal ones are sent once",
+  async (texts, most) => {
+    const source = (async function* () {
+      yield* chunksOf("doc", ...Array.from({ length: most + 1 }, () => "same"));
+    })();
+    const limits = { texts, tokens: Infinity, bytes: Infinity };
+    const batches = await collect(packBatches(source, { limits, space: "words", rememberTexts: 1 }));
+    expect(batches.map(({ chunks }) => chunks.length)).toEqual([most, 1]);
+    expect(batches.map((batch) => batch.texts.length)).toEqual([1, 0]);
+  },
+);

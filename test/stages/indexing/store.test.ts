@@ -1,9 +1,11 @@
 import { expect, test } from "vitest";
+import { z } from "zod";
 import { createRunContext, Pipeline, type RunEvent } from "../../../src/core/pipeline.js";
+import { collect } from "../../../src/core/stream.js";
 import { embedChunks } from "../../../src/stages/indexing/embed-chunks.js";
-import { store } from "../../../src/stages/indexing/store.js";
+import { fitMetadata, store, storeBlank } from "../../../src/stages/indexing/store.js";
 import { vectorKey } from "../../../src/text/chunking/chunk-identity.js";
-import type { DocumentChunk, Embedded, StoredDocument } from "../../../src/core/types.js";
+import type { Document, DocumentChunk, Embedded, StoredDocument } from "../../../src/core/types.js";
 import { chunksOf } from "../../support/chunks-of.js";
 import { memoryStore, type MemoryStore } from "../../support/memory-store.js";
 import { wordEmbedder, wordVector } from "../../support/word-embedder.js";
@@ -147,4 +149,35 @@ test("after an abort and a second run the store equals that of one run, and noth
 
 async function drain(items: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of items);
+}
+
+test("a document without a word is stored without chunks, once, and is passed on to nobody", async () => {
+  const kb = memoryStore("words");
+  const blank = { uri: "a", text: " \n" };
+  const full = { uri: "b", text: "Words." };
+  await run(kb, stream(embedded("a", "old")));
+  const events: RunEvent[] = [];
+  const context = createRunContext({ report: (event) => events.push(event) });
+  const pass = () => collect(storeBlank(kb).run(documents(blank, full), context));
+  expect(await pass()).toEqual([full]);
+  expect(await pass()).toEqual([full]);
+  expect(events).toEqual([
+    { type: "document", uri: "a", outcome: "updated", chunks: 0, deletedChunks: 1 },
+    { type: "document", uri: "a", outcome: "unchanged", chunks: 0 },
+  ]);
+  expect(kb.contents().map(({ document, chunks }) => [document.text, chunks])).toEqual([[blank.text, []]]);
+});
+
+test("a document whose metadata does not fit the store fails, and the others are passed on", async () => {
+  const fitting = { uri: "a", text: "Words.", metadata: { year: 2024 } };
+  const other = { uri: "b", text: "Words.", metadata: { year: "2024" } };
+  const context = createRunContext();
+  const metadataSchema = z.object({ year: z.int() });
+  expect(await collect(fitMetadata({ metadataSchema }).run(documents(other, fitting), context))).toEqual([fitting]);
+  expect([...context.failures.keys()]).toEqual(["b"]);
+  expect(context.failures.get("b")!.message).toContain("metadata.year");
+});
+
+async function* documents(...all: readonly Document[]): AsyncGenerator<Document> {
+  yield* all;
 }

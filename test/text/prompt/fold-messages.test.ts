@@ -31,6 +31,23 @@ const conversation = (parts: Partial<Conversation> = {}): Conversation => ({
   ...parts,
 });
 
+test("a message takes the tokens of all its parts, and 8 for itself and for each call", () => {
+  const call = { id: "1", name: "look_up", arguments: "{}" };
+  const written = Math.ceil(JSON.stringify(call).length / 3);
+  const content = "nine text";
+  expect(countMessageTokens([], tokens)).toBe(0);
+  expect(countMessageTokens([{ role: "user", content }], tokens)).toBe(3 + 8);
+  expect(
+    countMessageTokens(
+      [
+        { role: "user", content },
+        { role: "assistant", content, reasoning: "six in", toolCalls: [call, call] },
+      ],
+      tokens,
+    ),
+  ).toBe(3 + 8 + (3 + 8 + 2 + 2 * (written + 8)));
+});
+
 describe("what fits stays as it is", () => {
   test("a short conversation is its own messages", () => {
     const history = [user("Hello"), assistant("Hi."), user("And?"), assistant("Well.")];

@@ -245,6 +245,24 @@ describe("of a text that repeats a key in any of these ways", () => {
     expect(redact(key.replaceAll("&", "&AMP;").replaceAll("<", "&Lt;"))).toBe("[key]");
   });
 
+  test("escapes are undone up to three times", () => {
+    const { redact } = keepSecret("sk-p/3+x&Qz<9_LmT4");
+    const times = (count: number): string =>
+      count === 0 ? "sk-p/3+x&Qz<9_LmT4" : encodeURIComponent(times(count - 1)).replaceAll(/[Ts_-]/g, hex);
+    const hex = (character: string) => `%${character.charCodeAt(0).toString(16)}`;
+    expect(redact(times(3))).toBe("[key]");
+    expect(redact(times(4))).not.toContain("[key]");
+  });
+
+  test("data is copied with all its texts redacted, except objects of classes", () => {
+    const { redactAll } = keepSecret(apiKey);
+    const date = new Date(0);
+    const data = { at: date, list: [apiKey, 1, null, undefined], inner: { text: `a ${apiKey}` } };
+    const copy = redactAll(data);
+    expect(copy).toEqual({ at: date, list: ["[key]", 1, null, undefined], inner: { text: "a [key]" } });
+    expect(copy.at).toBe(date);
+  });
+
   test("a text without the key stays as it is", () => {
     const { redact } = keepSecret(apiKey);
     fc.assert(fc.property(fc.string(), (text) => redact(text) === text));

@@ -109,8 +109,7 @@ function readQuote(
 ): ReadMarker | "none" | "more" {
   const closing = closingOf(text[start]!);
   const open = skipSpaces(text, from);
-  if (open >= text.length) return final ? "none" : "more";
-  const quoted = quotationMarks.includes(text[open]!);
+  const quoted = quotationMarks.includes(text[open] ?? " ");
   const limit = open + maxQuoteLength;
   let firstBracket: number | undefined;
   const endAt = (bracket: number | undefined): ReadMarker | "none" => {

@@ -95,7 +95,7 @@ function findElided(words: readonly MeaningfulWord[], claimed: string, linkTarge
 
 function countDenials(words: readonly MeaningfulWord[]): Uint32Array {
   const counts = new Uint32Array(words.length + 1);
-  for (const [index, { form }] of words.entries()) counts[index + 1] = counts[index]! + (isNegation(form) ? 1 : 0);
+  for (const [index, { form }] of words.entries()) counts[index + 1] = counts[index]! + Number(isNegation(form));
   return counts;
 }
 

@@ -42,12 +42,11 @@ export function parseQuery(text: string): QuerySyntax {
     const quoted = quotedAt(text, start, excludes);
     if (quoted) {
       if (wordOrNumber.test(quoted.inside)) (excludes ? not : phrases).add(quoted.inside.trim());
-      plain += excludes ? " " : ` ${quoted.inside} `;
+      if (!excludes) plain += ` ${quoted.inside} `;
       at = quoted.end;
     } else if (excludes) {
       const end = endOfWord(text, start);
       not.add(text.slice(start, end));
-      plain += " ";
       at = end;
     } else plain += text[at++]!;
   }

@@ -158,7 +158,7 @@ test("a document without a word is stored without chunks, once, and is passed on
   await run(kb, stream(embedded("a", "old")));
   const events: RunEvent[] = [];
   const context = createRunContext({ report: (event) => events.push(event) });
-  const pass = () => collect(storeBlank(kb).run(documents(blank, full), context));
+  const pass = () => collect(storeBlank(kb).run(arriving(blank, full), context));
   expect(await pass()).toEqual([full]);
   expect(await pass()).toEqual([full]);
   expect(events).toEqual([
@@ -173,11 +173,11 @@ test("a document whose metadata does not fit the store fails, and the others are
   const other = { uri: "b", text: "Words.", metadata: { year: "2024" } };
   const context = createRunContext();
   const metadataSchema = z.object({ year: z.int() });
-  expect(await collect(fitMetadata({ metadataSchema }).run(documents(other, fitting), context))).toEqual([fitting]);
+  expect(await collect(fitMetadata({ metadataSchema }).run(arriving(other, fitting), context))).toEqual([fitting]);
   expect([...context.failures.keys()]).toEqual(["b"]);
   expect(context.failures.get("b")!.message).toContain("metadata.year");
 });
 
-async function* documents(...all: readonly Document[]): AsyncGenerator<Document> {
+async function* arriving(...all: readonly Document[]): AsyncGenerator<Document> {
   yield* all;
 }

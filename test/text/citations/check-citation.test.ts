@@ -112,6 +112,37 @@ describe("a checked citation", () => {
   });
 });
 
+describe("of several hits in one passage, a citation names", () => {
+  const quote = "They cannot be renewed";
+  const named = (...hits: readonly Hit[]) => {
+    const passage = { number: 1, uri: "keys.md", start: 0, end: text.length, text, tokens: 9, hits };
+    return citationChecker([passage]).check({ number: 1, quote }, "")?.chunkId;
+  };
+
+  test("the one whose chunk has the words to its very end", () => {
+    expect(named(hit(0, 40), hit(27, 49))).toBe("c27");
+  });
+
+  test("the first whose chunk has their beginning, if none has them whole", () => {
+    expect(named(hit(0, 27), hit(27, 40), hit(10, 30))).toBe("c27");
+  });
+
+  test("the one whose matched text has them, before one whose chunk was widened around them", () => {
+    const widened = hit(0, 107, { matched: [{ start: 0, end: 26 }] });
+    expect(named(widened, hit(27, 49, { matched: [{ start: 27, end: 49 }] }))).toBe("c27");
+    expect(named(widened, hit(20, 49, { matched: [{ start: 28, end: 49 }] }))).toBe("c0");
+  });
+});
+
+test("a citation without support spans the first matched text of a hit that was widened", () => {
+  const matched = [
+    { start: 91, end: 94 },
+    { start: 102, end: 106 },
+  ];
+  const passage = { number: 1, uri: "keys.md", start: 0, end: 107, text, tokens: 9, hits: [hit(0, 107, { matched })] };
+  expect(citationChecker([passage]).check({ number: 1, quote: "nowhere" }, "")).toMatchObject({ start: 91, end: 94 });
+});
+
 describe("cited text", () => {
   function read(reply: string) {
     const cited = new CitedText(citationChecker(passages));
@@ -138,6 +169,21 @@ describe("cited text", () => {
   test("a marker after the full stop belongs to the sentence before it", () => {
     const { citations } = read("It rains a lot. Keys expire after 90 days. [1]");
     expect(citations).toMatchObject([{ supported: true, quote: "Keys expire after 90 days." }]);
+  });
+
+  test.each([
+    [1000, 1000],
+    [1001, 1000],
+  ])("of a sentence of %i characters the last %i are checked", (length, checked) => {
+    const asked: string[] = [];
+    const cited = new CitedText({ check: (_marker, sentence) => void asked.push(sentence) });
+    cited.push(`${"x".repeat(length)} [1]`);
+    cited.end();
+    expect(asked.map((one) => one.length)).toEqual([checked]);
+  });
+
+  test("what has no word claims nothing", () => {
+    expect(read("*** !!! ---").cited.unbacked()).toEqual([]);
   });
 
   test("claims without a supported citation are listed", () => {

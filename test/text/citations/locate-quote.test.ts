@@ -29,6 +29,7 @@ describe("a quote", () => {
     ["# Keys", "exact", "# Keys"],
     ["# KEYS", "normalised", "Keys"],
     ["An API key … can't be renewed", "normalised", "An **API key** expires after 90 days. It can’t be renewed"],
+    ["… An API key … can't be renewed...", "normalised", "An **API key** expires after 90 days. It can’t be renewed"],
     ["create a new one [...] store it safely", "normalised", text.slice(68, 151)],
   ])("%j is found: %s", (claim, support, own) => {
     expect(found(claim)).toEqual([support, own]);
@@ -196,6 +197,13 @@ describe("near", () => {
     expect(found(numbered(count, other).join(" "), whole)?.[0]).toBe(support);
   });
 
+  test.each([
+    ["The red key soon expires, it opens a door", "The red key expires soon. It opens the blue door."],
+    ["Fee of it yearly, the: 1,500 euros", "The yearly fee of it is 1,500 euros."],
+  ])("%j is near the whole sentences that have its words, and no others", (claim, sentences) => {
+    expect(found(claim, `密钥在创建后有效。${sentences} 续期要申请。`)).toEqual(["near", sentences]);
+  });
+
   test("three words in another order are too few to be near anything, four are enough", () => {
     expect(found("wordb worda wordc", "worda wordb so wordc wordd.")).toBeUndefined();
     expect(found("wordb worda wordd wordc", "worda wordb so wordc wordd.")?.[0]).toBe("near");
@@ -361,10 +369,12 @@ test("the nearest window has as many distinct words as any window of its width",
   );
 });
 
-test("words that lie more than twice the claim's length apart do not count together", () => {
+test("words that lie more than twice the claim's length apart, and more than twelve words, do not count together", () => {
   const wanted = ["a", "b", "c", "d", "e", "f"];
   const others = (count: number) => Array.from({ length: count }, () => "x");
   expect(nearestWindow(wanted, ["a", "a", ...others(11), "b", "c", "d"], 0.6)).toBeUndefined();
+  expect(nearestWindow(["a", "b", "c", "d"], ["a", ...others(9), "b", "c"], 0.6)).toEqual({ from: 0, to: 12 });
+  expect(nearestWindow(["a", "b", "c", "d"], ["a", ...others(10), "b", "c"], 0.6)).toBeUndefined();
   // Twelve words: the first "a" is one too many.
   expect(nearestWindow(wanted, ["a", "a", "b", "c", ...others(7), "d", "e"], 0.6)).toEqual({ from: 1, to: 13 });
 });

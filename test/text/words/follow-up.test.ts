@@ -14,6 +14,7 @@ test.each([
   "Sampler probabilities?",
   "What about sampler probabilities, would that have been with more?",
   "Sampler sampler Sampler sampler",
+  "Should sampler probabilities, please",
   "api key ttl max",
   "批处理跨度处理",
   "",

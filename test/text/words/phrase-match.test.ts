@@ -18,6 +18,7 @@ describe("conditionCheck", () => {
     ["用Python写的检索增强生成", "检索增强"],
     ["用 Python 写的", "python 写的"],
     ["一个检字", "检"],
+    ["re\u00adtry the call", "retry the"],
   ])("%j holds the phrase %j", (text, phrase) => {
     expect(refuses(text, { phrases: [phrase] })).toBeUndefined();
     expect(refuses("elsewhere", { phrases: [phrase] }, text)).toBeUndefined();

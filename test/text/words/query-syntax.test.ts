@@ -12,6 +12,7 @@ describe("parseQuery", () => {
     ["「檢索增強」 －「生成」", "檢索增強", ["檢索增強"], ["生成"]],
     ["key -one,two. three", "key . three", [], ["one,two"]],
     ["a -b -c d", "a d", [], ["b", "c"]],
+    ['a -"b"c', "a c", [], ["b"]],
   ])("%s", (text, plain, phrases, not) => {
     expect(parseQuery(text)).toEqual({ plain, phrases, not });
   });
@@ -67,6 +68,12 @@ describe("parseQuery", () => {
       ),
       { numRuns: 2000 },
     );
+  });
+
+  test("a quote has at most 999 characters, wherever it stands", () => {
+    const before = "word ".repeat(500);
+    expect(parseQuery(`${before}"${"x".repeat(999)}"`).phrases).toEqual(["x".repeat(999)]);
+    expect(parseQuery(`${before}"${"x".repeat(1000)}"`).phrases).toEqual([]);
   });
 
   test("a query of nothing but opening quotes comes back unchanged", () => {

@@ -62,6 +62,7 @@ const bounds = [
   ["embedChunks", "concurrency", whole(1, 256)],
   ["embedChunks", "batchTexts", whole(1)],
   ["embedChunks", "batchTokens", whole(1)],
+  ["embedChunks", "batchBytes", whole(1)],
   ["embedChunks", "maxTokens", whole(1)],
   ["embedChunks", "firstBatchTexts", whole(1)],
   ["embedChunks", "rememberTexts", whole(0)],
@@ -102,7 +103,8 @@ test.each(["name", "description"])("searchTool takes a %s of one character, and 
 });
 
 test("answer takes 128 tools, and refuses one more", () => {
-  const tools = (count: number) => Array.from({ length: count }, () => searchTool(documents));
+  const tools = (count: number) =>
+    Array.from({ length: count }, (_, at) => searchTool(documents, { name: `tool${at}` }));
   expect(() => answer(model, { tools: tools(128) })).not.toThrow();
   expect(() => answer(model, { tools: tools(129) })).toThrow("tools");
 });

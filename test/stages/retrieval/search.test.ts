@@ -38,6 +38,18 @@ describe("search", () => {
     expect(retrieved!.hits[0]!.placements.map(({ by }) => by)).toEqual(["dense", "lexical", "fused"]);
   });
 
+  test.each([
+    [undefined, 2 / 11],
+    [0, 2],
+    [3, 2 / 4],
+  ])("with k at %s, the first of both sides scores %d", async (k, score) => {
+    const ask = Pipeline.from<Question>()
+      .pipe(embedQuestion(wordEmbedder()))
+      .pipe(search(await storeOf(["c", "red apples"]), k === undefined ? {} : { k }));
+    const [retrieved] = await collect(ask.stream([{ question: "red apples" }]));
+    expect(retrieved!.hits.map((hit) => hit.score)).toEqual([score]);
+  });
+
   test("the trace names each chunk that was found but not kept, with the reason", async () => {
     const store = await fruit();
     const [retrieved] = await collect(

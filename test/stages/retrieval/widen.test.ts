@@ -65,6 +65,7 @@ describe("widen", () => {
     expect(hits[0]!.matched).toEqual(
       ["It is then renewed.", "Nobody is told."].map((quote) => spanOf(quote, document)),
     );
+    expect(step.kept).toEqual(hits.map(({ chunk }) => chunk.id));
     expect(step.dropped).toEqual([{ chunkId: "Nobody is told.", reason: "merged into It is then renewed." }]);
   });
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { nearestName } from "../core/nearest-name.js";
 import type { ModelInfo } from "./catalogue.js";
 
 /** One rule that a request breaks: the field, what it holds, and what it may hold. */
@@ -63,7 +64,7 @@ export function violations<Request extends z.ZodType>(
 
 function unknownField({ request }: Pick<Operation, "request">, place: string, key: string): Violation {
   const known = place === "" && request instanceof z.ZodObject ? Object.keys(request.shape) : [];
-  const meant = known.find((field) => field.replaceAll("_", "") === key.toLowerCase().replaceAll("_", ""));
+  const meant = nearestName(key, known);
   const hint = meant === undefined ? "" : `, did you mean ${meant}`;
   return {
     field: place === "" ? key : `${place}.${key}`,

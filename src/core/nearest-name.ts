@@ -24,7 +24,9 @@ export function nearestName(name: string, known: readonly string[]): string | un
     const letters = plain(candidate);
     const isWithin =
       Math.min(letters.length, given.length) >= 4 && (letters.includes(given) || given.includes(letters));
-    const errors = isWithin ? Math.min(0.25, typingErrors(given, letters)) : typingErrors(given, letters);
+    const typed = typingErrors(given, letters);
+    // Of several that contain it or that it contains, the one with the fewest other letters.
+    const errors = isWithin ? typed / 1000 : typed;
     if (errors >= fewest) continue;
     fewest = errors;
     nearest = candidate;

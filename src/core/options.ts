@@ -14,6 +14,11 @@ export function optionsOf<Options extends object>() {
   return <Shape extends z.core.$ZodLooseShape>(shape: Shape & Exactly<Options, Shape>) => z.strictObject<Shape>(shape);
 }
 
+/** A function, as a field of options. */
+export function functionOption<Given>() {
+  return z.custom<Given>((value) => typeof value === "function", "must be a function");
+}
+
 /**
  * Options as the code reads them, defaults filled in. Unknown keys and bad values throw an `OptionsError` that names
  * the owner, the field, the value and what it may be; for an unknown key, the known one that was probably meant.

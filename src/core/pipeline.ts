@@ -1,6 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { z } from "zod";
 import { asError, CitewellError, FailedDocumentsError, type LoadError, OptionsError } from "./errors.js";
+import { abortSignal } from "./call-options.js";
 import { optionsOf, resolve } from "./options.js";
 import type { Source } from "./stream.js";
 import { openTracing } from "./telemetry.js";
@@ -234,15 +235,10 @@ export interface RunOptions {
 }
 
 export const runOptions = optionsOf<RunOptions>()({
-  signal: z.custom<AbortSignal>(isSignal, "must be an AbortSignal").optional(),
+  signal: abortSignal.optional(),
   deadlineMs: z.number().min(0).optional(),
   report: z.custom<RunOptions["report"]>((value) => typeof value === "function", "must be a function").optional(),
 });
-
-/** A signal of another realm or library is as good as this one's. */
-function isSignal(value: unknown): boolean {
-  return typeof value === "object" && value !== null && "aborted" in value && "addEventListener" in value;
-}
 
 /** A context of its own for one run. */
 export function createRunContext({ signal, deadlineMs, report }: RunOptions = {}): RunContext {

@@ -2,6 +2,7 @@ import { readdir } from "node:fs/promises";
 import { basename, dirname, join, resolve as resolvePath } from "node:path";
 import { z } from "zod";
 import { LoadError, OptionsError } from "../core/errors.js";
+import { optionsOf, resolve } from "../core/options.js";
 import { seededRandom } from "../core/random.js";
 import type { Document } from "../core/types.js";
 import { jsonLines, LineId, malformed, numberedLines } from "./json-lines.js";
@@ -34,11 +35,16 @@ export interface Collection {
 }
 
 export interface CollectionFiles {
-  /** Default: `queries.jsonl` in the folder. */
+  /** Path of the queries. Default: `queries.jsonl` in the folder. */
   readonly queries?: string;
-  /** Default: `qrels/test.tsv` in the folder. */
+  /** Path of the judgements. Default: `qrels/test.tsv` in the folder. */
   readonly qrels?: string;
 }
+
+const collectionFiles = optionsOf<CollectionFiles>()({
+  queries: z.string().min(1).optional(),
+  qrels: z.string().min(1).optional(),
+});
 
 const CorpusLine = z.object({ _id: LineId, title: z.string().nullish(), text: z.string() });
 const QueryLine = z.object({ _id: LineId, text: z.string().min(1) });
@@ -57,10 +63,11 @@ export async function openCollection(
   files: CollectionFiles = {},
   signal?: AbortSignal,
 ): Promise<Collection> {
+  const given = resolve("openCollection", collectionFiles, files);
   const name = basename(resolvePath(folder));
   const corpusPath = join(folder, "corpus.jsonl");
-  const queriesPath = files.queries ?? join(folder, "queries.jsonl");
-  const qrelsPath = files.qrels ?? join(folder, "qrels", "test.tsv");
+  const queriesPath = given.queries ?? join(folder, "queries.jsonl");
+  const qrelsPath = given.qrels ?? join(folder, "qrels", "test.tsv");
   const judgements = await readJudgements(await existing(qrelsPath), signal);
   const judged = await readQueries(queriesPath, judgements, signal);
   if (judged.length < judgements.size) {

@@ -1,3 +1,5 @@
+import { abortSignal } from "../core/call-options.js";
+import { functionOption, optionsOf, resolve } from "../core/options.js";
 import type { Answer } from "../core/types.js";
 import type { JudgedQuery } from "./collection.js";
 import { exactMatch, holdsAnswer, tokenF1 } from "./metrics.js";
@@ -78,11 +80,20 @@ export interface EvaluateAnswersOptions {
   readonly signal?: AbortSignal;
 }
 
+const evaluateAnswersOptions = optionsOf<EvaluateAnswersOptions>()({
+  ask: functionOption<EvaluateAnswersOptions["ask"]>(),
+  textOf: functionOption<EvaluateAnswersOptions["textOf"]>(),
+  documentId: functionOption<EvaluateAnswersOptions["documentId"]>(),
+  onAnswer: functionOption<NonNullable<EvaluateAnswersOptions["onAnswer"]>>().optional(),
+  signal: abortSignal.optional(),
+});
+
 /** Asks each question and scores the answer. */
 export async function evaluateAnswers(
   queries: readonly AnswerableQuery[],
-  { ask, textOf, documentId, onAnswer, signal }: EvaluateAnswersOptions,
+  options: EvaluateAnswersOptions,
 ): Promise<AnswerEvaluation> {
+  const { ask, textOf, documentId, onAnswer, signal } = resolve("evaluateAnswers", evaluateAnswersOptions, options);
   const scores = new Map<string, AnswerScores>();
   const durationsMs: number[] = [];
   const citations = { total: 0, supported: 0, near: 0, literal: 0 };

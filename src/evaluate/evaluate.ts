@@ -1,4 +1,6 @@
 import { AnswerError } from "../core/errors.js";
+import { abortSignal } from "../core/call-options.js";
+import { functionOption, optionsOf, resolve } from "../core/options.js";
 import type { Hit } from "../core/types.js";
 import { safeEnd } from "../text/blocks/cut-text.js";
 import type { JudgedQuery } from "./collection.js";
@@ -48,6 +50,11 @@ export interface EvaluateOptions {
   readonly signal?: AbortSignal;
 }
 
+const evaluateOptions = optionsOf<EvaluateOptions>()({
+  onProgress: functionOption<NonNullable<EvaluateOptions["onProgress"]>>().optional(),
+  signal: abortSignal.optional(),
+});
+
 /**
  * Ranks documents for each query, one after another, and compares the rankings with the judgements.
  *
@@ -56,8 +63,9 @@ export interface EvaluateOptions {
 export async function evaluate(
   queries: readonly JudgedQuery[],
   rank: (query: JudgedQuery) => Promise<readonly string[]>,
-  { onProgress, signal }: EvaluateOptions = {},
+  options: EvaluateOptions = {},
 ): Promise<Evaluation> {
+  const { onProgress, signal } = resolve("evaluate", evaluateOptions, options);
   const scores = new Map<string, Scores>();
   const durationsMs: number[] = [];
   for (const query of queries) {

@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { abortSignal } from "../core/call-options.js";
+import { optionsOf, resolve } from "../core/options.js";
 import { createRunContext } from "../core/pipeline.js";
 import type { ChatModel } from "../core/ports.js";
 import { addUsage } from "../stages/calls/model-request.js";
@@ -55,6 +57,13 @@ export type Judgement =
       readonly usage: Usage;
     };
 
+interface JudgeAnswerOptions {
+  /** Ends the request. */
+  readonly signal?: AbortSignal;
+}
+
+const judgeAnswerOptions = optionsOf<JudgeAnswerOptions>()({ signal: abortSignal.optional() });
+
 const timeoutMs = 120_000;
 const maxTokens = 400;
 const noUsage: Usage = { inputTokens: 0, outputTokens: 0 };
@@ -78,13 +87,9 @@ Reply with one JSON object and nothing else: {"faithfulness": 1 to 5, "relevance
 export async function judgeAnswer(
   model: ChatModel,
   { question, text, hits }: Pick<Answer, "question" | "text" | "hits">,
-  {
-    signal,
-  }: {
-    /** Ends the request. */
-    readonly signal?: AbortSignal;
-  } = {},
+  options: JudgeAnswerOptions = {},
 ): Promise<Judgement> {
+  const { signal } = resolve("judgeAnswer", judgeAnswerOptions, options);
   const passages = hits.map(({ uri, title, chunk }, index) =>
     renderSource({ number: index + 1, uri, ...(title !== undefined && { title }), text: chunk.text }),
   );

@@ -1,23 +1,31 @@
+import { z } from "zod";
+import { optionsOf, resolve } from "../core/options.js";
 import { seededRandom } from "../core/random.js";
 
 /** Low and high end. */
 export type Interval = readonly [low: number, high: number];
 
 export interface BootstrapOptions {
-  /** Default: 2,000. */
+  /** Samples to draw, 1 or more. Default: 2,000. */
   readonly resamples?: number;
-  /** Default: 0.95. */
+  /** Share of the samples' means inside the interval, above 0 and below 1. Default: 0.95. */
   readonly confidence?: number;
-  /** Default: 1. The same seed gives the same interval. */
+  /** Seed of the samples: the same seed gives the same interval. Default: 1. */
   readonly seed?: number;
 }
+
+const bootstrapOptions = optionsOf<BootstrapOptions>()({
+  resamples: z.int().min(1).default(2000),
+  confidence: z.number().gt(0).lt(1).default(0.95),
+  seed: z.number().default(1),
+});
 
 /**
  * Interval of the mean of `values`: how far it would move if other queries of the same kind were asked. The percentile
  * bootstrap of Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 13.
  */
 export function bootstrapInterval(values: readonly number[], options: BootstrapOptions = {}): Interval {
-  const { resamples = 2000, confidence = 0.95, seed = 1 } = options;
+  const { resamples, confidence, seed } = resolve("bootstrapInterval", bootstrapOptions, options);
   if (values.length === 0) return [0, 0];
   const random = seededRandom(seed);
   const means = new Float64Array(resamples);
@@ -72,11 +80,16 @@ export function summarise<Name extends string>(
 }
 
 export interface RandomisationOptions {
-  /** Default: 10,000. */
+  /** Draws of signs, 1 or more. Default: 10,000. */
   readonly trials?: number;
-  /** Default: 1. The same seed gives the same result. */
+  /** Seed of the draws: the same seed gives the same result. Default: 1. */
   readonly seed?: number;
 }
+
+const randomisationOptions = optionsOf<RandomisationOptions>()({
+  trials: z.int().min(1).default(10_000),
+  seed: z.number().default(1),
+});
 
 /**
  * The probability of a mean difference at least as large, in either direction, if the two systems are alike: each
@@ -84,7 +97,7 @@ export interface RandomisationOptions {
  * and Carterette, "A Comparison of Statistical Significance Tests for Information Retrieval Evaluation", CIKM 2007.
  */
 export function randomisationTest(differences: readonly number[], options: RandomisationOptions = {}): number {
-  const { trials = 10_000, seed = 1 } = options;
+  const { trials, seed } = resolve("randomisationTest", randomisationOptions, options);
   const random = seededRandom(seed);
   // Zero stays zero with either sign.
   const nonZero = differences.filter((difference) => difference !== 0);

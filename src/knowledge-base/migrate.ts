@@ -1,16 +1,25 @@
-import { resolve } from "../core/options.js";
+import { z } from "zod";
+import { functionOption, optionsOf, resolve } from "../core/options.js";
+import { runOptions } from "../core/pipeline.js";
 import { beginMigration } from "../store/migration.js";
 import { connectModels } from "./connect-models.js";
 import { ingest } from "./ingest.js";
 import type { IngestReport } from "./ingest/ledger.js";
 import type { IngestRunOptions } from "./ingest/run.js";
-import type { SpendingOptions } from "./ingest/spending.js";
+import { type SpendingOptions, spendingOptions } from "./ingest/spending.js";
 import { type KnowledgeBaseOptions, knowledgeBaseOptions } from "./options.js";
 
 export interface MigrateOptions extends IngestRunOptions, SpendingOptions {
   /** Switch even when documents failed, which the new store then lacks. Default: false. */
   readonly acceptFailures?: boolean;
 }
+
+const migrateOptions = optionsOf<MigrateOptions>()({
+  ...runOptions.shape,
+  ...spendingOptions.shape,
+  onProgress: functionOption<NonNullable<MigrateOptions["onProgress"]>>().optional(),
+  acceptFailures: z.boolean().default(false),
+});
 
 /** What a migration came to; its documents are counted against what the new store had of them before. */
 export interface MigrationReport extends IngestReport {
@@ -34,9 +43,10 @@ export interface MigrationReport extends IngestReport {
  * @throws OptionsError for bad options, StoreError `missing` or `locked`.
  */
 export async function migrateKnowledgeBase(
-  options: KnowledgeBaseOptions,
-  { acceptFailures = false, ...how }: MigrateOptions = {},
+  options: Omit<KnowledgeBaseOptions, "store">,
+  migrating: MigrateOptions = {},
 ): Promise<MigrationReport> {
+  const { acceptFailures, ...how } = resolve("migrateKnowledgeBase", migrateOptions, migrating);
   const { path, onWarning, metadata, chunk, concurrency, ...given } = resolve(
     "migrateKnowledgeBase",
     knowledgeBaseOptions.omit({ store: true }),

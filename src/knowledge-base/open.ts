@@ -2,6 +2,7 @@ import { OptionsError } from "../core/errors.js";
 import { resolve } from "../core/options.js";
 import type { CloseOptions } from "../core/ports.js";
 import { type Conversations, openConversations } from "../store/conversations.js";
+import { closeOptions } from "../store/call-options.js";
 import { openStore } from "../store/open-store.js";
 import { searchAndAsk } from "./ask.js";
 import { connectModels } from "./connect-models.js";
@@ -37,7 +38,7 @@ export async function openKnowledgeBase(options: KnowledgeBaseOptions = {}): Pro
       if (settings.store) throw withoutFolder();
       return (conversations ??= openConversations(path));
     });
-    const close = async (closing?: CloseOptions) => {
+    const close = async (closing: CloseOptions) => {
       await running.end(store.location);
       try {
         conversations?.close();
@@ -54,7 +55,10 @@ export async function openKnowledgeBase(options: KnowledgeBaseOptions = {}): Pro
         running.run(how.signal, (signal) => planIngest(source, { chunk, ...how, signal, store, embedder })),
       verify: (checks = {}) => running.run(checks.signal, (signal) => store.verify({ ...checks, signal })),
       ...questions,
-      close: (closing) => (closed ??= close(closing)),
+      close: async (closing = {}) => {
+        const checked = resolve("close", closeOptions, closing);
+        await (closed ??= close(checked));
+      },
     };
   } catch (error) {
     await models.close();

@@ -1,6 +1,8 @@
 import { statSync } from "node:fs";
+import { z } from "zod";
+import { optionsOf, resolve } from "../core/options.js";
 import { readFile, type ReadFileOptions } from "./sources/read-file.js";
-import { readFolder, type ReadFolderOptions } from "./sources/read-folder.js";
+import { readFolder, readFolderOptions, type ReadFolderOptions } from "./sources/read-folder.js";
 import type { DocumentSource } from "./sources/source.js";
 import { readSitemap } from "./web/read-sitemap.js";
 import { readUrl, type ReadUrlOptions } from "./web/read-url.js";
@@ -13,11 +15,19 @@ export interface ReadPathOptions extends ReadFolderOptions {
   readonly sitemap?: boolean;
 }
 
+const readPathOptions = optionsOf<ReadPathOptions>()({
+  ...readFolderOptions.shape,
+  // What is not of a folder or a file, the reader of pages checks.
+  web: z.custom<NonNullable<ReadPathOptions["web"]>>().optional(),
+  sitemap: z.boolean().default(false),
+});
+
 /**
  * Reads a folder, a file or, for an address that starts with http, a page or a site: a site where its last part is a
  * sitemap's (`sitemap.xml`, `sitemap_index.xml.gz`). Globs hold for folders alone.
  */
-export function readPath(path: string, { web, sitemap = false, ...options }: ReadPathOptions = {}): DocumentSource {
+export function readPath(path: string, given: ReadPathOptions = {}): DocumentSource {
+  const { web, sitemap, ...options } = resolve("readPath", readPathOptions, given);
   const { loaders, rows, maxFileBytes, timeoutMs, metadata } = options;
   const loading = { loaders, rows, maxFileBytes, timeoutMs, metadata };
   if (isWebAddress(path)) {

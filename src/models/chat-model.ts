@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { type ModelInfo, modelInfo } from "../contract/catalogue.js";
 import { type ChatRequest as WireRequest, maxMessages, maxOutputTokens as maxServiceTokens } from "../contract/chat.js";
+import { callOptions } from "../core/call-options.js";
 import { OptionsError } from "../core/errors.js";
 import { optionsOf, resolve } from "../core/options.js";
 import type { ChatEvent, ChatMessage, ChatModel, ChatRequest, TokenCounter, ToolDescription } from "../core/ports.js";
@@ -57,6 +58,15 @@ export const chatModelOptions = optionsOf<ChatModelOptions>()({
   tokens: Counter.optional(),
 });
 
+const chatRequest = optionsOf<ChatRequest>()({
+  messages: z.array(z.custom<ChatMessage>()).readonly(),
+  tools: z.array(z.custom<ToolDescription>()).readonly().optional(),
+  maxTokens: z.int().min(1).optional(),
+  temperature: z.number().optional(),
+  stop: z.array(z.string()).readonly().optional(),
+  format: z.enum(["text", "json"]).optional(),
+});
+
 const defaultContextTokens = 32_768;
 
 /**
@@ -106,7 +116,11 @@ export function chatModel(transport: Transport, options: ChatModelOptions): Chat
     replaysReasoning,
     ...(transport.prices[model] && { price: transport.prices[model] }),
     tokens: settings.tokens ?? defaultTokens,
-    stream: (request, call = {}) => chatEvents(transport, wireRequest(request), { ...call, toolMessages }),
+    stream: (request, call = {}) =>
+      chatEvents(transport, wireRequest(resolve("stream", chatRequest, request)), {
+        ...resolve("stream", callOptions, call),
+        toolMessages,
+      }),
   };
 }
 

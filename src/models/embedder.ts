@@ -3,6 +3,7 @@ import { embeddingTokenLimit, modelInfo } from "../contract/catalogue.js";
 import { defaultMaxBatchTexts } from "../contract/embeddings.js";
 import { OptionsError, TransportError } from "../core/errors.js";
 import { optionsOf, resolve } from "../core/options.js";
+import { callOptions } from "../core/call-options.js";
 import type { EmbedCall, Embedder, Embeddings, TokenCounter } from "../core/ports.js";
 import { defaultTokens } from "../text/tokens/tokens.js";
 import { checkTransport, type Transport } from "../transport/transport.js";
@@ -51,6 +52,12 @@ const embedderOptions = optionsOf<EmbedderOptions>()({
   onTokenMargin: z.custom<(margin: number) => void>((value) => typeof value === "function").optional(),
 });
 
+const embedCall = optionsOf<EmbedCall>()({
+  ...callOptions.shape,
+  purpose: z.enum(["document", "query"]).optional(),
+  countedTokens: z.number().optional(),
+});
+
 /**
  * Turns texts into vectors, over the transport. The space is the model's id, so vectors of two models never meet.
  *
@@ -81,7 +88,7 @@ export function embedder<const Model extends string>(
   }
 
   async function request(input: readonly string[], call: EmbedCall): Promise<Embeddings> {
-    const { purpose: _, countedTokens: __, ...callOptions } = call;
+    const { purpose: _, countedTokens: __, ...sending } = call;
     const { vectors, usage } = await transport.embeddings(
       {
         model,
@@ -89,7 +96,7 @@ export function embedder<const Model extends string>(
         encoding_format: encoding,
         ...(settings.dimension !== undefined && info.dimensions && { dimensions: settings.dimension }),
       },
-      callOptions,
+      sending,
     );
     const length = vectors[0]?.length;
     if (dimension !== undefined && length !== dimension) {
@@ -114,7 +121,8 @@ export function embedder<const Model extends string>(
       return tokenMargin;
     },
     ...(transport.prices[model] && { price: transport.prices[model] }),
-    embed: async (texts, call = {}) => {
+    embed: async (texts, given = {}) => {
+      const call = resolve("embed", embedCall, given);
       const prefix = call.purpose === "query" ? queryPrefix : documentPrefix;
       const inputs = prefix === "" ? texts : texts.map((text) => prefix + text);
       if (inputs.length === 0) return { vectors: [], tokens: 0 };

@@ -1,6 +1,7 @@
 import { z } from "zod";
+import { callOptions } from "../core/call-options.js";
 import { optionsOf, resolve } from "../core/options.js";
-import type { Reranker } from "../core/ports.js";
+import type { RerankCall, Reranker } from "../core/ports.js";
 import { checkTransport, type Transport } from "../transport/transport.js";
 
 export interface RerankerOptions {
@@ -18,6 +19,8 @@ const rerankerOptions = optionsOf<RerankerOptions>()({
   maxChunksPerDoc: z.int().min(1).optional(),
 });
 
+const rerankCall = optionsOf<RerankCall>()({ ...callOptions.shape, topN: z.int().min(1).optional() });
+
 /** Ranks documents by their relevance to a query, over the transport. */
 export function reranker(transport: Transport, options: RerankerOptions): Reranker {
   checkTransport("reranker", transport);
@@ -25,7 +28,8 @@ export function reranker(transport: Transport, options: RerankerOptions): Rerank
   return {
     model,
     ...(transport.prices[model] && { price: transport.prices[model] }),
-    rerank: async (query, documents, { topN, ...call } = {}) => {
+    rerank: async (query, documents, given = {}) => {
+      const { topN, ...call } = resolve("rerank", rerankCall, given);
       const request = {
         model,
         query,

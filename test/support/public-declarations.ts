@@ -10,7 +10,7 @@ import {
   isTypeQueryNode,
   isVariableDeclaration,
 } from "typescript/unstable/ast/is";
-import { API, SymbolFlags, type Checker, type Symbol } from "typescript/unstable/sync";
+import { API, type Checker, SignatureKind, type Symbol, SymbolFlags, type Type } from "typescript/unstable/sync";
 import { root } from "./citewell.js";
 
 const dist = join(root, "dist");
@@ -144,4 +144,78 @@ export function isTypeExport({ declarations: [first] }: Symbol): boolean {
 export function hasComment(node: Node): boolean {
   const holder = isVariableDeclaration(node) ? node.parent.parent : node;
   return (holder.jsDoc ?? []).length > 0;
+}
+
+/** A function that an entry point exports, or a method of what one returns. */
+export interface PublicCall {
+  /** `rerank`, or for methods the type and the name: `KnowledgeBase.search`. */
+  readonly label: string;
+  /** Its parameters that are objects with named fields: options, requests, ports and data. */
+  readonly objects: readonly {
+    /** Name of the type; the whole type where it has none. */
+    readonly type: string;
+    readonly fields: readonly string[];
+  }[];
+}
+
+/** All functions that a user of the package can call, found through what the exported ones return. */
+export function publicCalls({ checker, exports }: Declarations): readonly PublicCall[] {
+  const found = new Map<string, PublicCall>();
+  const seen = new Set<string>();
+  const isOwn = (symbol: Symbol | undefined) => symbol?.declarations.some(({ path }) => path.startsWith(dist)) ?? false;
+  const nameOf = (type: Type) => {
+    const named = type.getAliasSymbol() ?? type.getSymbol();
+    return named && isOwn(named) && !named.name.startsWith("__") ? named.name : checker.typeToString(type);
+  };
+  const partsOf = (type: Type): readonly Type[] => (type.isUnionType() ? (type.getTypes() ?? []) : [type]);
+  const fieldsOf = (type: Type) => checker.getPropertiesOfType(type).map(({ name }) => name);
+  const callsOf = (type: Type) => checker.getSignaturesOfType(type, SignatureKind.Call);
+
+  const visitFunction = (label: string, type: Type): boolean => {
+    const signatures = callsOf(type);
+    for (const signature of signatures) {
+      const objects = signature.getParameters().flatMap((_, index) => {
+        const given = checker.getNonNullableType(checker.getParameterType(signature, index)!)!;
+        return partsOf(checker.getBaseConstraintOfType(given) ?? given)
+          .filter((part) => isRecord(part))
+          .map((part) => ({ type: nameOf(part), fields: fieldsOf(part) }));
+      });
+      const known = found.get(label)?.objects ?? [];
+      const added = objects.filter(({ type: each }) => known.every((one) => one.type !== each));
+      found.set(label, { label, objects: [...known, ...added] });
+      visitResult(checker.getReturnTypeOfSignature(signature)!);
+    }
+    return signatures.length > 0;
+  };
+  const isRecord = (type: Type): boolean => {
+    if (!(type.isObjectType() || type.isIntersectionType()) || callsOf(type).length > 0) return false;
+    const symbol = type.getSymbol();
+    const isForeign = symbol !== undefined && !isOwn(symbol) && !symbol.name.startsWith("__");
+    return !isForeign && checker.getPropertiesOfType(type).length > 0;
+  };
+  const visitResult = (type: Type): void => {
+    for (const part of partsOf(type)) {
+      if (isRecord(part)) visitObject(nameOf(part), part);
+      else if (part.isTypeReference()) for (const argument of checker.getTypeArguments(part)) visitResult(argument);
+    }
+  };
+  const visitObject = (name: string, type: Type): void => {
+    if (seen.has(name)) return;
+    seen.add(name);
+    for (const property of checker.getPropertiesOfType(type)) {
+      const held = checker.getNonNullableType(checker.getTypeOfSymbol(property)!)!;
+      if (isOwn(property) && !visitFunction(`${name}.${property.name}`, held)) visitResult(held);
+    }
+  };
+  for (const each of new Set([...exports.values()].flat())) {
+    if (isTypeExport(each)) continue;
+    const symbol = each.flags & SymbolFlags.Alias ? checker.getAliasedSymbol(each) : each;
+    const type = checker.getTypeOfSymbol(symbol)!;
+    if (visitFunction(symbol.name, type)) continue;
+    if (symbol.flags & SymbolFlags.Class) {
+      visitObject(`typeof ${symbol.name}`, type);
+      visitObject(symbol.name, checker.getDeclaredTypeOfSymbol(symbol));
+    } else visitObject(symbol.name, type);
+  }
+  return [...found.values()];
 }

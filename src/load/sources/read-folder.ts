@@ -23,7 +23,7 @@ export interface ReadFolderOptions extends LoadOptions {
   readonly gitignore?: boolean;
 }
 
-const readFolderOptions = optionsOf<ReadFolderOptions>()({
+export const readFolderOptions = optionsOf<ReadFolderOptions>()({
   ...loadOptions.shape,
   include: z.array(z.string().min(1)).min(1).readonly().optional(),
   exclude: z.array(z.string().min(1)).readonly().default([]),

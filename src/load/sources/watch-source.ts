@@ -1,6 +1,7 @@
 import { basename, relative, sep } from "node:path";
 import { z } from "zod";
 import { asError, LoadError, OptionsError } from "../../core/errors.js";
+import { abortSignal } from "../../core/call-options.js";
 import { optionsOf, resolve } from "../../core/options.js";
 import type { DocumentSource } from "./source.js";
 
@@ -14,7 +15,7 @@ export interface WatchSourceOptions {
 }
 
 const watchSourceOptions = optionsOf<WatchSourceOptions>()({
-  signal: z.instanceof(AbortSignal).optional(),
+  signal: abortSignal.optional(),
   quietMs: z.int().min(10).max(60_000).default(300),
   maxWaitMs: z.int().min(10).default(5000),
 });

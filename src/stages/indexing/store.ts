@@ -1,5 +1,6 @@
 import { asError, StoreError, OptionsError } from "../../core/errors.js";
 import { checkMetadata } from "../../core/metadata.js";
+import { functionOption, optionsOf, resolve } from "../../core/options.js";
 import { type RunContext, stage, type Stage } from "../../core/pipeline.js";
 import type { DocumentWrite, Store, StoreWrite, WrittenDocument } from "../../core/ports.js";
 import { batch, mapConcurrent } from "../../core/stream.js";
@@ -19,6 +20,11 @@ export interface StoreStageOptions {
   readonly notes?: (uris: readonly string[]) => Pick<StoreWrite, "notes">;
 }
 
+const storeStageOptions = optionsOf<StoreStageOptions>()({
+  settings: functionOption<NonNullable<StoreStageOptions["settings"]>>().optional(),
+  notes: functionOption<NonNullable<StoreStageOptions["notes"]>>().optional(),
+});
+
 /**
  * Writes what has arrived, in one transaction at a time. Vectors are kept as they come, so that an interrupted run has
  * paid for nothing in vain; a document replaces its stored version once all its chunks are there, that is when a chunk of
@@ -26,8 +32,9 @@ export interface StoreStageOptions {
  */
 export function store<Space extends string>(
   kb: Pick<Store<Space>, "space" | "dimension" | "write">,
-  { settings, notes }: StoreStageOptions = {},
+  options: StoreStageOptions = {},
 ): Stage<Embedded<DocumentChunk, Space>, StoredDocument> {
+  const { settings, notes } = resolve("store", storeStageOptions, options);
   const { space, dimension } = kb;
   return stage(
     "store",

@@ -2,9 +2,11 @@ import { randomUUID } from "node:crypto";
 import { type ModelInfo, localModels, videoModels } from "../../contract/catalogue.js";
 import { type Parameters, fillPath } from "../../contract/operation.js";
 import { type OperationName, operations } from "../../contract/operations.js";
+import { callOptions } from "../../core/call-options.js";
 import { TransportError, type TransportErrorCode } from "../../core/errors.js";
+import { resolve } from "../../core/options.js";
 import type { CallOptions } from "../../core/ports.js";
-import { Cancellation, Stopped, checkCallOptions } from "../failures/cancellation.js";
+import { Cancellation, Stopped } from "../failures/cancellation.js";
 import { FailedAttempt, type Failure } from "../failures/failure.js";
 import { requestedWaitMs } from "../failures/response-headers.js";
 import { keepSecret } from "../failures/secrecy.js";
@@ -245,7 +247,7 @@ export class Caller {
   }
 
   #checkOpen(name: string, options: CallOptions): void {
-    checkCallOptions(name, options);
+    resolve(name, callOptions, options);
     if (!this.#closing) return;
     const message = `${name}: this transport is closed: after close() calls need another one`;
     throw new TransportError("request", message, { operation: name });

@@ -1,4 +1,3 @@
-import { OptionsError } from "../../core/errors.js";
 import type { CallOptions } from "../../core/ports.js";
 
 /** Node's timers hold no more than this; longer waits are as good as endless. */
@@ -17,24 +16,6 @@ export class Stopped extends Error {
   constructor(why: StopReason) {
     super(`stopped: ${why.kind}`);
     this.why = why;
-  }
-}
-
-const knownOptions: ReadonlySet<string> = new Set<keyof CallOptions>(["signal", "deadlineMs", "onFailedAttempt"]);
-
-/** @throws OptionsError for options that would be ignored in silence, or would break the call in the middle. */
-export function checkCallOptions(call: string, options: CallOptions): void {
-  const { signal, deadlineMs } = options;
-  const refuse = (option: string, problem: string): never => {
-    throw new OptionsError("options", `${option} ${problem}`, { call, option });
-  };
-  const unknown = Object.keys(options).find((option) => !knownOptions.has(option));
-  if (unknown !== undefined) refuse(unknown, "is not an option of a call");
-  if (signal !== undefined && typeof (signal as AbortSignal | null)?.addEventListener !== "function") {
-    refuse("signal", "must be an AbortSignal, such as the signal of an AbortController");
-  }
-  if (deadlineMs !== undefined && (typeof deadlineMs !== "number" || Number.isNaN(deadlineMs))) {
-    refuse("deadlineMs", `must be a number of milliseconds (got ${String(deadlineMs)})`);
   }
 }
 

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import {
   type ChatRequest as ContractChatRequest,
   type RoleToolMessage,
@@ -5,6 +6,8 @@ import {
   maxOutputTokens,
   roleToolChat,
 } from "../../contract/chat.js";
+import { callOptions } from "../../core/call-options.js";
+import { optionsOf, resolve } from "../../core/options.js";
 import type { CallOptions, ToolMessages } from "../../core/ports.js";
 import type { Call, Caller } from "../calls/caller.js";
 import { type Failure, badReply } from "../failures/failure.js";
@@ -31,15 +34,18 @@ export interface ChatCallOptions extends CallOptions {
   readonly extra?: Readonly<Record<string, unknown>>;
 }
 
+const chatCallOptions = optionsOf<ChatCallOptions>()({
+  ...callOptions.shape,
+  toolMessages: z.enum(["user-xml", "role-tool"]).optional(),
+  extra: z.record(z.string(), z.unknown()).optional(),
+});
+
 /** Tokens of a reply when the caller names no number: the service's own default of 512 cuts most answers. */
 export const defaultMaxTokens = { llm: 4096, vlm: 2048 } as const;
 
 /** Returns a whole reply; one that is streamed all the same is put together. */
-export function chat(
-  caller: Caller,
-  request: TransportChatRequest,
-  { toolMessages, extra, ...options }: ChatCallOptions,
-): Promise<ChatResult> {
+export function chat(caller: Caller, request: TransportChatRequest, given: ChatCallOptions): Promise<ChatResult> {
+  const { toolMessages, extra, ...options } = resolve("chat", chatCallOptions, given);
   const call = chatCall(caller, request, { toolMessages, extra }, async (reader) => {
     for (let events = await reader.read(); events; events = await reader.read()) {
       const last = events.at(-1);
@@ -62,8 +68,9 @@ export function chat(
 export async function* chatStream(
   caller: Caller,
   request: TransportChatRequest,
-  { toolMessages, extra, ...options }: ChatCallOptions,
+  given: ChatCallOptions,
 ): AsyncGenerator<ChatStreamEvent, void, undefined> {
+  const { toolMessages, extra, ...options } = resolve("chatStream", chatCallOptions, given);
   const call = chatCall(caller, request, { toolMessages, extra }, async (opened) => ({
     reader: opened,
     first: await opened.read(),

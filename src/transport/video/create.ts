@@ -1,7 +1,10 @@
 import { createHash } from "node:crypto";
+import { z } from "zod";
 import { videoMode } from "../../contract/video-content.js";
 import { type VideoRequest, createVideoTask as operation } from "../../contract/video.js";
+import { callOptions } from "../../core/call-options.js";
 import { TransportError } from "../../core/errors.js";
+import { optionsOf, resolve } from "../../core/options.js";
 import type { CallOptions } from "../../core/ports.js";
 import type { Caller } from "../calls/caller.js";
 import type { MediaCheck } from "../media/check-media.js";
@@ -13,6 +16,12 @@ export interface CreateVideoCall extends CallOptions {
   /** Which media are checked before the request leaves. Default: those that the request carries inline. */
   readonly media?: MediaCheck;
 }
+
+const createVideoCall = optionsOf<CreateVideoCall>()({
+  ...callOptions.shape,
+  // The reader of media checks it.
+  media: z.custom<MediaCheck>().optional(),
+});
 
 export interface CreatedVideoTask {
   /** Id to query the task and to wait for it by. */
@@ -31,8 +40,9 @@ export interface CreatedVideoTask {
 export async function createVideoTask(
   caller: Caller,
   request: VideoRequest,
-  { media, ...options }: CreateVideoCall,
+  given: CreateVideoCall,
 ): Promise<CreatedVideoTask> {
+  const { media, ...options } = resolve("createVideoTask", createVideoCall, given);
   const info = checkRequest(operation, request, caller, "video");
   const { model } = request;
   const parsed = operation.request.parse(request);

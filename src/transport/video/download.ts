@@ -1,7 +1,10 @@
 import { createHash } from "node:crypto";
 import { type FileHandle, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
+import { z } from "zod";
+import { callOptions } from "../../core/call-options.js";
 import { asError } from "../../core/errors.js";
+import { optionsOf, resolve } from "../../core/options.js";
 import type { CallOptions } from "../../core/ports.js";
 import type { Caller } from "../calls/caller.js";
 import { type Cancellation, type StopReason, Stopped, maxTimerMs } from "../failures/cancellation.js";
@@ -16,6 +19,11 @@ export interface DownloadVideoOptions extends CallOptions {
   /** Which of the task's results. Default: `video`. */
   readonly part?: "video" | "last-frame";
 }
+
+const downloadVideoOptions = optionsOf<DownloadVideoOptions>()({
+  ...callOptions.shape,
+  part: z.enum(["video", "last-frame"]).default("video"),
+});
 
 export interface DownloadedVideo {
   /** The file that holds it. */
@@ -41,8 +49,9 @@ export async function downloadVideo(
   caller: Caller,
   task: VideoTask,
   path: string,
-  { part = "video", ...options }: DownloadVideoOptions,
+  given: DownloadVideoOptions,
 ): Promise<DownloadedVideo> {
+  const { part, ...options } = resolve("downloadVideo", downloadVideoOptions, given);
   const url = part === "video" ? task.videoUrl : task.lastFrameUrl;
   const shown = caller.secrecy.redactAll(task);
   if (url === undefined || !/^https?:/.test(url) || !URL.canParse(url)) throw noMedia(shown, part);

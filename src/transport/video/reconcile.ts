@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { taskRetentionDays } from "../../contract/video-tasks.js";
+import { callOptions } from "../../core/call-options.js";
 import { OptionsError, type Submission } from "../../core/errors.js";
 import { optionsOf, resolve } from "../../core/options.js";
 import type { CallOptions } from "../../core/ports.js";
@@ -17,7 +18,8 @@ export interface ReconcileVideoOptions extends CallOptions {
   readonly knownIds?: readonly string[];
 }
 
-const reconcileOptions = optionsOf<Omit<ReconcileVideoOptions, keyof CallOptions>>()({
+const reconcileOptions = optionsOf<ReconcileVideoOptions>()({
+  ...callOptions.shape,
   toleranceMs: z.number().min(0).max(86_400_000).default(120_000),
   knownIds: z.array(z.string()).readonly().default([]),
 });
@@ -57,9 +59,9 @@ const maxPages = 500;
 export async function reconcileVideo(
   caller: Caller,
   submission: Submission,
-  { signal, deadlineMs, onFailedAttempt, ...given }: ReconcileVideoOptions,
+  given: ReconcileVideoOptions,
 ): Promise<ReconciledVideo> {
-  const { toleranceMs, knownIds } = resolve("reconcileVideo", reconcileOptions, given);
+  const { toleranceMs, knownIds, ...options } = resolve("reconcileVideo", reconcileOptions, given);
   const startedAtMs = Date.now();
   const ageDays = (startedAtMs - submission.notBefore.getTime()) / 86_400_000;
   if (ageDays >= taskRetentionDays) {
@@ -67,7 +69,6 @@ export async function reconcileVideo(
     throw new OptionsError("options", `reconcileVideo: ${problem}: the list cannot tell any more`);
   }
   const models = caller.models.filter(({ type }) => type === "video").map(({ id }) => id);
-  const options = { signal, deadlineMs, onFailedAttempt };
   const unknown = [...(await allTasks(caller, submission, options))].filter(({ id }) => !knownIds.includes(id));
   const matching = (wanted: VideoMatch) =>
     unknown.filter((task) => matchVideoTask(task, submission, { models, toleranceMs }) === wanted);

@@ -1,9 +1,10 @@
 import { z } from "zod";
-import { OptionsError, TransportError } from "../../core/errors.js";
-import { optionsOf, resolve } from "../../core/options.js";
+import { callOptions } from "../../core/call-options.js";
+import { TransportError } from "../../core/errors.js";
+import { functionOption, optionsOf, resolve } from "../../core/options.js";
 import type { CallOptions } from "../../core/ports.js";
 import type { Caller } from "../calls/caller.js";
-import { type Cancellation, type StopReason, Stopped, checkCallOptions } from "../failures/cancellation.js";
+import { type Cancellation, type StopReason, Stopped } from "../failures/cancellation.js";
 import type { VideoTask } from "./task.js";
 import { videoTask } from "./tasks.js";
 import { VideoError } from "./video-error.js";
@@ -56,19 +57,21 @@ export interface WaitForVideoOptions extends CallOptions {
   readonly onProgress?: (progress: VideoProgress) => void;
 }
 
+const waitForVideoOptions = optionsOf<WaitForVideoOptions>()({
+  ...callOptions.shape,
+  deadlineMs: z.number("must be a number of milliseconds").min(0).or(z.literal(Infinity)).optional(),
+  poll: videoPollOptions.prefault({}),
+  onProgress: functionOption<NonNullable<WaitForVideoOptions["onProgress"]>>().optional(),
+});
+
 /**
  * Asks for a task until it is finished. Needs nothing but the id: any process can wait for any task, and wait again.
  *
  * @throws VideoError `failed`, `expired` or `cancelled` with the task, or `wait-timeout` with what was seen last.
  */
-export async function waitForVideo(caller: Caller, id: string, options: WaitForVideoOptions): Promise<VideoTask> {
-  const { poll: cadenceOptions = {}, onProgress: _, ...callOptions } = options;
-  const { signal, deadlineMs } = callOptions;
-  const cadence = resolve("waitForVideo", videoPollOptions, cadenceOptions);
-  checkCallOptions("waitForVideo", callOptions);
-  if (deadlineMs !== undefined && !(deadlineMs >= 0)) {
-    throw new OptionsError("options", `waitForVideo: deadlineMs must be 0 or more (got ${String(deadlineMs)})`);
-  }
+export async function waitForVideo(caller: Caller, id: string, given: WaitForVideoOptions): Promise<VideoTask> {
+  const { poll: cadence, ...options } = resolve("waitForVideo", waitForVideoOptions, given);
+  const { signal } = options;
   // The deadline ends the wait, not a query: the last one still has its moment.
   return caller.during("waitForVideo", { signal }, (cancellation) =>
     poll(caller, id, { options, cadence, cancellation }).catch((thrown: unknown) => {

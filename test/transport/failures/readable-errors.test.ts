@@ -27,9 +27,9 @@ describe("a mistake in a call is told before anything is sent:", () => {
   });
 
   test.each<[string, unknown, RegExp]>([
-    ["a deadline with a unit", { deadlineMs: "5s" }, /chat: deadlineMs must be a number of milliseconds \(got 5s\)/],
+    ["a deadline with a unit", { deadlineMs: "5s" }, /chat: deadlineMs: must be a number of milliseconds \(got "5s"\)/],
     ["a deadline that is no number", { deadlineMs: Number.NaN }, /deadlineMs.*NaN/],
-    ["a controller for a signal", { signal: new AbortController() }, /signal must be an AbortSignal/],
+    ["a controller for a signal", { signal: new AbortController() }, /signal: must be an AbortSignal/],
   ])("%s", async (_, call, message) => {
     const { transport, upstream } = await transportFor([]);
     const error = await failure(transport.chat(ask, anything(call)));

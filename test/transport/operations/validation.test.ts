@@ -174,7 +174,7 @@ describe("an option that a call does not have is refused by name, and nothing is
     ["embeddings", (transport) => transport.embeddings({ model: "m", input: "a" }, options)],
     ["rerank", (transport) => transport.rerank({ model: "m", query: "q", documents: ["d"] }, options)],
     ["chat", (transport) => transport.chat(ask, options)],
-    ["chat", (transport) => collect(transport.chatStream(ask, options))],
+    ["chatStream", (transport) => collect(transport.chatStream(ask, options))],
     ["createVideoTask", (transport) => transport.createVideoTask(catVideo, options)],
     ["waitForVideo", (transport) => transport.waitForVideo("cgt-1", options)],
     ["listModels", (transport) => transport.listModels(options)],
@@ -182,7 +182,7 @@ describe("an option that a call does not have is refused by name, and nothing is
     const { transport, upstream } = await transportFor([]);
     const error = await failure(call(transport));
     expect(error).toMatchObject({ code: "options", call: name, option: "timeoutMs" });
-    expect(String(error)).toContain(`${name}: timeoutMs is not an option of a call`);
+    expect(String(error)).toContain(`${name}: there is no option "timeoutMs"`);
     expect(upstream.requests).toHaveLength(0);
   });
 });

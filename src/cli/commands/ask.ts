@@ -1,8 +1,10 @@
 import type { Filter } from "../../core/filter.js";
 import type { Answer, AnswerEvent, Citation } from "../../core/types.js";
+import type { KnowledgeBase } from "../../knowledge-base/options.js";
 import { explainStop, withKnowledgeBase, type CommandIo, type StoreFlags } from "../command-context.js";
 import { exitCodes } from "../output/failure.js";
 import { displayPlace, oneLine, safeForTerminal, type KnownFolders } from "../output/terminal-text.js";
+import type { Configuration } from "../settings/configuration.js";
 import { given } from "../settings/given.js";
 import { hitAsJson } from "./search.js";
 
@@ -12,7 +14,8 @@ export interface AskFlags extends StoreFlags {
 
 export async function askCommand(io: CommandIo, question: string, { filter, ...flags }: AskFlags): Promise<number> {
   const { stdout, signal } = io;
-  return withKnowledgeBase(io, flags, false, async (kb) => {
+  return withKnowledgeBase(io, flags, false, async (kb, settings) => {
+    if (explainsQuoting(io, settings, flags.json)) await explainQuotingOnce(io, kb);
     const events = kb.ask(question, { ...given({ filter }), signal });
     const answering = flags.json ? readAnswer(events) : showAnswer(events, io);
     const stopped = "\nStopped. Run the same command again for the whole answer.\n";
@@ -20,6 +23,24 @@ export async function askCommand(io: CommandIo, question: string, { filter, ...f
     if (flags.json) stdout.write(`${JSON.stringify(answerAsJson(answer))}\n`);
     return exitCodes.done;
   });
+}
+
+/** Answers that are only quotes look poor to whoever does not know that they come from a stand-in. */
+export const quotingNote =
+  "citewell: answers are quotes, as no model is connected. For answers in prose set CITEWELL_BASE_URL, CITEWELL_API_KEY, " +
+  "CITEWELL_CHAT_MODEL and CITEWELL_EMBEDDING_MODEL, then run citewell migrate\n";
+
+/** Whether somebody sits at a terminal, and the quoting model of the local service answers. */
+export function explainsQuoting({ stderr }: CommandIo, { baseUrl, chatModel }: Configuration, json = false): boolean {
+  return stderr.isTTY && !json && baseUrl === undefined && chatModel === undefined;
+}
+
+/** Explains it with the first question to a store. A store that cannot be written to at the moment says it again. */
+async function explainQuotingOnce({ stderr }: CommandIo, { store }: KnowledgeBase): Promise<void> {
+  const key = "citewell:quoting-explained";
+  if ((await store.notes?.([key]))?.has(key)) return;
+  stderr.write(quotingNote);
+  await store.write({ notes: new Map([[key, "true"]]) }).catch(() => {});
 }
 
 /** Writes the answer as it comes, then its sources. */

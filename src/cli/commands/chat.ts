@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createInterface } from "node:readline";
 import type { Conversation } from "../../knowledge-base/conversation.js";
 import type { Answer, AnswerEvent } from "../../core/types.js";
-import { describeSources, showAnswer } from "./ask.js";
+import { describeSources, explainsQuoting, quotingNote, showAnswer } from "./ask.js";
 import { withKnowledgeBase, type StoreFlags, type CommandIo } from "../command-context.js";
 import { describeFailure, exitCodes } from "../output/failure.js";
 
@@ -19,7 +19,7 @@ const help = `/sources  show the sources of the last answer
 export async function chatCommand(io: CommandIo, flags: ChatFlags): Promise<number> {
   const { stdin, stdout, stderr } = io;
   const typed = stdin.isTTY && flags.json !== true;
-  return withKnowledgeBase(io, flags, false, async (kb) => {
+  return withKnowledgeBase(io, flags, false, async (kb, settings) => {
     let talk = kb.conversation({ id: flags.conversation ?? randomUUID() });
     let last: Answer | undefined;
     let failed = false;
@@ -45,6 +45,7 @@ export async function chatCommand(io: CommandIo, flags: ChatFlags): Promise<numb
     const prompt = () => {
       if (typed) lines.prompt();
     };
+    if (explainsQuoting(io, settings, flags.json)) stderr.write(quotingNote);
     if (typed) stderr.write(`Conversation ${talk.id}. /help lists the commands.\n`);
     prompt();
     try {

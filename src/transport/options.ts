@@ -82,6 +82,11 @@ export interface TransportOptions {
   readonly videoCreateTimeoutMs?: number;
   /** Maximum bytes of a body: lower it for a gateway on the way that takes less. 1 to 67,108,864, the default. */
   readonly maxBodyBytes?: number;
+  /**
+   * Maximum bytes of a reply, decoded; a larger one is an error. 1 or more. Default: four times what the request could need
+   * by its texts, the length of vectors, `max_tokens` and `n`, at least 8,388,608. Downloads of videos have no limit.
+   */
+  readonly maxReplyBytes?: number;
   /** Maximum silence in a stream, in milliseconds. 1 or more, default 120,000. */
   readonly streamIdleMs?: number;
   /** Maximum time in milliseconds in which a stream brings nothing but keep-alive comments. 1 or more, default 300,000. */
@@ -194,6 +199,7 @@ const transportOptions = optionsOf<TransportOptions>()({
   readTimeoutMs: z.int().min(1).optional(),
   videoCreateTimeoutMs: z.int().min(1).default(createVideoTask.readTimeoutMs),
   maxBodyBytes: z.int().min(1).max(maxBodyBytes).default(maxBodyBytes),
+  maxReplyBytes: z.int().min(1).optional(),
   streamIdleMs: z.int().min(1).default(120_000),
   streamPayloadIdleMs: z.int().min(1).default(300_000),
   maxDocumentsPerRequest: z.int().min(1).optional(),

@@ -22,6 +22,7 @@ import type { TransportSettings } from "../options.js";
 import { routesOf } from "../service-shape.js";
 import type { TransportEvent } from "./events.js";
 import { OngoingCall, type ReplyFacts } from "./ongoing-call.js";
+import { replyLimitBytes } from "./reply-size.js";
 import { retryDelayMs } from "./retry.js";
 import { type Telemetry, loadTelemetry } from "./telemetry.js";
 import { type ModelTotals, Totals } from "./totals.js";
@@ -36,6 +37,8 @@ export interface Outgoing {
   /** Left out for a request without a body. */
   readonly body?: unknown;
   readonly accept: "application/json" | "text/event-stream";
+  /** Bytes that the reply may need. Default: few. */
+  readonly replyBytes?: number;
 }
 
 /** The parts of a request that its errors name. */
@@ -56,6 +59,26 @@ const unanswered: ReadonlySet<TransportErrorCode> = new Set(["network", "timeout
 
 function mayHaveWorked({ undelivered, retryable, code }: Failure): boolean {
   return !undelivered && (retryable || unanswered.has(code));
+}
+
+/** Bytes of an error's body that are read: its message is cut after 500 characters. */
+const maxErrorBytes = 256 * 1024;
+
+/** The beginning of an error's body; what cannot be decoded is left out. */
+async function errorText(exchange: Exchange): Promise<string> {
+  const pieces: Buffer[] = [];
+  try {
+    while (exchange.receivedBytes < maxErrorBytes) {
+      const piece = await exchange.piece();
+      if (!piece) break;
+      pieces.push(piece);
+    }
+  } catch (thrown) {
+    if (!(thrown instanceof FailedAttempt) || thrown.failure.code !== "reply") throw thrown;
+  } finally {
+    exchange.end();
+  }
+  return utf8(Buffer.concat(pieces));
 }
 
 /** Makes the calls of one transport, which share connections, limits, cool-downs and totals, and end together. */
@@ -296,8 +319,12 @@ export class Caller {
     return "turned-away";
   }
 
-  #sending({ operation, accept, parameters }: Outgoing, body: Buffer | null, ongoing: OngoingCall): Sending {
-    const { apiKey, traceHeaders } = this.settings;
+  #sending(
+    { operation, accept, parameters, replyBytes }: Outgoing,
+    body: Buffer | null,
+    ongoing: OngoingCall,
+  ): Sending {
+    const { apiKey, maxReplyBytes = replyLimitBytes(replyBytes), traceHeaders } = this.settings;
     const { method, path, timeoutMs } = this.#routes[operation];
     return {
       connections: this.connections,
@@ -317,6 +344,7 @@ export class Caller {
         bodyTimeout: 0,
       },
       timeoutMs,
+      maxBytes: maxReplyBytes,
       cancellation: ongoing,
       onSent: () => (ongoing.departed = true),
     };
@@ -330,7 +358,7 @@ export class Caller {
       const message = `status ${status} points to ${target}: redirects are not followed, for the key would go along`;
       return new FailedAttempt({ code: "refused", message, retryable: false, undelivered: true, status });
     }
-    const body = utf8(await exchange.bytes());
+    const body = await errorText(exchange);
     return new FailedAttempt(serviceFailure({ operation, status, headers, body, nowMs: Date.now() }));
   }
 

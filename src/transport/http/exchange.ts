@@ -1,7 +1,7 @@
 import type { Dispatcher } from "undici";
 import { asError } from "../../core/errors.js";
 import { type Cancellation, Stopped } from "../failures/cancellation.js";
-import { FailedAttempt } from "../failures/failure.js";
+import { FailedAttempt, badReply } from "../failures/failure.js";
 import { type ResponseHeaders, header } from "../failures/response-headers.js";
 import { type BodyDecoder, bodyDecoder, codingOf } from "./body-decoder.js";
 import { connectionFailure } from "./connection-failure.js";
@@ -13,6 +13,8 @@ export interface Sending {
   readonly request: Dispatcher.DispatchOptions;
   /** Time for all of it, until `untimed()`. */
   readonly timeoutMs: number;
+  /** Maximum bytes of the body, decoded. Default: no limit. */
+  readonly maxBytes?: number;
   /** Cuts the exchange. */
   readonly cancellation: Cancellation;
   /** Called when the request goes onto a connection: until then nothing of it can have arrived. */
@@ -51,9 +53,12 @@ export class Exchange implements CuttableHandler {
   #pieces: Buffer[] = [];
   #waitingBytes = 0;
   #maxWaitingBytes = highWaterBytes;
+  #arrivedBytes = 0;
+  readonly #maxBytes: number;
   #wake = () => {};
 
-  private constructor({ timeoutMs, cancellation, onSent }: Sending) {
+  private constructor({ timeoutMs, maxBytes = Infinity, cancellation, onSent }: Sending) {
+    this.#maxBytes = maxBytes;
     this.#onSent = onSent;
     this.#cancellation = cancellation;
     cancellation.listen((stopped) => this.cut(stopped));
@@ -174,10 +179,22 @@ export class Exchange implements CuttableHandler {
 
   #receive(piece: Buffer, source: { readonly pause: () => unknown }): void {
     if (this.#failure) return;
+    this.#arrivedBytes += piece.length;
+    if (this.#arrivedBytes > this.#maxBytes) {
+      this.cut(this.#tooLarge());
+      return;
+    }
     this.#pieces.push(piece);
     this.#waitingBytes += piece.length;
     this.#wake();
     if (this.#waitingBytes > this.#maxWaitingBytes) source.pause();
+  }
+
+  #tooLarge(): FailedAttempt {
+    const declared = this.#coding === undefined ? header(this.headers, "content-length") : undefined;
+    const size = declared === undefined ? `more than ${this.#maxBytes} bytes` : `${declared} bytes`;
+    const message = `the reply has ${size}, at most ${this.#maxBytes} are read: maxReplyBytes of createTransport() raises the limit`;
+    return badReply(message, { status: this.status });
   }
 
   #finish(): void {

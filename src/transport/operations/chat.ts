@@ -10,6 +10,7 @@ import { callOptions } from "../../core/call-options.js";
 import { optionsOf, resolve } from "../../core/options.js";
 import type { CallOptions, ToolMessages } from "../../core/ports.js";
 import type { Call, Caller } from "../calls/caller.js";
+import { chatBytes } from "../calls/reply-size.js";
 import { type Failure, badReply } from "../failures/failure.js";
 import type { ChatResult, ChatStreamEvent } from "./chat-result.js";
 import { ChatReader } from "./chat/chat-reader.js";
@@ -124,6 +125,7 @@ function chatCall<T>(
     operation: operation.name,
     model,
     body: { ...shape.body({ ...checked, stream }, settings), ...extra },
+    replyBytes: chatBytes(checked),
     accept: stream ? "text/event-stream" : "application/json",
     read: (exchange) => read(new ChatReader(exchange, model, settings)),
   });

@@ -5,6 +5,7 @@ import { TransportError } from "../../core/errors.js";
 import type { CallOptions } from "../../core/ports.js";
 import type { Usage } from "../../core/types.js";
 import type { Call, Caller } from "../calls/caller.js";
+import { vectorsBytes } from "../calls/reply-size.js";
 import { badReply } from "../failures/failure.js";
 import { longStringsReader, readJson } from "../http/reply-json.js";
 import { checkRequest } from "./check-request.js";
@@ -33,21 +34,22 @@ export async function embeddings(
   request: EmbeddingsRequest,
   options: CallOptions,
 ): Promise<EmbeddingsResult> {
-  checkRequest(operation, request, caller, "embedding");
+  const { dimension, dimensions = [] } = checkRequest(operation, request, caller, "embedding");
+  const longest = request.dimensions ?? dimension ?? (dimensions.length > 0 ? Math.max(...dimensions) : undefined);
   const { model, encoding_format: wanted = "base64" } = request;
   const { encodings } = caller;
   const ongoing = caller.open({ operation: operation.name, model }, options);
   try {
     if (wanted === "float" || encodings.get(model) === "float") {
-      return await caller.attempt(embed(request, "float"), ongoing);
+      return await caller.attempt(embed(request, longest, "float"), ongoing);
     }
     try {
-      const result = await caller.attempt(embed(request, "base64"), ongoing);
+      const result = await caller.attempt(embed(request, longest, "base64"), ongoing);
       encodings.set(model, "base64");
       return result;
     } catch (error) {
       if (encodings.get(model) === "base64" || !mayRefuseBase64(error)) throw error;
-      const result = await caller.attempt(embed(request, "float"), ongoing);
+      const result = await caller.attempt(embed(request, longest, "float"), ongoing);
       encodings.set(model, "float");
       return result;
     }
@@ -63,7 +65,11 @@ function mayRefuseBase64(error: unknown): boolean {
 
 const readVectors = longStringsReader("embedding");
 
-function embed(request: EmbeddingsRequest, encoding: "float" | "base64"): Call<EmbeddingsResult> {
+function embed(
+  request: EmbeddingsRequest,
+  longest: number | undefined,
+  encoding: "float" | "base64",
+): Call<EmbeddingsResult> {
   const { model, input, dimensions } = request;
   const count = typeof input === "string" ? 1 : input.length;
   const parse = encoding === "base64" ? readVectors : readJson;
@@ -76,7 +82,7 @@ function embed(request: EmbeddingsRequest, encoding: "float" | "base64"): Call<E
       return { vectors: vectorsOf(items, count, dimensions), model: answeredBy, usage, ...received };
     },
   );
-  return { ...call, facts: (result) => result };
+  return { ...call, replyBytes: vectorsBytes(count, longest), facts: (result) => result };
 }
 
 type Item = z.output<typeof EmbeddingsReply>["data"][number];

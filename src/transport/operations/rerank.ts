@@ -3,6 +3,7 @@ import { type RerankReply, type RerankRequest, rerank as operation } from "../..
 import type { CallOptions } from "../../core/ports.js";
 import type { Usage } from "../../core/types.js";
 import type { Caller } from "../calls/caller.js";
+import { rankingBytes } from "../calls/reply-size.js";
 import { badReply } from "../failures/failure.js";
 import { checkRequest } from "./check-request.js";
 import { jsonCall } from "./json-call.js";
@@ -55,7 +56,7 @@ async function rerankInOne(caller: Caller, request: RerankRequest, options: Call
       return { results: ranked(results, documents.length).slice(0, topN), ...facts, ...received };
     },
   );
-  return caller.perform({ ...call, facts: ({ usage }) => ({ usage }) }, options);
+  return caller.perform({ ...call, replyBytes: rankingBytes(documents), facts: ({ usage }) => ({ usage }) }, options);
 }
 
 /** Sends all parts at once, as many as the cap admits; a part that fails ends the others, since documents would be missing. */

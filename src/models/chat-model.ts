@@ -1,12 +1,18 @@
 import { z } from "zod";
 import { type ModelInfo, modelInfo } from "../contract/catalogue.js";
-import { type ChatRequest as WireRequest, maxMessages, maxOutputTokens as maxServiceTokens } from "../contract/chat.js";
+import {
+  type ChatRequest as WireRequest,
+  type RoleToolMessage,
+  maxMessages,
+  maxOutputTokens as maxServiceTokens,
+} from "../contract/chat.js";
 import { callOptions } from "../core/call-options.js";
 import { OptionsError } from "../core/errors.js";
 import { optionsOf, resolve } from "../core/options.js";
 import type { ChatEvent, ChatMessage, ChatModel, ChatRequest, TokenCounter, ToolDescription } from "../core/ports.js";
 import { defaultTokens } from "../text/tokens/tokens.js";
-import { type ChatCallOptions, type TransportChatRequest, defaultMaxTokens } from "../transport/operations/chat.js";
+import { type ChatCallOptions, defaultMaxTokens } from "../transport/operations/chat.js";
+import type { TransportChatRequest } from "../transport/operations/chat-request.js";
 import { checkTransport, type Transport } from "../transport/transport.js";
 import { Counter } from "./counter.js";
 
@@ -95,6 +101,7 @@ export function chatModel(transport: Transport, options: ChatModelOptions): Chat
 
   const wireRequest = (request: ChatRequest): TransportChatRequest => {
     const temperature = request.temperature ?? settings.temperature;
+    // The messages have one kind of content and the fields are of one family, which the compiler cannot follow.
     return {
       model,
       messages: request.messages.map((message) => wireMessage(message, { vision: type === "vlm", replaysReasoning })),
@@ -104,7 +111,7 @@ export function chatModel(transport: Transport, options: ChatModelOptions): Chat
       ...(request.format === "json" && { response_format: { type: "json_object" as const } }),
       ...(request.tools !== undefined && request.tools.length > 0 && { tools: request.tools.map(wireTool) }),
       ...thinking,
-    };
+    } as TransportChatRequest;
   };
 
   return {
@@ -141,7 +148,7 @@ async function* chatEvents(
 function wireMessage(
   { role, content, toolCalls, toolCallId = "", reasoning = "" }: ChatMessage,
   { vision, replaysReasoning }: { readonly vision: boolean; readonly replaysReasoning: boolean },
-): TransportChatRequest["messages"][number] {
+): RoleToolMessage {
   if (role === "tool") return { role, tool_call_id: toolCallId, content };
   if (role !== "assistant" || toolCalls === undefined) {
     return { role, content: vision ? [{ type: "text", text: content }] : content };

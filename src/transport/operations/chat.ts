@@ -1,29 +1,16 @@
 import { z } from "zod";
-import {
-  type ChatRequest as ContractChatRequest,
-  type RoleToolMessage,
-  chat as operation,
-  maxOutputTokens,
-  roleToolChat,
-} from "../../contract/chat.js";
+import { chat as operation, maxOutputTokens, roleToolChat } from "../../contract/chat.js";
 import { callOptions } from "../../core/call-options.js";
 import { optionsOf, resolve } from "../../core/options.js";
 import type { CallOptions, ToolMessages } from "../../core/ports.js";
 import type { Call, Caller } from "../calls/caller.js";
 import { chatBytes } from "../calls/reply-size.js";
 import { type Failure, badReply } from "../failures/failure.js";
+import type { TransportChatRequest } from "./chat-request.js";
 import type { ChatResult, ChatStreamEvent } from "./chat-result.js";
 import { ChatReader } from "./chat/chat-reader.js";
 import { checkRequest, requestError, requireRequest } from "./check-request.js";
 import { chatShape as shape } from "../service-shape.js";
-
-/** The contract's request. `stream` is set by the method; `stop` may be one sequence. */
-export type TransportChatRequest = Omit<ContractChatRequest, "stream" | "stop" | "messages"> & {
-  /** Oldest first, 1 to 10. */
-  readonly messages: readonly RoleToolMessage[];
-  /** Texts that end the reply and are not part of it, at most 4, or one. Default: none. */
-  readonly stop?: string | readonly string[] | null;
-};
 
 export interface ChatCallOptions extends CallOptions {
   /** `role-tool`: allows messages of the role `tool`, and calls in those of the assistant. Default: `user-xml`. */

@@ -1,0 +1,30 @@
+import type { ChatRequest as ContractChatRequest, Message, RoleToolMessage } from "../../contract/chat.js";
+
+/**
+ * The contract's request. `stream` is set by the method; `stop` may be one sequence. What no model takes together does not
+ * compile: content of both kinds, tools or thinking for a vision model, the switches of two model families.
+ */
+export type TransportChatRequest = TextChatRequest | VisionChatRequest;
+
+type ThinkingField = "enable_thinking" | "thinking_budget" | "min_p" | "thinking" | "reasoning_effort";
+
+type Shared = Omit<ContractChatRequest, "stream" | "stop" | "messages" | "tools" | ThinkingField> & {
+  /** Texts that end the reply and are not part of it, at most 4, or one. Default: none. */
+  readonly stop?: string | readonly string[] | null;
+};
+
+type Only<Field extends ThinkingField> = Pick<ContractChatRequest, Field> & Without<Exclude<ThinkingField, Field>>;
+type Without<Field extends string> = { readonly [Name in Field]?: never };
+
+/** For a text model: every content is a string. */
+export type TextChatRequest = Shared &
+  Pick<ContractChatRequest, "tools"> & {
+    /** Oldest first, 1 to 10. */
+    readonly messages: readonly (RoleToolMessage & { readonly content: string })[];
+  } & (Only<"enable_thinking" | "thinking_budget" | "min_p"> | Only<"thinking"> | Only<"reasoning_effort">);
+
+/** For a vision model: every content is a list of parts. */
+export type VisionChatRequest = Shared & {
+  /** Oldest first, 1 to 10. */
+  readonly messages: readonly (Message & { readonly content: Exclude<Message["content"], string> })[];
+} & Without<"tools" | ThinkingField>;

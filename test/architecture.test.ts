@@ -1,6 +1,8 @@
+import { execFile } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 
 const src = fileURLToPath(new URL("../src/", import.meta.url));
@@ -269,6 +271,28 @@ describe("circles", () => {
     const folder = dirname(file);
     return folder === "." ? file : folder.split("/").slice(0, depth).join("/");
   }
+});
+
+test("the top of the project holds these files and folders alone", async ({ skip }) => {
+  const project = fileURLToPath(new URL("..", import.meta.url));
+  const listed = await promisify(execFile)("git", ["ls-files"], { cwd: project, maxBuffer: 64 << 20 }).catch(() => {
+    skip("git or its repository is not there: nothing says which files belong to the project");
+    throw new Error("unreachable");
+  });
+  const names = new Set(listed.stdout.split("\n").map((path) => path.split("/")[0]!));
+  expect([...names].filter((name) => name !== "" && !name.startsWith(".")).toSorted()).toEqual([
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "LICENSE",
+    "README.md",
+    "benchmarks",
+    "examples",
+    "package-lock.json",
+    "package.json",
+    "src",
+    "test",
+    "tsconfig.json",
+  ]);
 });
 
 describe("size and READMEs of rooms", () => {

@@ -81,8 +81,10 @@ const acts: Readonly<Record<string, (options: never, opened: Opened) => unknown>
   "KnowledgeBase.ingest": (options, { kb }) => kb.ingest([], options),
   "KnowledgeBase.plan": (options, { kb }) => kb.plan([], options),
   "KnowledgeBase.search": (options, { kb }) => kb.search(question, options),
-  "KnowledgeBase.ask Question": (asked: object, { kb }) => collect(kb.ask({ question, ...asked })),
+  "KnowledgeBase.ask FilteredQuestion": (asked: object, { kb }) => collect(kb.ask({ question, ...asked })),
   "KnowledgeBase.ask": (options, { kb }) => collect(kb.ask(question, options)),
+  "KnowledgeBase.resume WaitingAnswer": (answer: object, { kb }) => collect(kb.resume({ ...waiting, ...answer }, {})),
+  "KnowledgeBase.resume": (options, { kb }) => collect(kb.resume(waiting, {}, options)),
   "KnowledgeBase.documents": (options, { kb }) => kb.documents(options),
   "KnowledgeBase.scoped": (options, { kb }) => kb.scoped(options),
   "KnowledgeBase.verify": (options, { kb }) => kb.verify(options),
@@ -90,9 +92,12 @@ const acts: Readonly<Record<string, (options: never, opened: Opened) => unknown>
   "KnowledgeBase.conversations": (options, { kb }) => kb.conversations(options),
   "KnowledgeBase.close": (options, { kb }) => kb.close(options),
   "ScopedKnowledgeBase.search": (options, { kb }) => kb.scoped({ uri: "a" }).search(question, options),
-  "ScopedKnowledgeBase.ask Question": (asked: object, { kb }) =>
+  "ScopedKnowledgeBase.ask FilteredQuestion": (asked: object, { kb }) =>
     collect(kb.scoped({ uri: "a" }).ask({ question, ...asked })),
   "ScopedKnowledgeBase.ask": (options, { kb }) => collect(kb.scoped({ uri: "a" }).ask(question, options)),
+  "ScopedKnowledgeBase.resume WaitingAnswer": (answer: object, { kb }) =>
+    collect(kb.scoped({ uri: "a" }).resume({ ...waiting, ...answer }, {})),
+  "ScopedKnowledgeBase.resume": (options, { kb }) => collect(kb.scoped({ uri: "a" }).resume(waiting, {}, options)),
   "ScopedKnowledgeBase.documents": (options, { kb }) => kb.scoped({ uri: "a" }).documents(options),
   "ScopedKnowledgeBase.scoped": (options, { kb }) => kb.scoped({ uri: "a" }).scoped(options),
   "ScopedKnowledgeBase.conversation": (options: object, { kb }) =>
@@ -104,6 +109,7 @@ const acts: Readonly<Record<string, (options: never, opened: Opened) => unknown>
     await collect(conversation.ask(question));
     return collect(conversation.regenerate(options));
   },
+  "Conversation.resume": (options, { kb }) => collect(kb.conversation({ id: "a" }).resume({}, options)),
   planIngest: (options: object, { store, embedder }) => citewell.planIngest([], { store, embedder, ...options }),
   readFile: (options) => citewell.readFile("a.txt", options),
   readFolder: (options, { folder }) => citewell.readFolder(folder, options),
@@ -116,6 +122,7 @@ const acts: Readonly<Record<string, (options: never, opened: Opened) => unknown>
   reranker: (options: object, { transport }) => citewell.reranker(transport, { model: "m", ...options }),
   "Reranker.rerank": (options, { reranker }) => reranker.rerank("a", ["a"], options),
   answer: (options, { chat }) => citewell.answer(chat, options),
+  resumeAnswer: (options, { chat }) => citewell.resumeAnswer(chat, {} as never, options),
   searchTool: (options) => citewell.searchTool(noDocuments, options),
   chunk: (options) => citewell.chunk(options),
   embedChunks: (options, { embedder }) => citewell.embedChunks(embedder, options),
@@ -167,6 +174,7 @@ const acts: Readonly<Record<string, (options: never, opened: Opened) => unknown>
   startLocalService: (options) => local.startLocalService(options),
 };
 const hello = [{ role: "user", content: "hello" }] as const;
+const waiting = { calls: [{}], state: {} } as unknown as citewell.WaitingAnswer;
 const embeddings = { model: localDefaults.embedding, input: "a" };
 const reranking = { model: localDefaults.rerank, query: "a", documents: ["a"] };
 const chatRequest = { model: localDefaults.chat, messages: hello };
@@ -178,6 +186,7 @@ const runs = "what a run hands to stages, tools and sources; users do not write 
 
 /** Objects that are not options, by type, each with the reason why names that are not known may stand in them. */
 const noOptions: Readonly<Record<string, string>> = {
+  ApprovalBook: port,
   ChatModel: port,
   DocumentSource: port,
   Embedder: port,

@@ -2,10 +2,10 @@ import { z } from "zod";
 import type { ApprovalBook, Approvals, WaitingAnswer } from "../core/approval.js";
 import { AnswerError, asError, OptionsError } from "../core/errors.js";
 import { optionsOf, resolve } from "../core/options.js";
-import type { AnswerEvent, Citation, Question, Turn } from "../core/types.js";
+import type { AnswerEvent, Citation, Metadata, Question, Turn } from "../core/types.js";
 import { type ConversationInfo, refuseOther, type ScopedConversations } from "../store/conversations.js";
 import type { AnswerToResume, StoredAnswer, StoredExchange } from "../store/stored-exchange.js";
-import type { AskOptions, ResumeOptions } from "./question-options.js";
+import { type AskOptions, type ResumeOptions, resumeOptions } from "./question-options.js";
 
 /** Answers the questions of a conversation. */
 export interface Answering {
@@ -31,7 +31,7 @@ export interface ConversationOptions {
  * far as it came when it is stopped. A failure or the end of the process leaves a question without an answer, which the
  * model is not told of later.
  */
-export interface Conversation {
+export interface Conversation<Fields extends object = Metadata> {
   /** The id that it was opened by. */
   readonly id: string;
   /** Title, owner, times and number of questions; `undefined` until something is asked. */
@@ -40,14 +40,14 @@ export interface Conversation {
    * Asks with all earlier turns as history; ends with exactly one `finish` or `error`. Leaving the loop or aborting the
    * signal keeps the text so far, marked as stopped.
    */
-  readonly ask: (question: string, options?: AskOptions) => AsyncIterable<AnswerEvent>;
+  readonly ask: (question: string, options?: AskOptions<Fields>) => AsyncIterable<AnswerEvent>;
   /**
    * Answers the last question anew. The old answer stays until the new one is whole, so that a stop or a failure in
    * between loses nothing.
    *
    * @throws OptionsError when nothing was asked yet.
    */
-  readonly regenerate: (options?: AskOptions) => AsyncIterable<AnswerEvent>;
+  readonly regenerate: (options?: AskOptions<Fields>) => AsyncIterable<AnswerEvent>;
   /**
    * Goes on with an answer that waits for approval, as `KnowledgeBase.resume` does: by the decisions on its calls, or with
    * `{}`, the last that waits by what was decided before. Stopped or failed, it still waits, for `resume({})`.
@@ -70,7 +70,7 @@ export interface Conversation {
    *
    * @throws OptionsError when there is one of that id.
    */
-  readonly branch: (id: string, exchanges?: number) => Conversation;
+  readonly branch: (id: string, exchanges?: number) => Conversation<Fields>;
   /** Deletes the conversation. */
   readonly delete: () => void;
 }
@@ -153,6 +153,7 @@ export function conversation(
       return answered(last, turnsOf(exchanges.slice(0, -1)), options);
     },
     resume: (approvals, options) => {
+      resolve("resume", resumeOptions, options ?? {});
       const ids = Object.keys(approvals);
       const book = kept.approvals(id);
       const waiting = [...kept.waiting(id)];

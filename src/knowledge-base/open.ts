@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import { OptionsError } from "../core/errors.js";
 import { resolve } from "../core/options.js";
 import type { CloseOptions } from "../core/ports.js";
@@ -17,10 +18,17 @@ const lexicalEmbeddingWeights = { dense: 0.15, lexical: 1 } as const;
 
 /**
  * Opens or creates a store and puts the public stages around it. With no `transport` and no models of your own, everything
- * runs offline on the local service.
+ * runs offline on the local service. With a schema of the metadata, filters and documents have its fields as types.
  *
  * @throws OptionsError for bad options, StoreError when the store at `path` cannot be used as it is asked for.
  */
+export function openKnowledgeBase<Schema extends z.ZodObject>(
+  options: Omit<KnowledgeBaseOptions, "metadata"> & {
+    /** Schema of every document's metadata. */
+    readonly metadata: Schema;
+  },
+): Promise<KnowledgeBase<z.output<Schema>>>;
+export function openKnowledgeBase(options?: KnowledgeBaseOptions): Promise<KnowledgeBase>;
 export async function openKnowledgeBase(options: KnowledgeBaseOptions = {}): Promise<KnowledgeBase> {
   const settings = resolve("openKnowledgeBase", knowledgeBaseOptions, options);
   const { path, create, requireScope, metadata, onWarning, chunk, concurrency } = settings;

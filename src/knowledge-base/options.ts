@@ -17,7 +17,7 @@ import { type SearchOptions, searchOptions } from "../stages/retrieval/search.js
 import type { SpendingOptions } from "./ingest/spending.js";
 import type { Source } from "../core/stream.js";
 import type { Transport } from "../transport/transport.js";
-import type { Document, Retrieved, Trace } from "../core/types.js";
+import type { Document, Metadata, Retrieved, Trace } from "../core/types.js";
 
 /** Whether a value has these fields: enough to tell a port from what is often passed in its place. */
 const has =
@@ -113,25 +113,34 @@ export interface IngestRunAndBudgetOptions extends IngestRunOptions, SpendingOpt
 
 export interface PlanOptions extends IngestRunOptions, Pick<SpendingOptions, "price">, RereadOptions {}
 
-/** Documents that can be searched and asked: the ready-made assembly of the public stages. */
-export interface KnowledgeBase {
+/** A document whose metadata has these fields. */
+type DocumentWith<Fields extends object> = Document & {
+  /** Facts that filters test, as the schema has them. Without it a document counts as one with none of the fields. */
+  readonly metadata?: Fields;
+};
+
+/**
+ * Documents that can be searched and asked: the ready-made assembly of the public stages. `Fields`: the metadata of the
+ * documents, where it was opened with a schema of it.
+ */
+export interface KnowledgeBase<Fields extends object = Metadata> {
   /** The store behind it, for stages of your own. */
-  readonly store: Store;
+  readonly store: Store<string, Fields>;
   /**
    * Brings the store up to date with a source: new, changed and, for sources that know what is theirs, vanished
    * documents. Stopped anywhere, run it again: it goes on where it was. A budget (`maxTokens`, `maxCost`) ends it before
    * the request that would pass it, and the report says so in `stopped`.
    */
   readonly ingest: (
-    source: Source<Document> | DocumentSource,
+    source: Source<DocumentWith<Fields>> | DocumentSource,
     options?: IngestRunAndBudgetOptions,
   ) => Promise<IngestReport>;
   /** Tells what `ingest` would do and cost: reads and cuts the source, sends and changes nothing. */
-  readonly plan: (source: Source<Document> | DocumentSource, options?: PlanOptions) => Promise<IngestPlan>;
+  readonly plan: (source: Source<DocumentWith<Fields>> | DocumentSource, options?: PlanOptions) => Promise<IngestPlan>;
   /** Retrieval alone. */
   readonly search: (
     question: string,
-    options?: SearchPassagesOptions,
+    options?: SearchPassagesOptions<Fields>,
   ) => Promise<
     Retrieved & {
       /** Every step of the search; `trace.why(chunkId)` tells where a chunk was lost. */
@@ -139,7 +148,7 @@ export interface KnowledgeBase {
     }
   >;
   /** Streams an answer as it is made; the stream ends with exactly one `finish` or `error`. */
-  readonly ask: Ask;
+  readonly ask: Ask<Fields>;
   /**
    * Goes on with an answer that waits for approval, in any process that has the same store: runs the calls that are
    * approved, tells the model of those that are not, and streams what is new of the answer, which ends with exactly one
@@ -152,14 +161,14 @@ export interface KnowledgeBase {
   /** The documents that are stored, all or those of one source, in order of uri; see `Searchable.documents`. */
   readonly documents: Searchable["documents"];
   /** Search and answers within the documents that the filter lets through: those of one tenant or one reader. */
-  readonly scoped: (filter: Filter) => ScopedKnowledgeBase;
+  readonly scoped: (filter: Filter<Fields>) => ScopedKnowledgeBase<Fields>;
   /** Checks that the store is as it was written, and measures the recall of search; see `Store.verify`. */
   readonly verify: Store["verify"];
   /**
    * A conversation that is kept beside the documents: a new one, or the one of that id. It belongs to the scope that began
    * it: the same id within another scope is another conversation.
    */
-  readonly conversation: (options: ConversationOptions) => Conversation;
+  readonly conversation: (options: ConversationOptions) => Conversation<Fields>;
   /** The conversations of this scope, or of one owner within it, those with the last question first. */
   readonly conversations: (filter?: {
     /** Only those of this owner. Default: all. */
@@ -170,7 +179,7 @@ export interface KnowledgeBase {
 }
 
 /** The side of a knowledge base that works within a scope. */
-export type ScopedKnowledgeBase = Pick<
-  KnowledgeBase,
+export type ScopedKnowledgeBase<Fields extends object = Metadata> = Pick<
+  KnowledgeBase<Fields>,
   "search" | "ask" | "resume" | "documents" | "scoped" | "conversation" | "conversations"
 >;

@@ -4,7 +4,7 @@ import { OptionsError } from "../core/errors.js";
 import type { Filter } from "../core/filter.js";
 import { optionsOf, resolve } from "../core/options.js";
 import { runOptions, type RunOptions } from "../core/pipeline.js";
-import type { AnswerEvent, Question, Turn } from "../core/types.js";
+import type { AnswerEvent, Metadata, Question, Turn } from "../core/types.js";
 import { type AnswerOptions, answerOptions } from "../stages/answering/answer-options.js";
 import type { Resumption } from "../stages/answering/answer.js";
 import { type SearchMode, type SearchOptions, searchOptions } from "../stages/retrieval/search.js";
@@ -26,7 +26,8 @@ export interface RewriteOptions {
 
 const rewriting = { multiQuery: z.int().min(1).max(8).optional(), hyde: z.boolean().default(false) };
 
-export interface SearchPassagesOptions extends RunOptions, RewriteOptions {
+/** `Fields`: the metadata of the documents. */
+export interface SearchPassagesOptions<Fields extends object = Metadata> extends RunOptions, RewriteOptions {
   /** Searches by vector, by words, or by both with their ranks fused. Default: `hybrid`. */
   readonly mode?: SearchMode;
   /** Maximum number of hits, 1 to 1000. Default: 10. */
@@ -36,7 +37,7 @@ export interface SearchPassagesOptions extends RunOptions, RewriteOptions {
   /** Whether `"exact phrase"`, `-word` and `-"phrase"` in the question are signs; see `parseSyntax`. Default: true. */
   readonly syntax?: boolean;
   /** Restricts the passages to documents that it admits. Default: all documents. */
-  readonly filter?: Filter;
+  readonly filter?: Filter<Fields>;
   /** Passages that search hands to the reranker, 1 to 1000; of them `limit` stay. Default: none, no reranking. */
   readonly rerank?: number;
   /** 0 to 1: below 1, hits that repeat what stands above them move down; see `diversify`. Default: 1, as they were ranked. */
@@ -64,11 +65,12 @@ export const searchPassagesOptions = optionsOf<SearchPassagesOptions>()({
   widenTokens: z.int().min(16).optional(),
 });
 
-export interface AskOptions extends RunOptions, RewriteOptions {
+/** `Fields`: the metadata of the documents. */
+export interface AskOptions<Fields extends object = Metadata> extends RunOptions, RewriteOptions {
   /** Whether a follow-up is put as a question of its own before it is searched for; see `condense`. Default: true. */
   readonly condense?: boolean;
   /** Restricts the passages to documents that it admits; a filter of the question has to hold too. Default: all. */
-  readonly filter?: Filter;
+  readonly filter?: Filter<Fields>;
   /** Passages that search hands to the reranker, 1 to 1000. Default: 40. */
   readonly count?: number;
   /** Passages to answer from, 1 to 1000. Default: 6. */
@@ -101,13 +103,16 @@ interface WithSchema<Schema extends z.ZodType> {
   };
 }
 
+/** A question whose filter knows the metadata of the documents. */
+type FilteredQuestion<Fields extends object> = Omit<Question, "filter"> & Pick<AskOptions<Fields>, "filter">;
+
 /** Asks a question; with `answer: { schema }` the answer's `value` is what that schema returns. */
-export interface Ask {
+export interface Ask<Fields extends object = Metadata> {
   <Schema extends z.ZodType>(
-    question: string | Question,
-    options: AskOptions & WithSchema<Schema>,
+    question: string | FilteredQuestion<Fields>,
+    options: AskOptions<Fields> & WithSchema<Schema>,
   ): AsyncIterable<AnswerEvent<z.output<Schema>>>;
-  (question: string | Question, options?: AskOptions): AsyncIterable<AnswerEvent>;
+  (question: string | FilteredQuestion<Fields>, options?: AskOptions<Fields>): AsyncIterable<AnswerEvent>;
 }
 
 /** How an answer that waits goes on. */

@@ -321,6 +321,7 @@ export interface StoreProblem {
    * - `counts`, `orphans`: chunks are missing, or have no document or no vector; or a piece of a text has no document.
    * - `vectors`: a vector was altered, or has no direction in the store's space.
    * - `settings`, `log`, `fields`: the settings, the record of removed chunks, or the values that filters test.
+   * - `notes`: what earlier runs remembered of a file.
    * - `graph`, `lexical`: a saved search index.
    */
   readonly what:
@@ -334,6 +335,7 @@ export interface StoreProblem {
     | "settings"
     | "log"
     | "fields"
+    | "notes"
     | "graph"
     | "lexical";
   /** Names what is affected and what to do, in one line. */

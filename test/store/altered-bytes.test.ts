@@ -18,6 +18,7 @@ function contents(database: Database): string {
     "chunks",
     "vectors",
     "meta",
+    "notes",
     "fields",
     "removals",
     "sqlite_sequence",
@@ -39,6 +40,7 @@ async function storeFile(): Promise<Buffer> {
     }),
   );
   await store.write({ ...withVectors(documents, 16), settings: { batchTexts: 12 }, tokenMargin: 1.25 });
+  await store.write({ notes: new Map([...documents.keys()].map((at) => [`d${at}`, `{"cut":"${at}"}`])) });
   await store.deleteDocuments(["d2"]);
   await store.close();
   const file = readFileSync(join(path, "store.sqlite"));

@@ -37,7 +37,7 @@ async function opened(path: string): Promise<Store> {
 const template = mkdtempSync(join(tmpdir(), "citewell-store-"));
 beforeAll(async () => {
   const store = await openStore(template, { space: "made" }, { index: "hnsw" });
-  await store.write(withVectors(made, dimension));
+  await store.write({ ...withVectors(made, dimension), notes: new Map([["d5", '{"cut":"whole"}']]) });
   await store.close();
 });
 afterAll(() => rmSync(template, { recursive: true }));
@@ -171,6 +171,11 @@ const damages: readonly (readonly [string, (path: string) => void, readonly Stor
   ],
   ["a vector of zeros", (path) => changeRows(path, "UPDATE vectors SET data = zeroblob(64) WHERE id = 4"), ["vectors"]],
   [
+    "a note of a file with one letter changed",
+    (path) => changeRows(path, "UPDATE notes SET note = replace(note, 'cut', 'cup') WHERE uri = 'd5'"),
+    ["notes"],
+  ],
+  [
     "fields that differ from the document",
     (path) => changeRows(path, "UPDATE fields SET value = 99 WHERE name = '.at' AND value = 3"),
     ["fields"],
@@ -195,7 +200,7 @@ for (const [how, damage, expected] of damages) {
     // Documents that lost something do not count as unchanged: an ingest writes them again.
     const infos = await Promise.all(made.map(({ document }) => store.documentInfo(document.uri)));
     const lost = made.filter((_, at) => !infos[at] || infos[at].fingerprint === "");
-    if (!["graph", "lexical", "fields", "settings"].includes(expected[0]!)) expect(lost.length).toBe(1);
+    if (!["graph", "lexical", "fields", "settings", "notes"].includes(expected[0]!)) expect(lost.length).toBe(1);
     await store.write(withVectors(lost, dimension));
     expect(await store.counts()).toEqual({ documents: 40, chunks: 80, vectors: 80 });
     const query = { text: "apple", vector: madeVector("question", dimension) };
@@ -290,6 +295,9 @@ test("a store that another handle writes to can be verified, but not repaired", 
   const path = closedStore();
   const writing = await opened(path);
   await writing.deleteDocuments(["d2"]);
+  // Held, because the lock is let go of soon after a write.
+  const release = await writing.claim!();
+  onTestFinished(release);
   const reading = await opened(path);
   expect(await reading.verify()).toMatchObject({ ok: true });
   await expect(reading.verify({ repair: true })).rejects.toMatchObject({ code: "locked" });

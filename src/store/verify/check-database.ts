@@ -28,6 +28,8 @@ export interface DamagedRows {
   readonly vectors: Set<number>;
   /** Documents that are not as they were written, or whose chunks are not. */
   readonly documents: Set<number>;
+  /** URIs of notes that are not as they were written. */
+  readonly notes: Set<string>;
 }
 
 export interface DatabaseCheck {
@@ -42,7 +44,7 @@ const rowsPerRead = 64;
 /** Reads the whole database. Stops early when SQLite itself finds its file broken. */
 export async function checkDatabase(database: Database, path: string): Promise<DatabaseCheck> {
   const problems: StoreProblem[] = [];
-  const damaged: DamagedRows = { chunks: new Set(), vectors: new Set(), documents: new Set() };
+  const damaged: DamagedRows = { chunks: new Set(), vectors: new Set(), documents: new Set(), notes: new Set() };
   const found: Find = (what, message, repairable = true) => problems.push({ what, message, repairable });
   const integrity = guarded(
     path,
@@ -77,6 +79,7 @@ export async function checkDatabase(database: Database, path: string): Promise<D
   const dimension = settingsIntact ? Number(readMeta(database, "dimension") ?? 0) : storedDimension(database);
   await checkVectors(database, dimension ?? 0, damaged, found);
   checkFields(database, found);
+  checkNotes(database, damaged, found);
   return { problems, damaged };
 }
 
@@ -266,4 +269,13 @@ function checkFields(database: Database, found: Find): void {
     )
     .get()!;
   if (wrong > 0) found("fields", `${wrong} rows that filters test differ from the documents`);
+}
+
+function checkNotes(database: Database, damaged: DamagedRows, found: Find): void {
+  const notes = database.prepare<[], { uri: string; note: string; checksum: number }>("SELECT * FROM notes");
+  for (const { uri, note, checksum } of notes.iterate()) {
+    if (checksumOf([uri, note]) === checksum) continue;
+    damaged.notes.add(uri);
+    found("notes", `${uri}: what earlier runs remembered of it was altered: the next one reads it again`);
+  }
 }

@@ -27,8 +27,8 @@ export function repair(
     database.pragma("foreign_keys = OFF");
     database
       .transaction(() => {
-        const run = (sql: string, values: Iterable<number>) => {
-          const statement = database.prepare<[number]>(sql);
+        const run = (sql: string, values: Iterable<number | string>) => {
+          const statement = database.prepare<[number | string]>(sql);
           for (const value of values) statement.run(value);
         };
         const holders = database.prepare<[number], { label: number; document: number }>(
@@ -58,6 +58,7 @@ export function repair(
           SELECT label FROM given WHERE label > 0
           EXCEPT SELECT label FROM chunks
           EXCEPT SELECT label FROM removals`);
+        run("DELETE FROM notes WHERE uri = ?", damaged.notes);
         // Vectors that no chunk uses stay: they were paid for, and their document may not be complete yet.
         run("DELETE FROM vectors WHERE id = ?", damaged.vectors);
         if (dropUnusedVectors) {

@@ -321,6 +321,7 @@ export interface StoreProblem {
    * - `counts`, `orphans`: chunks are missing, or have no document or no vector; or a piece of a text has no document.
    * - `vectors`: a vector was altered, or has no direction in the store's space.
    * - `settings`, `log`, `fields`: the settings, the record of removed chunks, or the values that filters test.
+   * - `conversations`: a conversation, or a decision on a call, was altered; or SQLite finds their file broken.
    * - `notes`: what earlier runs remembered of a file.
    * - `graph`, `lexical`: a saved search index.
    */
@@ -336,6 +337,7 @@ export interface StoreProblem {
     | "log"
     | "fields"
     | "notes"
+    | "conversations"
     | "graph"
     | "lexical";
   /** Names what is affected and what to do, in one line. */

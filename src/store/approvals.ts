@@ -1,5 +1,6 @@
 import type { Approvals, Decision } from "../core/approval.js";
 import type { Database } from "../sqlite/database.js";
+import type { ConversationChecksums } from "./conversation-checksums.js";
 import type { StoredApprovals } from "./stored-exchange.js";
 
 /** The table of decisions. Those on calls outside of conversations have no conversation. */
@@ -22,7 +23,11 @@ interface Row {
 }
 
 /** Books of decisions in a database: one commit records all decisions of a call of `decide`, or none. */
-export function approvalBooks(database: Database, use: <Result>(work: () => Result) => Result) {
+export function approvalBooks(
+  database: Database,
+  checksums: ConversationChecksums,
+  use: <Result>(work: () => Result) => Result,
+) {
   const inserting = database.prepare<[string, number | null, number, number]>(
     "INSERT INTO approvals (id, conversation, approved, decided_at) VALUES (?, ?, ?, ?)",
   );
@@ -34,8 +39,14 @@ export function approvalBooks(database: Database, use: <Result>(work: () => Resu
   const deciding = database.transaction((approvals: Approvals, conversation: number | null) => {
     const given = Object.entries(approvals);
     if (given.some(([id]) => finding.get(id))) return false;
-    for (const [id, approved] of given) inserting.run(id, conversation, approved ? 1 : 0, Date.now());
+    for (const [id, approved] of given) {
+      inserting.run(id, conversation, approved ? 1 : 0, Date.now());
+      checksums.saveApproval(id);
+    }
     return true;
+  });
+  const change = database.transaction((ids: readonly string[], run: (id: string) => { readonly changes: number }) => {
+    for (const id of ids) if (run(id).changes > 0) checksums.saveApproval(id);
   });
   const decisions = (ids: readonly string[]) =>
     new Map(
@@ -52,10 +63,10 @@ export function approvalBooks(database: Database, use: <Result>(work: () => Resu
     /** @param conversation the number of the conversation that the calls belong to, and with which they are deleted. */
     book: (conversation: number | null): StoredApprovals => ({
       decide: (approvals) => use(() => deciding.immediate(approvals, conversation)),
-      record: (id, outcome) => use(() => void recording.run(outcome, id)),
+      record: (id, outcome) => use(() => change.immediate([id], () => recording.run(outcome, id))),
       decisions: (ids) => use(() => decisions(ids)),
       // A conversation ends its calls by keeping the answer: an end without an answer would lose what was done.
-      ...(conversation === null && { end: (ids) => use(() => ids.forEach((id) => ending.run(id))) }),
+      ...(conversation === null && { end: (ids) => use(() => change.immediate(ids, (id) => ending.run(id))) }),
     }),
   };
 }

@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { OptionsError, StoreError } from "../core/errors.js";
 import { guarded, openDatabase, type Database } from "../sqlite/database.js";
+import { checksumColumns, ConversationChecksums } from "./conversation-checksums.js";
 import { approvalBooks, approvalsTable } from "./approvals.js";
 import {
   type AnswerToResume,
@@ -118,7 +119,8 @@ const waitingAnswers = `
   ${approvalsTable}
 `;
 
-const schemaVersion = 3;
+/** Written into every file. An earlier version is upgraded when it is opened, a later one refused. */
+export const conversationsVersion = 4;
 const cacheBytes = 1_000_000;
 
 interface Keeping {
@@ -141,6 +143,10 @@ interface InfoRow {
   readonly first_question: string | null;
 }
 
+export function conversationsPath(folder: string): string {
+  return join(folder, "conversations.sqlite");
+}
+
 /**
  * Opens `conversations.sqlite` in a store's folder.
  *
@@ -148,7 +154,7 @@ interface InfoRow {
  */
 export function openConversations(folder: string): Conversations {
   mkdirSync(folder, { recursive: true });
-  const path = join(folder, "conversations.sqlite");
+  const path = conversationsPath(folder);
   const database = openDatabase(path, cacheBytes);
   try {
     guarded(path, () => prepare(database, path));
@@ -156,6 +162,7 @@ export function openConversations(folder: string): Conversations {
     database.close();
     throw error;
   }
+  const checksums = new ConversationChecksums(database);
   const finding = database.prepare<[string, string], { readonly number: number; readonly owner: string | null }>(
     "SELECT number, owner FROM conversations WHERE scope = ? AND id = ?",
   );
@@ -211,6 +218,7 @@ export function openConversations(folder: string): Conversations {
     if (found) touching.run(now, number);
     const position = (last.get(number)?.position ?? 0) + 1;
     inserting.run(number, position, now, question);
+    checksums.saveConversation(number);
     return position;
   });
   const copy = database.transaction((scope: string, from: string, id: string, count: number) => {
@@ -220,13 +228,21 @@ export function openConversations(folder: string): Conversations {
     const source = finding.get(scope, from);
     if (!source) return;
     const now = Date.now();
-    copying.run(Number(creating.run(scope, id, source.owner, now, now).lastInsertRowid), source.number, count);
+    const number = Number(creating.run(scope, id, source.owner, now, now).lastInsertRowid);
+    copying.run(number, source.number, count);
+    checksums.saveConversation(number);
+  });
+  /** Runs a change of a conversation. Returns whether it changed anything. */
+  const change = database.transaction((scope: string, id: string, run: () => { readonly changes: number }): boolean => {
+    if (run().changes === 0) return false;
+    checksums.saveConversation(finding.get(scope, id)!.number);
+    return true;
   });
   const use = <Result>(work: () => Result): Result => {
     if (database.open) return guarded(path, work);
     throw new StoreError("closed", `The conversations at ${path} were closed. Open the knowledge base again`, { path });
   };
-  const books = approvalBooks(database, use);
+  const books = approvalBooks(database, checksums, use);
   return {
     of: (scope) => ({
       list: ({ owner } = {}) =>
@@ -237,13 +253,12 @@ export function openConversations(folder: string): Conversations {
       answer: (id, position, answer, resumed) =>
         use(() => {
           const keep = "waiting" in answer ? keepingWaiting : answer.stopped ? keepingStopped : keepingWhole;
-          return (
-            keep.run({ scope, id, position, resumed: resumed ?? null, answer: JSON.stringify(answer) }).changes > 0
-          );
+          const kept = { scope, id, position, resumed: resumed ?? null, answer: JSON.stringify(answer) };
+          return change.immediate(scope, id, () => keep.run(kept));
         }),
       waiting: (id) => use(() => new Map(reading.all(scope, id).flatMap((row) => waitOf(row, path)))),
       approvals: (id) => use(() => books.book(finding.get(scope, id)?.number ?? null)),
-      rename: (id, title) => use(() => naming.run(title, Date.now(), scope, id).changes > 0),
+      rename: (id, title) => use(() => change.immediate(scope, id, () => naming.run(title, Date.now(), scope, id))),
       branch: (from, id, count) => use(() => copy.immediate(scope, from, id, count)),
       delete: (id) => use(() => deleting.run(scope, id).changes > 0),
     }),
@@ -258,17 +273,19 @@ function prepare(database: Database, path: string): void {
   database
     .transaction(() => {
       const version = Number(database.pragma("user_version", { simple: true }));
-      if (version > schemaVersion) {
+      if (version > conversationsVersion) {
         throw new StoreError(
           "version",
-          `${path} has version ${version}, this release writes ${schemaVersion}. Update citewell`,
+          `${path} has version ${version}, this release writes ${conversationsVersion}. Update citewell`,
           { path },
         );
       }
-      if (version === schemaVersion) return;
+      if (version === conversationsVersion) return;
       if (version < 2) database.exec(version === 0 ? tables : upgrade);
-      database.exec(waitingAnswers);
-      database.pragma(`user_version = ${schemaVersion}`);
+      if (version < 3) database.exec(waitingAnswers);
+      database.exec(checksumColumns);
+      new ConversationChecksums(database).saveAll();
+      database.pragma(`user_version = ${conversationsVersion}`);
     })
     .immediate();
 }

@@ -199,9 +199,11 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
   }
 
   verify(options: VerifyOptions = {}): Promise<Verification> {
-    const { folder, id } = this.#parts;
+    const { location, folder, id } = this.#parts;
     const withLock = <Result>(work: () => Promise<Result>) => this.#withLock(work);
-    return this.#use(() => this.#writes.run(() => verifyStore({ folder, id, dense: this.#dense, withLock }, options)));
+    return this.#use(() =>
+      this.#writes.run(() => verifyStore({ location, folder, id, dense: this.#dense, withLock }, options)),
+    );
   }
 
   async close(options: CloseOptions = {}): Promise<void> {

@@ -4,11 +4,14 @@ import type { Verification, VerifyOptions } from "../../core/ports.js";
 import type { StoreFolder } from "../database/store-folder.js";
 import type { Dense } from "../dense/dense.js";
 import { verifyOptions } from "../call-options.js";
+import { conversationProblems, repairConversations } from "./check-conversations.js";
 import { savedLexicalProblem } from "../lexical/lexical-index.js";
 import { checkOnThread } from "./check-thread.js";
 import { repair } from "./repair.js";
 
 export interface VerifiedStore {
+  /** Folder that the caller named, which holds the conversations. */
+  readonly location: string;
   readonly folder: StoreFolder;
   /** Id of the store. */
   readonly id: string;
@@ -19,7 +22,7 @@ export interface VerifiedStore {
 
 /** Checks the database and the saved indexes, repairs them if asked to, and measures the recall of dense search. */
 export async function verifyStore(store: VerifiedStore, options: VerifyOptions): Promise<Verification> {
-  const { folder, id, dense, withLock } = store;
+  const { location, folder, id, dense, withLock } = store;
   const { sample, repair: mayRepair, dropUnusedVectors, signal } = resolve("verify", verifyOptions, options);
   if (dropUnusedVectors && !mayRepair) {
     throw new OptionsError("options", "verify: dropUnusedVectors changes the store, so it needs repair: true");
@@ -28,7 +31,8 @@ export async function verifyStore(store: VerifiedStore, options: VerifyOptions):
     const database = await checkOnThread(folder.databasePath, signal);
     const saved = await Promise.all([dense.savedProblem(), savedLexicalProblem(folder.path, id)]);
     const indexes = saved.filter((problem) => problem !== undefined);
-    return { ...database, indexes, all: [...database.problems, ...indexes] };
+    const conversations = conversationProblems(location);
+    return { ...database, indexes, conversations, all: [...database.problems, ...indexes, ...conversations] };
   };
   const checkAndRepair = async () => {
     const before = await check();
@@ -36,6 +40,7 @@ export async function verifyStore(store: VerifiedStore, options: VerifyOptions):
     if (!before.all.every((problem) => problem.repairable)) return { before, after: before, repaired: false };
     if (before.all.length === 0 && !dropUnusedVectors) return { before, after: before, repaired: true };
     const dropped = repair(folder, before.damaged, before.indexes, dropUnusedVectors);
+    if (before.conversations.length > 0) repairConversations(location);
     const droppedVectors = dropUnusedVectors ? { droppedVectors: dropped } : {};
     return { before, after: await check(), repaired: true, ...droppedVectors };
   };

@@ -79,6 +79,8 @@ export async function startLocalService(options: LocalServiceOptions = {}): Prom
     overrideGlobalObjects: false,
     serverOptions: {
       headersTimeout: settings.headersTimeoutMs,
+      // Clients reuse connections up to the end of the 5 s that are the default. One that ends just then loses a request.
+      keepAliveTimeout: 60_000,
       requestTimeout: settings.requestTimeoutMs,
       // How often the two are looked after; the default of 30 s would let short ones pass unseen.
       connectionsCheckingInterval: Math.min(settings.headersTimeoutMs, 5000),

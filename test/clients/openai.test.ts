@@ -248,7 +248,9 @@ describe("models and errors", () => {
     });
     const keyless = new OpenAI({ baseURL: `${service.url}/v1`, apiKey: "wrong", maxRetries: 0 });
     await expect(keyless.models.list()).rejects.toThrow("401 Api key is invalid");
-    await expect(client.responses.create({ model, input: "a" })).rejects.toThrow("404 ");
+    await expect(client.responses.create({ model, input: "a" })).rejects.toThrow(
+      "404 Nothing is served at /v1/responses. Served are POST /v1/chat/completions, ",
+    );
   });
 
   test("the contract's own paths stay strict, and say why", async () => {

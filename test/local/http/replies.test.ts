@@ -35,6 +35,11 @@ test("every reply has an id of its own, which errors and the log name too", asyn
   await eventually(() => expect(log.map(({ requestId }) => requestId)).toEqual(ids));
 });
 
+test("an idle connection is kept for a minute, so that clients do not lose requests at its end", async () => {
+  const { headers } = await post(service, paths.chat, chat);
+  expect(headers.get("keep-alive")).toBe("timeout=60");
+});
+
 test.each(["text/plain;charset=UTF-8", "application/x-www-form-urlencoded", "multipart/form-data; boundary=a"])(
   "a body of the type %s is refused with what to send instead",
   async (type) => {

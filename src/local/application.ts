@@ -67,7 +67,7 @@ export function mount(application: Hono<Environment>, parts: ApplicationParts): 
     });
   }
   if (parts.faultControl) mountFaultControl(application, parts.faults);
-  application.notFound((c) => refusal(c, new RequestFailure("no-path", "404 page not found"), parts.faults));
+  application.notFound((c) => refusal(c, new RequestFailure("no-path", missingPath(c.req.path)), parts.faults));
   application.onError((error, c) => refusal(c, error, parts.faults));
 }
 
@@ -146,6 +146,13 @@ function disconnect(c: Request): Response {
 
 /** Below these stand the paths of the neighbours. */
 const neighbourPath = /^\/v[12]\//;
+
+/** The contract's service says no more than this; to clients of the neighbours the paths that there are may be of help. */
+function missingPath(asked: string): string {
+  if (!neighbourPath.test(asked)) return "404 page not found";
+  const served = routes.filter(({ path }) => neighbourPath.test(path)).map(({ method, path }) => `${method} ${path}`);
+  return `Nothing is served at ${asked.slice(0, 100)}. Served are ${served.join(", ")}`;
+}
 
 /** Answers a request that is not carried out, in the shape of errors that belongs to its path. */
 function refusal(c: Request, error: Error, { settings }: Faults): Response {

@@ -6,6 +6,7 @@ import { violations } from "../../contract/operation.js";
 import { invalidFields } from "../failure/request-failure.js";
 import { serveChat, type ChatWishes } from "../http/chat-route.js";
 import type { RouteContext } from "../route.js";
+import { forwardedChat } from "./forwarded-chat.js";
 import { contractMessages } from "./messages.js";
 import type { NeighbourReply } from "./neighbour-route.js";
 
@@ -18,7 +19,12 @@ export async function serveOpenAiChat(body: OpenAiChatRequest, context: RouteCon
   const { fields, ignored } = withoutForeignFields(contractFields(body, model), model);
   const found = violations({ ...chat, request: anyMessages }, fields, model);
   if (found.length > 0) throw invalidFields(found);
-  return { ...(await serveChat(anyMessages.parse(fields), context, wishesOf(body))), ignored };
+  const request = anyMessages.parse(fields);
+  const wishes = wishesOf(body);
+  return {
+    ...(await serveChat(context.forward.chat ? forwardedChat(request, wishes) : request, context, wishes)),
+    ignored,
+  };
 }
 
 /** The request in the contract's fields. */

@@ -132,3 +132,31 @@ test("a forwarded chat arrives in the contract's fields", async () => {
     },
   ]);
 });
+
+test("a forwarded chat asks in words for what the contract has no field for, in at most ten messages", async () => {
+  const upstream = await scriptedUpstream(() => ({ json: { choices: [] } }));
+  const target = await start({ forward: { chat: { baseUrl: upstream.baseUrl } } });
+  const tool = (name: string) => ({ type: "function", function: { name } });
+  const tools = [tool("a"), tool("b")];
+  await post(target, chatPath, chat({ tools, tool_choice: tool("b") }));
+  await post(target, chatPath, chat({ tools, tool_choice: "none" }));
+  const json_schema = { name: "days", schema: { type: "object" } };
+  await post(target, chatPath, chat({ response_format: { type: "json_schema", json_schema } }));
+  const turns = Array.from({ length: 12 }, (_, at) => ({
+    role: at % 2 === 0 ? "user" : "assistant",
+    content: `${at}`,
+  }));
+  await post(target, chatPath, chat({ messages: [{ role: "system", content: "Be brief." }, ...turns] }));
+  const [named, none, schema, long] = upstream.requests.map(({ body }) => body);
+  const user = { role: "user", content: asked };
+  expect(named).toMatchObject({ tools: [tool("b")], messages: [{ content: "Call the function b." }, user] });
+  expect(none).not.toHaveProperty("tools");
+  expect(schema).toMatchObject({
+    response_format: { type: "json_object" },
+    messages: [{ role: "system", content: expect.stringContaining('JSON Schema: {"type":"object"}') }, user],
+  });
+  const told = "<conversation_history>\nuser: 0\nassistant: 1\nuser: 2\nassistant: 3\n</conversation_history>";
+  expect(long).toMatchObject({
+    messages: [{ role: "system", content: "Be brief." }, { role: "user", content: told }, ...turns.slice(4)],
+  });
+});

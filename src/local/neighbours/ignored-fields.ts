@@ -5,13 +5,17 @@ import { isRecord } from "../../core/json.js";
  * null is absent. Pure.
  */
 export function ignoredFields(given: unknown, read: unknown): readonly string[] {
-  return [...new Set(missing(given, read, ""))];
+  return [...new Set(missing(given, read, "", 0))];
 }
 
-function* missing(given: unknown, read: unknown, path: string): Generator<string> {
+/** No schema has fields further down; what is deeper is free-form, and may be of any depth. */
+const maxDepth = 8;
+
+function* missing(given: unknown, read: unknown, path: string, depth: number): Generator<string> {
+  if (depth > maxDepth) return;
   if (Array.isArray(given) && Array.isArray(read)) {
     for (const [index, item] of given.entries()) {
-      if (typeof item === "object") yield* missing(item, read[index], path);
+      if (typeof item === "object") yield* missing(item, read[index], path, depth + 1);
     }
     return;
   }
@@ -19,7 +23,7 @@ function* missing(given: unknown, read: unknown, path: string): Generator<string
   for (const [name, value] of Object.entries(given)) {
     if (value === null) continue;
     const place = path === "" ? name : `${path}.${name}`;
-    if (Object.hasOwn(read, name)) yield* missing(value, read[name], place);
+    if (Object.hasOwn(read, name)) yield* missing(value, read[name], place, depth + 1);
     else yield place;
   }
 }

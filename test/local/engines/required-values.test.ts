@@ -45,6 +45,24 @@ test("a schema that requires itself without an end has null at some depth", () =
   expect(JSON.stringify(neutralValue(schema, schema))).toMatch(/"next":null\}+$/);
 });
 
+test("a schema that refers to itself many times is read a bounded number of times", () => {
+  let reads = 0;
+  const names = Array.from({ length: 10 }, (_, at) => `p${at}`);
+  const schema = {
+    properties: Object.fromEntries(names.map((name) => [name, { $ref: "#" }])),
+    required: names,
+    get type() {
+      reads++;
+      return "object";
+    },
+  };
+  neutralValue(schema, schema);
+  expect(reads).toBeGreaterThan(100);
+  requiredValue(schema, "How many?", ["There are 3."]);
+  // 10 properties at 6 levels would be a million values.
+  expect(reads).toBeLessThan(50_000);
+});
+
 test("what the sentences hold goes into a required value, and only the rest is neutral", () => {
   const Event = z.object({
     days: z.int(),

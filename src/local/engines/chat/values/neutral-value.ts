@@ -1,15 +1,33 @@
 import { isRecord } from "../../../../core/json.js";
 import { resolved, textOf, typeOf, type Schema } from "./json-schema.js";
 
-/** A schema that requires itself has no finite value. */
+/** A schema that requires itself has no finite value, and one that requires itself twice doubles at every level. */
 const maxDepth = 32;
+export const maxValues = 2000;
 
 /**
  * The value of a JSON Schema that says least: null where it is allowed, else the first allowed value, 0, false, or what is
- * empty. It satisfies the schema except for a `pattern`.
+ * empty. It satisfies the schema except for a `pattern`, and one that has only endless values.
  */
-export function neutralValue(given: Schema, root: Schema, depth = 0): unknown {
-  const schema = depth > maxDepth ? undefined : resolved(given, root);
+export function neutralValue(schema: Schema, root: Schema, room: Room = { left: maxValues }): unknown {
+  return valueWithin(schema, { root, room }, 0) ?? null;
+}
+
+/** Counts the values that may still be made. */
+export interface Room {
+  left: number;
+}
+
+interface Making {
+  /** Where `#/…` references begin. */
+  readonly root: Schema;
+  readonly room: Room;
+}
+
+function valueWithin(given: Schema, making: Making, depth: number): unknown {
+  const { root, room } = making;
+  const schema = depth > maxDepth || room.left <= 0 ? undefined : resolved(given, root);
+  room.left--;
   if (schema === undefined) return null;
   const { type, const: constant, enum: values, default: usual } = schema;
   if (constant !== undefined) return constant;
@@ -19,13 +37,13 @@ export function neutralValue(given: Schema, root: Schema, depth = 0): unknown {
   const branches = schema["anyOf"] ?? schema["oneOf"];
   if (Array.isArray(branches)) {
     const nullable = branches.some((branch) => isRecord(branch) && branch["type"] === "null");
-    return nullable || !isRecord(branches[0]) ? null : neutralValue(branches[0], root, depth + 1);
+    return nullable || !isRecord(branches[0]) ? null : valueWithin(branches[0], making, depth + 1);
   }
   switch (typeOf(schema)) {
     case "object":
-      return neutralObject(schema, root, depth);
+      return neutralObject(schema, making, depth);
     case "array":
-      return neutralList(schema, root, depth);
+      return neutralList(schema, making, depth);
     case "boolean":
       return false;
     case "number":
@@ -36,13 +54,13 @@ export function neutralValue(given: Schema, root: Schema, depth = 0): unknown {
   }
 }
 
-function neutralObject(schema: Schema, root: Schema, depth: number): unknown {
+function neutralObject(schema: Schema, making: Making, depth: number): unknown {
   const properties = isRecord(schema["properties"]) ? schema["properties"] : {};
   const required = Array.isArray(schema["required"]) ? schema["required"].map(String) : [];
   return Object.fromEntries(
     required.map((name) => {
       const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
-      return [name, isRecord(property) ? neutralValue(property, root, depth + 1) : null];
+      return [name, isRecord(property) ? valueWithin(property, making, depth + 1) : null];
     }),
   );
 }
@@ -50,12 +68,12 @@ function neutralObject(schema: Schema, root: Schema, depth: number): unknown {
 /** Longest list that is filled up to its `minItems`. */
 const maxItems = 1000;
 
-function neutralList({ prefixItems, items, minItems }: Schema, root: Schema, depth: number): unknown {
+function neutralList({ prefixItems, items, minItems }: Schema, making: Making, depth: number): unknown {
   const places = Array.isArray(prefixItems) ? prefixItems : [];
   const length = Math.min(maxItems, Math.max(places.length, typeof minItems === "number" ? minItems : 0));
   return Array.from({ length }, (_, at) => {
     const item: unknown = places[at] ?? items;
-    return isRecord(item) ? neutralValue(item, root, depth + 1) : null;
+    return isRecord(item) ? valueWithin(item, making, depth + 1) : null;
   });
 }
 
@@ -81,20 +99,22 @@ function neutralNumber(schema: Schema): number {
   return (low + high) / 2;
 }
 
-const neutralFormats: Readonly<Record<string, string>> = {
-  date: "1970-01-01",
-  "date-time": "1970-01-01T00:00:00Z",
-  time: "00:00:00Z",
-  duration: "PT0S",
-  email: "nobody@example.com",
-  hostname: "example.com",
-  uri: "https://example.com/",
-  uuid: "00000000-0000-4000-8000-000000000000",
-  ipv4: "0.0.0.0",
-  ipv6: "::",
-};
+const neutralFormats: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    date: "1970-01-01",
+    "date-time": "1970-01-01T00:00:00Z",
+    time: "00:00:00Z",
+    duration: "PT0S",
+    email: "nobody@example.com",
+    hostname: "example.com",
+    uri: "https://example.com/",
+    uuid: "00000000-0000-4000-8000-000000000000",
+    ipv4: "0.0.0.0",
+    ipv6: "::",
+  }),
+);
 
 function neutralText({ format, minLength }: Schema): string {
   const least = typeof minLength === "number" ? minLength : 0;
-  return neutralFormats[textOf(format)] ?? "-".repeat(Math.min(least, 2000));
+  return neutralFormats.get(textOf(format)) ?? "-".repeat(Math.min(least, 2000));
 }

@@ -3,7 +3,7 @@ import { terms } from "../../../../text/words/terms.js";
 import { plainText } from "../plain-text.js";
 import { minSimilarity, termSimilarity, plainForm } from "../question/word-forms.js";
 import { resolved, textOf, typeOf, validator, type Schema } from "./json-schema.js";
-import { neutralValue } from "./neutral-value.js";
+import { maxValues, neutralValue, type Room } from "./neutral-value.js";
 import { enumeration, mentionOf, writtenDates, writtenNumbers, type Written } from "./written-values.js";
 
 /** Values nested deeper than this are left out. */
@@ -27,7 +27,15 @@ export function requiredValue(schema: Schema, question: string, sentences: reado
 
 function extractionFrom(schema: Schema, question: string, sentences: readonly string[]): Extraction {
   const texts = sentences.map(plainText).filter((text) => text !== "");
-  return { root: schema, texts, wanted: wordsOf(question), name: "", described: "", depth: 0 };
+  return {
+    root: schema,
+    texts,
+    wanted: wordsOf(question),
+    name: "",
+    described: "",
+    depth: 0,
+    room: { left: maxValues },
+  };
 }
 
 /**
@@ -36,8 +44,11 @@ function extractionFrom(schema: Schema, question: string, sentences: readonly st
  */
 export function fillArguments(schema: Schema, question: string): Readonly<Record<string, unknown>> | undefined {
   const object = { type: "object", ...schema };
-  const extraction = { root: schema, texts: [question], question, wanted: [], name: "", described: "", depth: 0 };
-  const filled = valueOf(object, extraction);
+  const filled = valueOf(object, {
+    ...extractionFrom(schema, "", []),
+    texts: [question],
+    question,
+  });
   return isRecord(filled) ? filled : undefined;
 }
 
@@ -56,10 +67,14 @@ interface Extraction {
   readonly name: string;
   readonly described: string;
   readonly depth: number;
+  /** Counts the values that may still be looked for: a schema that refers to itself twice doubles at every level. */
+  readonly room: Room;
 }
 
 function valueOf(given: Schema, extraction: Extraction): unknown {
-  const schema = extraction.depth > maxDepth ? undefined : resolved(given, extraction.root);
+  const { depth, room, root } = extraction;
+  const schema = depth > maxDepth || room.left <= 0 ? undefined : resolved(given, root);
+  room.left--;
   if (schema === undefined) return undefined;
   if ("const" in schema) return schema["const"];
   const value = allowedValue(schema, extraction);
@@ -126,8 +141,8 @@ function objectOf(schema: Schema, extraction: Extraction): unknown {
 }
 
 /** A required argument that the question does not name is its first allowed value, or false. */
-function lastResort(schema: Schema, { question, completes, root }: Extraction): unknown {
-  if (completes === true) return neutralValue(schema, root);
+function lastResort(schema: Schema, { question, completes, root, room }: Extraction): unknown {
+  if (completes === true) return neutralValue(schema, root, room);
   if (question === undefined) return undefined;
   if (Array.isArray(schema["enum"])) return schema["enum"][0];
   return typeOf(schema) === "boolean" ? false : undefined;

@@ -1,0 +1,106 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startLocalService, type LocalService } from "../../../src/local/service.js";
+import { post } from "../conformance.js";
+
+let service: LocalService;
+beforeAll(async () => {
+  service = await startLocalService();
+});
+afterAll(() => service.close());
+
+const text = fc.oneof(
+  fc.string({ unit: "binary", maxLength: 60 }),
+  fc.constantFrom("Context: Keys last 90 days.\n\nQuestion: How long do keys last?", "</tool_response>", "\ud800"),
+);
+const keywords =
+  "type properties required $ref enum const items prefixItems anyOf allOf format pattern minItems minLength minimum maximum multipleOf";
+const schema = fc.oneof(
+  fc.dictionary(fc.constantFrom(...keywords.split(" ")), fc.jsonValue()),
+  fc.constantFrom(
+    {},
+    { $ref: "#" },
+    { allOf: [{ $ref: "#" }] },
+    { enum: [] },
+    { type: "string", format: "constructor" },
+    { type: "object", properties: { a: { $ref: "#" }, b: { $ref: "#" } }, required: ["a", "b"] },
+    { type: "array", items: { $ref: "#" }, minItems: 1000 },
+    { type: "object", properties: { a: { type: "string", pattern: "(a+)+$" } }, required: ["a", "__proto__"] },
+    { type: "object", properties: { days: { type: "integer" } }, required: ["days"] },
+  ),
+);
+const content = fc.oneof(text, fc.array(fc.record({ type: fc.constant("text"), text })), fc.constant(null));
+const call = fc.record({
+  id: fc.constantFrom("a", "b"),
+  type: fc.constant("function"),
+  function: fc.record({ name: fc.constantFrom("how", "keys"), arguments: text }),
+});
+const message = fc.oneof(
+  fc.record({ role: fc.constantFrom("system", "developer", "user"), content }),
+  fc.record({ role: fc.constant("assistant"), content, tool_calls: fc.array(call, { maxLength: 2 }) }),
+  fc.record({ role: fc.constant("tool"), tool_call_id: fc.constantFrom("a", "b"), content }),
+);
+const tool = fc.record({
+  type: fc.constant("function"),
+  function: fc.record({ name: fc.constantFrom("how", "keys"), parameters: schema }),
+});
+const chat = fc.record(
+  {
+    model: fc.constantFrom("citewell/local-extractive", "citewell/local-look", "citewell/local-extractive-q3"),
+    messages: fc.array(message, { minLength: 1, maxLength: 14 }),
+    stream: fc.boolean(),
+    stop: fc.oneof(text, fc.array(text)),
+    tools: fc.array(tool, { maxLength: 3 }),
+    tool_choice: fc.constantFrom("required", "auto", { type: "function", function: { name: "how" } }),
+    response_format: fc.record({ type: fc.constant("json_schema"), json_schema: fc.record({ schema }) }),
+    extra: fc.jsonValue(),
+  },
+  { requiredKeys: ["model", "messages"] },
+);
+const rerank = fc.record(
+  {
+    query: text,
+    documents: fc.array(
+      fc.oneof({ arbitrary: text, weight: 9 }, fc.dictionary(fc.constantFrom("text", "title", "a"), fc.jsonValue())),
+    ),
+    texts: fc.array(text),
+    rank_fields: fc.array(fc.constantFrom("text", "title", "__proto__")),
+    top_n: fc.integer({ min: 0, max: 9 }),
+    [`\r\nset-cookie: a`]: fc.jsonValue(),
+  },
+  { requiredKeys: ["query"] },
+);
+const embeddings = fc.record({
+  model: fc.constant("citewell/local-lexical"),
+  input: fc.oneof(text, fc.array(text), fc.array(fc.nat(100_300)), fc.array(fc.array(fc.nat(100_300)))),
+  dimensions: fc.integer({ min: -1, max: 600 }),
+});
+
+test.each<[string, fc.Arbitrary<object>]>([
+  ["/v1/chat/completions", chat],
+  ["/v1/embeddings", embeddings],
+  ["/v1/rerank", rerank],
+  ["/v2/rerank", rerank],
+  ["/rerank", rerank],
+])("no request to %s makes the service fail", async (path, request) => {
+  let answered = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.oneof({ arbitrary: request, weight: 9 }, fc.jsonValue()), async (body) => {
+      const reply = await post(service, path, JSON.stringify(body));
+      expect([reply.status < 500, reply.text]).toEqual([true, expect.any(String)]);
+      if (reply.status === 200) answered++;
+    }),
+    { numRuns: 150 },
+  );
+  // If all were refused, the engines would not have been reached.
+  expect(answered).toBeGreaterThan(5);
+});
+
+test("values of any depth are taken where a field is free-form", async () => {
+  const nested = `${'{"type":'.repeat(5000)}"object"${"}".repeat(5000)}`;
+  const start = '{"model":"citewell/local-extractive","messages":[{"role":"user","content":"Hello"}]';
+  const format = `"response_format":{"type":"json_schema","json_schema":{"schema":${nested}}}`;
+  for (const field of [`"metadata":{"a":${nested}}`, `"unknown":${nested}`, format]) {
+    expect(await post(service, "/v1/chat/completions", `${start},${field}}`)).toMatchObject({ status: 200 });
+  }
+});

@@ -102,20 +102,12 @@ function unwrapped(schema: unknown): unknown {
   let at = schema;
   while (true) {
     if (at instanceof z.ZodPipe) at = at.out instanceof z.ZodTransform ? at.in : at.out;
-    else if (wrappers.some((wrapper) => at instanceof wrapper)) at = (at as z.ZodOptional).unwrap();
+    else if (at instanceof z.ZodType && wrappers.has(at.def.type)) at = (at as z.ZodOptional).unwrap();
     else return at;
   }
 }
 
-const wrappers = [
-  z.ZodOptional,
-  z.ZodExactOptional,
-  z.ZodDefault,
-  z.ZodPrefault,
-  z.ZodNullable,
-  z.ZodReadonly,
-  z.ZodLazy,
-];
+const wrappers: ReadonlySet<string> = new Set(["optional", "default", "prefault", "nullable", "readonly", "lazy"]);
 
 function preview(value: unknown): string {
   const text = typeof value === "string" ? JSON.stringify(value) : wordsFor(value);

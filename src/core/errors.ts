@@ -116,9 +116,9 @@ export interface TransportErrorDetails extends ErrorOptions {
   readonly submission?: Submission;
   /** The video task that the call was about. */
   readonly taskId?: string;
-  /** Most inputs in one request, where a `too-large` refusal named the number. */
+  /** Maximum number of inputs in one request, where a `too-large` refusal named the number. */
   readonly maxBatchTexts?: number;
-  /** Most tokens in one input or conversation, where a `too-large` or `context-length` refusal named the number. */
+  /** Maximum tokens in one input or conversation, where a `too-large` or `context-length` refusal named the number. */
   readonly maxInputTokens?: number;
 }
 
@@ -146,9 +146,9 @@ export class TransportError extends CitewellError {
   readonly submission: Submission | undefined;
   /** The video task that the call was about. */
   readonly taskId: string | undefined;
-  /** Most inputs in one request, where a `too-large` refusal named the number. */
+  /** Maximum number of inputs in one request, where a `too-large` refusal named the number. */
   readonly maxBatchTexts: number | undefined;
-  /** Most tokens in one input or conversation, where a `too-large` or `context-length` refusal named the number. */
+  /** Maximum tokens in one input or conversation, where a `too-large` or `context-length` refusal named the number. */
   readonly maxInputTokens: number | undefined;
 
   constructor(code: TransportErrorCode, message: string, details: TransportErrorDetails = {}) {

@@ -73,7 +73,7 @@ export interface Filter<Fields extends object = Readonly<Record<string, unknown>
   readonly not?: Filter<Fields>;
 }
 
-/** Longest text in a condition, in UTF-16 code units. Only the beginning of a longer value is compared. */
+/** Maximum length of a text in a condition, in UTF-16 code units. Only the beginning of a longer value is compared. */
 const maxFilterTextLength = 1024;
 const maxFilterDepth = 32;
 

@@ -58,7 +58,7 @@ export type RunEvent =
 
 /** Admits calls while the token budget lasts. */
 export interface Budget {
-  /** Most tokens of all calls together. Default: no limit. */
+  /** Maximum tokens of all calls together. Default: no limit. */
   readonly maxTokens?: number;
   /**
    * Makes a call of `tokens` tokens by our count, of which the reply says how many the service counted.
@@ -171,13 +171,13 @@ export interface RunContext {
  * is not checked.
  */
 export interface Facts {
-  /** Longest text to embed or rerank, in tokens. */
+  /** Maximum length of a text to embed or rerank, in tokens. */
   readonly chunkTokens?: number;
   /** Vector space of the items' vectors. */
   readonly space?: string;
   /** Length of the items' vectors. */
   readonly dimension?: number;
-  /** Most hits an item carries. */
+  /** Maximum number of hits that an item carries. */
   readonly hits?: number;
 }
 

@@ -7,7 +7,7 @@ export interface CallOptions {
   /** Ends the call; its reason is thrown as it is. */
   readonly signal?: AbortSignal;
   /**
-   * Most time for the call with all its retries, in milliseconds from now. Default: no limit beyond the transport's own.
+   * Maximum time for the call with all its retries, in milliseconds from now. Default: no limit beyond the transport's own.
    */
   readonly deadlineMs?: number;
   /** Is told of each attempt that failed, whether another follows or not. */
@@ -55,11 +55,11 @@ export interface Embedder<Space extends string = string> {
   readonly space: Space;
   /** Length of the vectors, where it is known before the first call. */
   readonly dimension?: number;
-  /** Most tokens in one text. */
+  /** Maximum tokens in one text. */
   readonly maxInputTokens: number;
-  /** Most texts in one call. */
+  /** Maximum number of texts in one call. */
   readonly maxBatchTexts: number;
-  /** Most tokens in one call, all texts together. Default: no limit. */
+  /** Maximum tokens in one call, all texts together. Default: no limit. */
   readonly maxBatchTokens?: number;
   /** Counts the tokens of texts before they are sent. */
   readonly tokens: TokenCounter;
@@ -78,7 +78,7 @@ export interface Embedder<Space extends string = string> {
 }
 
 export interface RerankCall extends CallOptions {
-  /** Most results. Default: all. */
+  /** Maximum number of results. Default: all. */
   readonly topN?: number;
 }
 
@@ -148,7 +148,7 @@ export interface ChatRequest {
   readonly messages: readonly ChatMessage[];
   /** Tools that the model may call. Default: none. */
   readonly tools?: readonly ToolDescription[];
-  /** Most tokens of the reply. Default: the model's own. */
+  /** Maximum tokens of the reply. Default: the model's own. */
   readonly maxTokens?: number;
   /** Sampling temperature, 0 to 2. Default: the model's own. */
   readonly temperature?: number;
@@ -197,11 +197,11 @@ export type ChatEvent =
 export interface ChatModel {
   /** Id of the model, for the account of an answer. */
   readonly model: string;
-  /** Most tokens of request and reply together. */
+  /** Maximum tokens of request and reply together. */
   readonly contextTokens: number;
-  /** Most tokens of a reply. */
+  /** Maximum tokens of a reply. */
   readonly maxOutputTokens: number;
-  /** Most messages in a request; longer histories are folded. */
+  /** Maximum number of messages in a request; longer histories are folded. */
   readonly maxMessages: number;
   /** Default: `user-xml`. */
   readonly toolMessages?: ToolMessages;
@@ -226,7 +226,7 @@ export interface RetrievalQuery {
 }
 
 export interface RetrieveCall extends CallOptions {
-  /** Most results. */
+  /** Maximum number of results. */
   readonly count: number;
   /**
    * Restricts the documents. A retriever that cannot filter refuses the call; it never ignores the filter. Default: all.

@@ -9,7 +9,7 @@ export async function collect<T>(source: Source<T>): Promise<T[]> {
 }
 
 export interface MapConcurrentOptions {
-  /** Most calls in flight at once. */
+  /** Maximum number of calls in flight at once. */
   readonly concurrency: number;
   /** Stops taking new items; what is in flight is left to notice the same signal. */
   readonly signal?: AbortSignal;
@@ -105,9 +105,9 @@ export async function* mapConcurrent<In, Out>(
 }
 
 export interface BatchOptions<T> {
-  /** Most items in a batch. */
+  /** Maximum number of items in a batch. */
   readonly count: number;
-  /** Most weight in a batch, in the unit of `weigh`; an item heavier than that goes alone. Default: no limit. */
+  /** Maximum weight in a batch, in the unit of `weigh`; an item heavier than that goes alone. Default: no limit. */
   readonly weight?: number;
   readonly weigh?: (item: T) => number;
   /**

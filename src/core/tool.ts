@@ -37,7 +37,7 @@ export interface Tool<Input = never, Output = unknown> {
   readonly writes: boolean;
   /** Its results are `Findings`: they join the numbered sources of the answer, and are cited and checked like them. */
   readonly sources: boolean;
-  /** Most time for one run, in milliseconds. */
+  /** Maximum time for one run, in milliseconds. */
   readonly timeoutMs: number;
   /** `input` as the JSON Schema that models are told. */
   readonly parameters: JsonSchema;

@@ -237,7 +237,7 @@ export interface TraceStep {
 export interface RankedList {
   /** `dense`, `lexical`, or with `(variant n)` behind it for another wording of the question. */
   readonly by: string;
-  /** Most chunks that were asked for: fewer mean that it has no more. */
+  /** Number of chunks that were asked for; fewer hits mean that there are no more. */
   readonly asked: number;
   /** Ids of the chunks, best first. */
   readonly chunkIds: readonly string[];

@@ -53,7 +53,7 @@ export interface QuestionModels {
   readonly weights?: Fusion["weights"] | undefined;
 }
 
-/** Most candidates that `diversity` chooses from. */
+/** Maximum number of candidates that `diversity` chooses from. */
 const maxCandidates = 1000;
 
 /** Searches, answers and lists within a store, or within the part of it that a scope lets through. */

@@ -22,9 +22,9 @@ export interface LocalServiceOptions {
   readonly moreApiKeys?: readonly string[];
   /** Models to publish. Default: `localModels` and `videoModels` of the contract. */
   readonly models?: readonly ModelInfo[];
-  /** Most texts in one embeddings request, 1 or more. Default: 32. */
+  /** Maximum number of texts in one embeddings request, 1 or more. Default: 32. */
   readonly maxBatchTexts?: number;
-  /** Most choices that a chat request may ask for as `n`, 1 or more. Default: 8. */
+  /** Maximum number of choices that a chat request may ask for as `n`, 1 or more. Default: 8. */
   readonly maxChoices?: number;
   /** Pause before each streamed event, in milliseconds, to see what a slow model looks like. 0 or more. Default: 0. */
   readonly eventDelayMs?: number;
@@ -38,7 +38,7 @@ export interface LocalServiceOptions {
   readonly faults?: FaultOptions;
   /** Life of video tasks. Default: as its options say. */
   readonly video?: VideoOptions;
-  /** Most requests at the same time, of all keys; one more is answered 503. 1 or more, default 256. */
+  /** Maximum number of requests at the same time, of all keys; one more is answered 503. 1 or more, default 256. */
   readonly maxConcurrentRequests?: number;
   /** How long a caller may take to send a request's headers, in milliseconds. 1 to 600,000, default 15,000. */
   readonly headersTimeoutMs?: number;

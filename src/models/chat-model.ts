@@ -36,7 +36,7 @@ export interface ChatModelOptions {
   readonly thinking?:
     | boolean
     | {
-        /** Most tokens of thinking, 1 to 32,768. Q3 family only. */
+        /** Maximum tokens of thinking, 1 to 32,768. Q3 family only. */
         readonly budgetTokens: number;
       }
     | {

@@ -1,7 +1,7 @@
 import type { PaidVectors } from "../../core/pipeline.js";
 import type { Store } from "../../core/ports.js";
 
-/** Longest time that a paid vector is in memory alone, in milliseconds. */
+/** Maximum time for which a paid vector is in memory alone, in milliseconds. */
 const maxUnsavedMs = 1000;
 
 /**

@@ -24,7 +24,7 @@ export const givenChunkOptions = optionsOf<GivenChunkOptions>()({
 /** What a store keeps of how it was filled, so that the next run goes on in the same way. */
 const KeptSettings = z.object({
   chunk: ChunkSettings.default({}).catch({}),
-  /** Most texts in one embedding request, where the service was seen to take fewer than it was asked to. */
+  /** Maximum number of texts in one embedding request, where the service was seen to take fewer than it was asked to. */
   batchTexts: z.int().min(1).optional().catch(undefined),
 });
 export type KeptSettings = z.output<typeof KeptSettings>;
@@ -83,7 +83,7 @@ export class LearnedSettings {
     this.#batchTexts = keptSettings(store).batchTexts;
   }
 
-  /** Most texts in one request, as far as is known. */
+  /** Maximum number of texts in one request, as far as is known. */
   get batchTexts(): number | undefined {
     return this.#batchTexts;
   }

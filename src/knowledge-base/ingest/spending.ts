@@ -7,9 +7,9 @@ const tokensPerPrice = 1_000_000;
 export interface SpendingOptions {
   /** Price of a million tokens, in your currency. Default: unknown. */
   readonly price?: number;
-  /** Most tokens that the service may count in one run, 1 or more. Default: no limit. */
+  /** Maximum tokens that the service may count in one run, 1 or more. Default: no limit. */
   readonly maxTokens?: number;
-  /** Most that one run may cost, in the currency of `price`, which it needs. Default: no limit. */
+  /** Maximum cost of one run, in the currency of `price`, which it needs. Default: no limit. */
   readonly maxCost?: number;
 }
 

@@ -33,7 +33,7 @@ export interface LoadOptions {
   /** Maximum bytes of a file, 1 or more; larger ones are passed over, and where rows are documents, larger rows. Default 50,000,000. */
   readonly maxFileBytes?: number;
   /**
-   * Longest time to make a document of one file, in milliseconds, 100 to 3,600,000. A PDF or EPUB has
+   * Maximum time to make a document of one file, in milliseconds, 100 to 3,600,000. A PDF or EPUB has
    * this time for each page or chapter. Default 10,000.
    */
   readonly timeoutMs?: number;

@@ -10,7 +10,7 @@ export interface WatchSourceOptions {
   readonly signal?: AbortSignal;
   /** How long nothing must have changed before changes are handed on, in milliseconds, 10 to 60,000. Default: 300. */
   readonly quietMs?: number;
-  /** Longest time that a change waits while others go on, in milliseconds, 10 or more. Default: 5,000. */
+  /** Maximum time for which a change waits while others go on, in milliseconds, 10 or more. Default: 5,000. */
   readonly maxWaitMs?: number;
 }
 

@@ -13,7 +13,7 @@ import { loadOptions, type LoadOptions } from "../sources/read-files.js";
 export interface WebOptions extends LoadOptions {
   /** Requests a second to one host, at most, 0.01 to 100; a longer `Crawl-delay` of its robots.txt wins. Default: 1. */
   readonly requestsPerSecond?: number;
-  /** Longest time for one request with its redirects, in milliseconds, 100 to 600,000. Default: 30,000. */
+  /** Maximum time for one request with its redirects, in milliseconds, 100 to 600,000. Default: 30,000. */
   readonly requestTimeoutMs?: number;
   /**
    * Fetch all pages anew. False: only those that changed since they were stored, as their servers tell by `ETag` and

@@ -10,7 +10,7 @@ import type { LoadCall, LoadCalls } from "./loading-process.js";
 const maxMegabytes = 1024;
 
 export interface LoadBytesOptions {
-  /** Longest time for one file without progress. */
+  /** Maximum time for one file without progress. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }

@@ -21,7 +21,7 @@ export interface EmbeddingEngine {
 }
 
 export interface RerankCall extends EngineCall {
-  /** Most pieces that one document is cut into; what lies behind the last is not read. */
+  /** Maximum number of pieces that one document is cut into; what lies behind the last is not read. */
   readonly maxChunksPerDocument: number;
   /** Tokens that neighbouring pieces share. */
   readonly overlapTokens: number;

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 
-/** Longest stretch of work between two turns of the event loop, in milliseconds. */
+/** Maximum time of work between two turns of the event loop, in milliseconds. */
 const stretchMs = 8;
 
 /**

@@ -98,7 +98,7 @@ export function invalidRequest(message: string, field?: string): RequestFailure 
   return new RequestFailure("invalid", message, field === undefined ? {} : { field });
 }
 
-/** Most violations that one message lists: a request of thousands of bad fields must not make an answer of megabytes. */
+/** Maximum number of violations that one message lists: a request of thousands of bad fields must not make an answer of megabytes. */
 const maxListed = 8;
 /** Longest message: field names are the caller's and may be of any length. */
 const maxMessageLength = 2000;

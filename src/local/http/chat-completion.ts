@@ -3,7 +3,7 @@ import { defaultTokens } from "../../text/tokens/tokens.js";
 import type { ChatDraft } from "../engines/engines.js";
 
 export interface CompletionLimits {
-  /** Most tokens of content and calls together; thinking counts apart. */
+  /** Maximum tokens of content and calls together; thinking counts apart. */
   readonly maxTokens: number;
   readonly thinkingBudget: number;
   /** Content ends before the first of these. */

@@ -4,11 +4,11 @@ import { RequestFailure, type FailureKind } from "../failure/request-failure.js"
 import type { ServiceClock } from "../service-clock.js";
 
 export interface RateLimitOptions {
-  /** Most requests in a minute of the service's time, 1 or more. Default: no limit. */
+  /** Maximum number of requests in a minute of the service's time, 1 or more. Default: no limit. */
   readonly requestsPerMinute?: number;
-  /** Most tokens of requests in a minute of the service's time, 1 or more. Default: no limit. */
+  /** Maximum tokens of requests in a minute of the service's time, 1 or more. Default: no limit. */
   readonly tokensPerMinute?: number;
-  /** Most requests at the same time, 1 or more; a stream counts until its end. Default: no limit. */
+  /** Maximum number of requests at the same time, 1 or more; a stream counts until its end. Default: no limit. */
   readonly concurrency?: number;
   /** Whether a refusal says in `retry-after` when to come again, in seconds of the wall clock. Default: true. */
   readonly retryAfter?: boolean;

@@ -34,7 +34,7 @@ export interface VideoOptions {
    * listens to others too. A service that listens on loopback calls loopback in any case. Default: false.
    */
   readonly privateCallbacks?: boolean;
-  /** Most tasks that are remembered; one more is refused with 429. 1 to 1,000,000, default 10,000. */
+  /** Maximum number of tasks that are remembered; one more is refused with 429. 1 to 1,000,000, default 10,000. */
   readonly maxTasks?: number;
   /**
    * An SQLite file that keeps the tasks, so that they go on by their clock after a restart; made where there is none.
@@ -64,7 +64,7 @@ export interface VideoTasksParts {
   readonly database: TaskDatabase | undefined;
 }
 
-/** Longest wait that a timer takes. */
+/** Maximum delay that a timer takes. */
 const maxTimerMs = 2 ** 31 - 1;
 
 /** The tasks of one service. */

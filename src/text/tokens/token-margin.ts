@@ -23,7 +23,7 @@ export function raisedMargin(margin: number, { texts, counted, used }: CountedCa
   return Math.ceil(ratio * steps) / steps;
 }
 
-/** Most tokens as we count them that the service does not count as more than `limit`. */
+/** Maximum tokens as we count them that the service does not count as more than `limit`. */
 export function withinMargin(limit: number, margin: number): number {
   return Math.max(1, Math.floor(limit / margin));
 }

@@ -11,7 +11,7 @@ const maxUnpackedBytes = 250_000_000;
 /** Parts that unpack to more than this must not be made of repetitions alone: text packs to a tenth, a sheet to a hundredth. */
 const maxRepetitiveBytes = 20_000_000;
 const maxRatio = 250;
-/** Longest text between two tags. Arrays of all its words would be too large for the engine, which then ends the process. */
+/** Maximum length of a text between two tags. Arrays of all its words would be too large for the engine, which then ends the process. */
 const maxRunBytes = 10_000_000;
 
 /** The parts of a packed document that were asked for, by their path in it. */

@@ -38,7 +38,7 @@ function withMarker(words: string, source: number, text: string, style: Citation
   return quote.length < words.length / 2 ? `${words} [${source}]` : `${words} [${source}: "${quote}"]`;
 }
 
-/** Most characters of a quote: two long sentences. */
+/** Maximum number of characters of a quote: two long sentences. */
 const maxQuoteLength = 800;
 
 /** Where a stretch ends: at a line's end, and behind a quotation mark with a bracket, which would close the marker. */

@@ -205,7 +205,7 @@ function sum(values: Iterable<number>): number {
   return total;
 }
 
-/** Longest first line that is taken for the place of a passage in its document rather than for its text, in UTF-16 units. */
+/** Maximum length of a first line that is taken for the place of a passage in its document rather than for its text, in UTF-16 units. */
 const maxPlaceLength = 300;
 
 /** The headings of a passage: its first line when that stands alone, as parts of `Title > Heading`, and its own headings. */

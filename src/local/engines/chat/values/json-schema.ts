@@ -51,7 +51,7 @@ export function typeOf(schema: Schema): unknown {
   return type ?? (isRecord(schema["properties"]) ? "object" : "string");
 }
 
-/** Longest text that a caller's own regular expression is run on, and the longest such expression: they may take for ever. */
+/** Maximum length of a text that a caller's own regular expression is run on, and the longest such expression: they may take for ever. */
 const maxMatchedLength = 64;
 const repeatsRepetition = /[+*}][^|]*\)[+*{]/;
 

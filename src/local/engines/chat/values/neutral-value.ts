@@ -65,7 +65,7 @@ function neutralObject(schema: Schema, making: Making, depth: number): unknown {
   );
 }
 
-/** Longest list that is filled up to its `minItems`. */
+/** Maximum length of a list that is filled up to its `minItems`. */
 const maxItems = 1000;
 
 function neutralList({ prefixItems, items, minItems }: Schema, making: Making, depth: number): unknown {

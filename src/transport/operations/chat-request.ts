@@ -16,15 +16,25 @@ type Shared = Omit<ContractChatRequest, "stream" | "stop" | "messages" | "tools"
 type Only<Field extends ThinkingField> = Pick<ContractChatRequest, Field> & Without<Exclude<ThinkingField, Field>>;
 type Without<Field extends string> = { readonly [Name in Field]?: never };
 
+interface InText {
+  /** The text of the message. */
+  readonly content: string;
+}
+
+interface InParts {
+  /** Texts and images, one at least. */
+  readonly content: Exclude<Message["content"], string>;
+}
+
 /** For a text model: every content is a string. */
 export type TextChatRequest = Shared &
   Pick<ContractChatRequest, "tools"> & {
     /** Oldest first, 1 to 10. */
-    readonly messages: readonly (RoleToolMessage & { readonly content: string })[];
+    readonly messages: readonly (RoleToolMessage & InText)[];
   } & (Only<"enable_thinking" | "thinking_budget" | "min_p"> | Only<"thinking"> | Only<"reasoning_effort">);
 
 /** For a vision model: every content is a list of parts. */
 export type VisionChatRequest = Shared & {
   /** Oldest first, 1 to 10. */
-  readonly messages: readonly (Message & { readonly content: Exclude<Message["content"], string> })[];
+  readonly messages: readonly (Message & InParts)[];
 } & Without<"tools" | ThinkingField>;

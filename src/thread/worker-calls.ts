@@ -76,7 +76,8 @@ export class WorkerCalls<Known extends Calls> {
     this.#worker = worker;
     let thrown: Error | undefined;
     worker.on("error", (error: Error) => {
-      thrown = error;
+      // The first one is the cause: a process that could not be started then has nowhere to write to, either.
+      thrown ??= error;
     });
     worker.on("message", (message: unknown) => {
       if (!isAnswer(message)) return;

@@ -1,5 +1,4 @@
 import { fork } from "node:child_process";
-import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { CallPort } from "./serve-calls.js";
 import { assertUnbundled, type CalledWorker } from "./worker-calls.js";
@@ -21,7 +20,7 @@ export function startProcess(module: URL, heapMegabytes: number): CalledWorker {
   });
   const kill = () => void child.kill("SIGKILL");
   process.once("exit", kill);
-  const closed = once(child, "close").catch(() => {});
+  const closed = new Promise((resolve) => child.once("close", resolve));
   void closed.then(() => process.off("exit", kill));
   return {
     on: (event: string, listener: (value: never) => void) => {

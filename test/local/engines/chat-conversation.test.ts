@@ -44,6 +44,19 @@ describe("words of a conversation", () => {
     }
   });
 
+  test.each([
+    ["Thanks!", ["How long do API keys last?"], "Thanks!"],
+    ["ok, thank you", ["How long do API keys last?"], "ok, thank you"],
+    ["谢谢", ["密钥多久过期？"], "谢谢"],
+    ["And for admins?", ["How long do API keys last?", "Thanks a lot!"], "And for admins (about API keys)?"],
+    ["And for admins?", ["Hello there!"], "And for admins?"],
+  ])("%s, rewritten after %j, is %s: small talk neither gets a subject nor is one", async (said, earlier, expected) => {
+    const asking = message("user", renderSourcedQuestion({ sources: [], question: said }));
+    const rewrite = message("system", "Rewrite the question in <question> as one standalone question.");
+    const messages = [rewrite, ...earlier.map((text) => message("user", text)), asking];
+    expect((await draft({ messages })).content).toBe(expected);
+  });
+
   test("a question behind a greeting is answered", async () => {
     expect(await ask("Hello! When do API keys expire?", keys, limits)).toContain("API keys expire after 90 days.");
   });

@@ -2,6 +2,7 @@ import { pointsBack } from "../../../text/words/follow-up.js";
 import { parseQuestion } from "../../../text/prompt/prompt.js";
 import { terms } from "../../../text/words/terms.js";
 import type { EngineMessage } from "../engines.js";
+import { conversationalReply } from "./conversation.js";
 import { rarity } from "../rarity.js";
 import { isChinese } from "./reading.js";
 
@@ -20,9 +21,10 @@ const maxAddedWords = 8;
 
 /**
  * A follow-up as a question of its own: what it points at is named behind it, in the words of the turns before. Returns
- * the question as it is when it stands alone.
+ * the question as it is when it stands alone, or is a greeting or thanks, which are about nothing.
  */
 export function standaloneQuestion(question: string, earlier: readonly string[]): string {
+  if (conversationalReply(question) !== undefined) return question;
   const own = new Set(terms(question));
   const telling = [...own].filter((term) => rarity(term) >= 0.7);
   if (!pointsBack(question) && telling.length >= fewTerms) return question;
@@ -35,6 +37,7 @@ export function standaloneQuestion(question: string, earlier: readonly string[])
 /** The telling words of the newest earlier turn that has any, in its order. */
 function subjectOf(earlier: readonly string[], own: ReadonlySet<string>): string {
   for (const text of earlier.toReversed()) {
+    if (conversationalReply(text) !== undefined) continue;
     const words = text.match(
       isChinese(text) ? /[\p{Script=Han}]{2,}|[\p{L}\p{N}_.-]+/gu : /[\p{L}\p{N}_][\p{L}\p{N}_.'-]*/gu,
     );

@@ -27,6 +27,8 @@ import { toolbox } from "./tools/toolbox.js";
  * does not fit is shown to the model once with what is wrong; if the next one does not fit either, the `error` event
  * carries an `AnswerError` (`schema`).
  *
+ * A call that `approve` leaves for later ends the answer as waiting: `resumeAnswer` goes on with `Answer.waiting`.
+ *
  * Without hits and without tools to offer no model is asked: the answer is then the abstention in the question's language.
  *
  * @throws OptionsError when an option is out of range, two tools share a name, the schema has no JSON Schema, or the model

@@ -235,6 +235,25 @@ describe("a failing call is reported to the model", () => {
     expect(model.requests).toHaveLength(1);
   });
 
+  test("and a call that still waits for its turn then never begins", async () => {
+    const controller = new AbortController();
+    const begun: string[] = [];
+    const read = tool({
+      name: "read",
+      description: "",
+      input: z.object({ at: z.string() }),
+      run: ({ at }) => {
+        begun.push(at);
+        controller.abort(new Error("enough"));
+      },
+    });
+    const model = scriptedModel([[call("read", { at: "a" }), call("read", { at: "b" }), finish("tool-calls")], done]);
+    const { signal } = controller;
+    await eventsOf(answer(model, { tools: [read], toolConcurrency: 1 }), retrieved([keys]), { signal });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(begun).toEqual(["a"]);
+  });
+
   test("and a tool's signal aborts when its time is up", async () => {
     let told: unknown;
     const slow = tool({

@@ -13,6 +13,8 @@ const entries = Object.entries(exports).flatMap(([name, target]) =>
   typeof target === "string" ? [] : [{ specifier: name.replace(/^\./, "citewell"), ...target }],
 );
 
+const hooks = new URL("support/name-loaded-packages.mjs", import.meta.url).href;
+
 /** Names of the values that an importer gets, as a process of its own sees them. */
 async function namesOf(specifier: string): Promise<string[]> {
   const script = `console.log(JSON.stringify(Object.keys(await import(${JSON.stringify(specifier)}))))`;
@@ -61,6 +63,24 @@ describe("entry points", () => {
     const { stdout } = await runNode("--input-type=module", ["--eval", script], { cwd: root });
     expect(stdout).toBe("");
   });
+});
+
+/** The packages that each entry loads at once. All others are loaded by what needs them, when it is called. */
+const loadedAtOnce: Readonly<Record<string, readonly string[]>> = {
+  citewell: ["eventsource-parser", "ignore", "p-limit", "robots-parser", "stemmer", "yocto-queue", "zod"],
+  "citewell/transport": ["eventsource-parser", "zod"],
+  "citewell/video": ["zod"],
+  "citewell/load": ["ignore", "robots-parser", "zod"],
+  "citewell/evaluate": ["zod"],
+  "citewell/local": [],
+  "citewell/testing": ["zod"],
+};
+
+test.each(entries)("importing $specifier loads the packages that are listed for it, and no others", async (entry) => {
+  const script = `await import(${JSON.stringify(entry.specifier)})`;
+  const { stderr } = await runNode("--import", [hooks, "--input-type=module", "--eval", script], { cwd: root });
+  const loaded = new Set(stderr.split("\n").filter((name) => name !== ""));
+  expect([...loaded].toSorted()).toEqual(loadedAtOnce[entry.specifier]);
 });
 
 test("the package ships no maps, since the sources that they lead to are not in it", async () => {

@@ -142,10 +142,9 @@ const acts: Readonly<Record<string, (options: never, opened: Opened) => unknown>
   "Transport.embeddings": (options, { transport }) => transport.embeddings(embeddings, options),
   "Transport.rerank RerankRequest": (request: object, { transport }) => transport.rerank({ ...reranking, ...request }),
   "Transport.rerank": (options, { transport }) => transport.rerank(reranking, options),
-  "Transport.chat TransportChatRequest": (request: object, { transport }) =>
-    transport.chat({ ...chatRequest, ...request }),
+  "Transport.chat request": (request: object, { transport }) => transport.chat({ ...chatRequest, ...request }),
   "Transport.chat": (options, { transport }) => transport.chat(chatRequest, options),
-  "Transport.chatStream TransportChatRequest": (request: object, { transport }) =>
+  "Transport.chatStream request": (request: object, { transport }) =>
     collect(transport.chatStream({ ...chatRequest, ...request })),
   "Transport.chatStream": (options, { transport }) => collect(transport.chatStream(chatRequest, options)),
   "Transport.createVideoTask VideoRequest": (request: object, { transport }) =>
@@ -225,8 +224,8 @@ const given = calls.flatMap(({ label, objects }) => objects.map((object) => ({ l
 describe("a name that is not known", () => {
   test.each(given.filter(({ type }) => !(type in noOptions)))(
     "is refused by $label in its $type, with the known one that was probably meant",
-    async ({ label, type, fields }) => {
-      const act = acts[`${label} ${type}`] ?? acts[label];
+    async ({ label, parameter, type, fields }) => {
+      const act = acts[`${label} ${type}`] ?? acts[`${label} ${parameter}`] ?? acts[label];
       expect(act, `a call of ${label} in the table`).toBeDefined();
       // Shorter names are too close to one another.
       for (const known of fields.filter((field) => field.length > 3)) {
@@ -263,7 +262,7 @@ describe("the walk over the declarations", () => {
   });
 
   test("meets everything that is named here", () => {
-    const known = given.flatMap(({ label, type }) => [label, `${label} ${type}`]);
+    const known = given.flatMap(({ label, parameter, type }) => [label, `${label} ${type}`, `${label} ${parameter}`]);
     const types = given.map(({ type }) => type);
     expect(Object.keys(acts).filter((name) => !known.includes(name))).toEqual([]);
     expect(Object.keys(noOptions).filter((type) => !types.includes(type))).toEqual([]);

@@ -152,6 +152,7 @@ export interface PublicCall {
   readonly label: string;
   /** Its parameters that are objects with named fields: options, requests, ports and data. */
   readonly objects: readonly {
+    readonly parameter: string;
     /** Name of the type; the whole type where it has none. */
     readonly type: string;
     readonly fields: readonly string[];
@@ -174,11 +175,11 @@ export function publicCalls({ checker, exports }: Declarations): readonly Public
   const visitFunction = (label: string, type: Type): boolean => {
     const signatures = callsOf(type);
     for (const signature of signatures) {
-      const objects = signature.getParameters().flatMap((_, index) => {
+      const objects = signature.getParameters().flatMap((parameter, index) => {
         const given = checker.getNonNullableType(checker.getParameterType(signature, index)!)!;
         return partsOf(checker.getBaseConstraintOfType(given) ?? given)
           .filter((part) => isRecord(part))
-          .map((part) => ({ type: nameOf(part), fields: fieldsOf(part) }));
+          .map((part) => ({ parameter: parameter.name, type: nameOf(part), fields: fieldsOf(part) }));
       });
       const known = found.get(label)?.objects ?? [];
       const added = objects.filter(({ type: each }) => known.every((one) => one.type !== each));

@@ -1,6 +1,5 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import { join } from "node:path";
-import { type Context, type ContextManager, ROOT_CONTEXT, context, trace } from "@opentelemetry/api";
+import { context, trace } from "@opentelemetry/api";
 import {
   BasicTracerProvider,
   InMemorySpanExporter,
@@ -18,24 +17,8 @@ import { Pipeline, mapStage } from "../../../src/core/pipeline.js";
 import { tool } from "../../../src/core/tool.js";
 import { openTracing } from "../../../src/core/telemetry.js";
 import { collect } from "../../../src/core/stream.js";
+import { AsyncContexts } from "../../support/async-contexts.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
-
-/** Makes a span the parent of the spans opened within it. */
-class AsyncContexts implements ContextManager {
-  readonly #storage = new AsyncLocalStorage<Context>();
-  active = () => this.#storage.getStore() ?? ROOT_CONTEXT;
-  with<A extends unknown[], F extends (...args: A) => ReturnType<F>>(
-    within: Context,
-    run: F,
-    self?: ThisParameterType<F>,
-    ...args: A
-  ): ReturnType<F> {
-    return this.#storage.run(within, () => run.apply(self, args));
-  }
-  bind = <T>(_: Context, target: T): T => target;
-  enable = () => this;
-  disable = () => this;
-}
 
 let exported: InMemorySpanExporter;
 let begun: Span[];

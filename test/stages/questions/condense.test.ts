@@ -1,14 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { localDefaults } from "../../../src/contract/catalogue.js";
 import { TransportError } from "../../../src/core/errors.js";
-import { startLocalService, type LocalService } from "../../../src/local/service.js";
 import { chatModel } from "../../../src/models/chat-model.js";
 import { createRunContext, type RunEvent } from "../../../src/core/pipeline.js";
 import type { ChatModel } from "../../../src/core/ports.js";
 import { condense, type CondenseOptions } from "../../../src/stages/questions/condense.js";
 import { collect } from "../../../src/core/stream.js";
-import { createTransport, type Transport } from "../../../src/transport/transport.js";
 import type { Question } from "../../../src/core/types.js";
+import { localUpstream } from "../../support/local-upstream.js";
 import { finish, say, scriptedModel, think, type Script } from "../answering/scripted-model.js";
 
 const history: Question["history"] = [
@@ -132,25 +131,16 @@ describe("condense", () => {
 });
 
 describe("over the local service", () => {
-  let service: LocalService;
-  let transport: Transport;
-  beforeAll(async () => {
-    service = await startLocalService();
-    transport = createTransport({ baseUrl: service.url, apiKey: service.apiKey });
-  });
-  afterAll(async () => {
-    await transport.close();
-    await service.close();
-  });
+  const local = localUpstream();
 
   test("a follow-up names the subject of the question before it", async () => {
-    const { out } = await run(chatModel(transport, { model: localDefaults.chat }), followUp);
+    const { out } = await run(chatModel(local.transport, { model: localDefaults.chat }), followUp);
     expect(out.question).toMatch(/^What is its default \(about .*batch span processor.*\)\?$/);
     expect(out.usage!.inputTokens).toBeGreaterThan(0);
   });
 
   test("a follow-up to a folded history, and one in Chinese, name their subject too", async () => {
-    const model = chatModel(transport, { model: localDefaults.chat });
+    const model = chatModel(local.transport, { model: localDefaults.chat });
     const long = Array.from({ length: 8 }, () => history).flat();
     expect((await run(model, { question: "What is its default?", history: long })).out.question).toContain(
       "span processor",

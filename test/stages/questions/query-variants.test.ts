@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { localDefaults } from "../../../src/contract/catalogue.js";
 import { TransportError } from "../../../src/core/errors.js";
-import { startLocalService, type LocalService } from "../../../src/local/service.js";
 import { chatModel } from "../../../src/models/chat-model.js";
 import { Pipeline, type Stage } from "../../../src/core/pipeline.js";
 import type { ChatModel } from "../../../src/core/ports.js";
@@ -11,12 +10,12 @@ import { hyde, multiQuery } from "../../../src/stages/questions/query-variants.j
 import { search, type SearchMode } from "../../../src/stages/retrieval/search.js";
 import { collect } from "../../../src/core/stream.js";
 import { vectorKey } from "../../../src/text/chunking/chunk-identity.js";
-import { createTransport, type Transport } from "../../../src/transport/transport.js";
 import type { Question } from "../../../src/core/types.js";
 import { chunksOf } from "../../support/chunks-of.js";
 import { memoryStore } from "../../support/memory-store.js";
 import { wordEmbedder, wordVector } from "../../support/word-embedder.js";
 import { finish, say, scriptedModel, type Script } from "../answering/scripted-model.js";
+import { localUpstream } from "../../support/local-upstream.js";
 
 async function run(stage: Stage<Question, Question>, asked: Question) {
   const [out] = await collect(Pipeline.from<Question>().pipe(stage).stream([asked]));
@@ -155,17 +154,10 @@ describe("a search with variants", () => {
 });
 
 describe("over the local service, which only quotes", () => {
-  let service: LocalService;
-  let transport: Transport;
+  const local = localUpstream();
   let model: ChatModel;
-  beforeAll(async () => {
-    service = await startLocalService();
-    transport = createTransport({ baseUrl: service.url, apiKey: service.apiKey });
-    model = chatModel(transport, { model: localDefaults.chat });
-  });
-  afterAll(async () => {
-    await transport.close();
-    await service.close();
+  beforeAll(() => {
+    model = chatModel(local.transport, { model: localDefaults.chat });
   });
 
   test.each(["How do I rotate an API key?", "What are sources and messages of the local engine?", "什么是跨度？"])(

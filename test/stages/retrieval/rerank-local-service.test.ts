@@ -1,25 +1,15 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { localDefaults } from "../../../src/contract/catalogue.js";
 import { OptionsError } from "../../../src/core/errors.js";
-import { startLocalService, type LocalService } from "../../../src/local/service.js";
 import { reranker, type RerankerOptions } from "../../../src/models/reranker.js";
 import { Pipeline } from "../../../src/core/pipeline.js";
 import { rerank } from "../../../src/stages/retrieval/rerank.js";
 import { collect } from "../../../src/core/stream.js";
-import { createTransport, type Transport } from "../../../src/transport/transport.js";
 import type { Retrieved } from "../../../src/core/types.js";
+import { localUpstream } from "../../support/local-upstream.js";
 import { hit } from "../answering/scripted-model.js";
 
-let service: LocalService;
-let transport: Transport;
-beforeAll(async () => {
-  service = await startLocalService();
-  transport = createTransport({ baseUrl: service.url, apiKey: service.apiKey });
-});
-afterAll(async () => {
-  await transport.close();
-  await service.close();
-});
+const local = localUpstream();
 
 const filler = "The weather was fine and nobody said much about anything of note on that day. ".repeat(200);
 const long = hit(`${filler}The sampler ratio defaults to one tenth.`, "long.md");
@@ -27,7 +17,7 @@ const near = hit("A sampler is chosen by name.", "near.md");
 const asked: Retrieved = { question: "What does the sampler ratio default to?", hits: [near, long], trace: [] };
 
 async function ranked(options: Omit<RerankerOptions, "model"> = {}) {
-  const model = reranker(transport, { model: localDefaults.rerank, ...options });
+  const model = reranker(local.transport, { model: localDefaults.rerank, ...options });
   const [out] = await collect(
     Pipeline.from<Retrieved>()
       .pipe(rerank(model, { topN: 1 }))
@@ -48,7 +38,7 @@ test("a document with more pieces than maxChunksPerDoc is not read to its end", 
 });
 
 test("an overlap beyond the service's limit of 80 tokens is refused before anything is sent", () => {
-  expect(() => reranker(transport, { model: localDefaults.rerank, overlapTokens: 81 })).toThrow(OptionsError);
+  expect(() => reranker(local.transport, { model: localDefaults.rerank, overlapTokens: 81 })).toThrow(OptionsError);
 });
 
 test("when the service is gone the order of the search is kept, within the run's time", async () => {

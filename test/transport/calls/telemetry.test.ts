@@ -1,5 +1,4 @@
-import { AsyncLocalStorage } from "node:async_hooks";
-import { type Context, type ContextManager, ROOT_CONTEXT, context, metrics, trace } from "@opentelemetry/api";
+import { context, metrics, trace } from "@opentelemetry/api";
 import {
   AggregationTemporality,
   InMemoryMetricExporter,
@@ -9,29 +8,13 @@ import {
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { collect } from "../../../src/core/stream.js";
+import { AsyncContexts } from "../../support/async-contexts.js";
 import { runWithPackages } from "../../support/bare-install.js";
 import { chunk, failure, streamed, transportFor, vectors } from "../../support/transport-for.js";
 
 const one = { model: "m", input: ["a secret text"] };
 const ask = { model: "m", messages: [{ role: "user" as const, content: "a secret text" }] };
 const usage = { prompt_tokens: 3, completion_tokens: 5 };
-
-/** What makes a span the parent of what happens within it. */
-class AsyncContexts implements ContextManager {
-  readonly #storage = new AsyncLocalStorage<Context>();
-  active = () => this.#storage.getStore() ?? ROOT_CONTEXT;
-  with<A extends unknown[], F extends (...args: A) => ReturnType<F>>(
-    within: Context,
-    run: F,
-    self?: ThisParameterType<F>,
-    ...args: A
-  ): ReturnType<F> {
-    return this.#storage.run(within, () => run.apply(self, args));
-  }
-  bind = <T>(_: Context, target: T): T => target;
-  enable = () => this;
-  disable = () => this;
-}
 
 let spans: InMemorySpanExporter;
 let measured: InMemoryMetricExporter;

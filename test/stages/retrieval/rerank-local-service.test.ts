@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
 import { localDefaults } from "../../../src/contract/catalogue.js";
 import { OptionsError } from "../../../src/core/errors.js";
+import { startLocalService } from "../../../src/local/service.js";
 import { reranker, type RerankerOptions } from "../../../src/models/reranker.js";
 import { Pipeline } from "../../../src/core/pipeline.js";
 import { rerank } from "../../../src/stages/retrieval/rerank.js";
 import { collect } from "../../../src/core/stream.js";
+import { createTransport } from "../../../src/transport/transport.js";
 import type { Retrieved } from "../../../src/core/types.js";
 import { localUpstream } from "../../support/local-upstream.js";
 import { hit } from "../answering/scripted-model.js";

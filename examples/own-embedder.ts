@@ -2,18 +2,8 @@
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  Pipeline,
-  chunk,
-  collect,
-  defaultTokens,
-  embedChunks,
-  embedQuestion,
-  openStore,
-  search,
-  store,
-} from "citewell";
-import type { Document, Embedder, Question } from "citewell";
+import { collectAnswer, defaultTokens, openKnowledgeBase } from "citewell";
+import type { Document, Embedder } from "citewell";
 
 const dimension = 256;
 
@@ -42,19 +32,14 @@ const documents: Document[] = [
   { uri: "fruit:plum", text: "Plums are best eaten within a week." },
 ];
 
-const kb = await openStore(await mkdtemp(join(tmpdir(), "citewell-")), embed);
-await collect(
-  Pipeline.from<Document>()
-    .pipe(chunk({ for: embed }))
-    .pipe(embedChunks(embed))
-    .pipe(store(kb))
-    .stream(documents),
-);
+// Whatever is not given comes from the local service: here the reranker and the chat model.
+const kb = await openKnowledgeBase({ path: await mkdtemp(join(tmpdir(), "citewell-")), embedder: embed });
+const { documents: counts } = await kb.ingest(documents);
+console.log(`${counts.added} documents in the space ${kb.store.space}`);
 
-const find = Pipeline.from<Question>()
-  .pipe(embedQuestion(embed))
-  .pipe(search(kb, { mode: "dense", count: 1 }));
-for await (const { question, hits } of find.stream([{ question: "How long do apples keep?" }])) {
-  console.log(`${question} ${hits[0]?.uri}`);
-}
+const question = "How long do apples keep?";
+const { hits } = await kb.search(question, { mode: "dense", limit: 1 });
+console.log(`${question} ${hits[0]?.uri}`);
+const answer = await collectAnswer(kb.ask(question));
+console.log(answer.text);
 await kb.close();

@@ -16,7 +16,7 @@ const shows: Record<string, readonly RegExp[]> = {
   ],
   "ask-a-folder": [/27 days/, /\[1\] file:.*leave\.md:7 “.*27 days/],
   "own-stage": [/added: 1/, /^note:1: The release is on Friday\.$/m],
-  "own-embedder": [/^How long do apples keep\? fruit:apple$/m],
+  "own-embedder": [/^How long do apples keep\? fruit:apple$/m, /^Apples keep for months in a cool cellar\. \[1\]$/m],
   conversation: [/^Employees get 27 days/m, /at least two weeks ahead/, /^kept: 2 exchanges$/m],
   structured: [
     /^value: Keys expire after 90 days\.$/m,

@@ -68,12 +68,6 @@ export async function checkMedia(
       continue;
     }
     found.push(...mediaViolations(kind, looked.facts, field, extraImageFormats(model)));
-    if (looked.declared !== undefined && !sameFormat(looked.declared, looked.facts.format)) {
-      found.push({
-        field,
-        message: `the ${kind} is written as ${looked.declared}, its bytes are ${looked.facts.format}`,
-      });
-    }
     if (kind !== "image" && looked.facts.durationSeconds !== undefined)
       durations[kind].push(looked.facts.durationSeconds);
   }
@@ -86,14 +80,9 @@ export async function checkMedia(
   throw new TransportError("request", `createVideoTask: ${listed}`, { operation: "createVideoTask" });
 }
 
-/** HEIF is the container, HEIC its usual contents: their first bytes do not tell them apart. */
-function sameFormat(declared: string, found: string): boolean {
-  return declared === found || (declared === "heif" && found === "heic");
-}
-
 const kinds = { image_url: "image", video_url: "video", audio_url: "audio" } as const;
 
-type Looked = { readonly facts: MediaFacts; readonly declared?: string } | { readonly problem: string };
+type Looked = { readonly facts: MediaFacts } | { readonly problem: string };
 
 /** Reads the facts of an item, or the problem with it; `undefined` when it is not to be looked at. */
 async function look(
@@ -107,8 +96,7 @@ async function look(
     const inline = decodeDataUrl(url);
     if (!inline) return { problem: "is not Base64" };
     const read = async () => ({
-      facts: await settings.probe.probe(kind, mediumOf(inline.bytes)),
-      declared: inline.format,
+      facts: { ...(await settings.probe.probe(kind, mediumOf(inline.bytes))), declaredFormat: inline.format },
     });
     return problemOr("cannot be read", read, signal);
   }

@@ -35,6 +35,7 @@ const mayImport: Record<string, readonly string[]> = {
  */
 const doors = [
   "contract/neighbours",
+  "contract/services",
   "knowledge-base/ingest",
   "load/formats",
   "load/sources",

@@ -1,4 +1,5 @@
 import { Command, Option } from "commander";
+import { serviceNames } from "../contract/services/services.js";
 import { OptionsError } from "../core/errors.js";
 import type { CommandIo } from "./command-context.js";
 import { between, decimalBetween, filterOption, positive, repeated, rowsOption } from "./settings/flag-values.js";
@@ -91,7 +92,9 @@ export class CliCommand extends Command {
   }
 
   takesService(): this {
+    const about = "kind of service: its address if it has one, paths and fields (CITEWELL_SERVICE; default: contract)";
     return this.option("--json", "print JSON")
+      .addOption(new Option("--service <kind>", about).choices(serviceNames))
       .option("--base-url <url>", "inference service (CITEWELL_BASE_URL)")
       .option("--api-key <key>", "key of the service; safer in CITEWELL_API_KEY")
       .option("--config <file>", "settings file (default: ./citewell.config.json)");

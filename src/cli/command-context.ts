@@ -65,9 +65,9 @@ export interface StoreFlags extends Omit<Configuration, "chunk">, ChunkFlags {
 
 /** Settings from flags, environment variables and the configuration file. */
 export function readSettings({ environment, directory }: CommandIo, flags: StoreFlags): Configuration {
-  const { config, baseUrl, apiKey, embeddingModel, rerankModel, chatModel, price, store, rows } = flags;
+  const { config, service, baseUrl, apiKey, embeddingModel, rerankModel, chatModel, price, store, rows } = flags;
   const settings = readConfiguration({
-    flags: { config, baseUrl, apiKey, embeddingModel, rerankModel, chatModel, price, store, rows },
+    flags: { config, service, baseUrl, apiKey, embeddingModel, rerankModel, chatModel, price, store, rows },
     environment,
     directory,
   });
@@ -96,11 +96,11 @@ export function storePath({ directory }: Pick<CommandIo, "directory">, { store =
 
 /** A transport to the service that the settings name, or `undefined` if they name none. The caller closes it. */
 export function configuredTransport(
-  { baseUrl, apiKey }: Configuration,
+  { service, baseUrl, apiKey }: Configuration,
   environment: CommandIo["environment"],
 ): Transport | undefined {
   if (baseUrl === undefined) return undefined;
-  return createTransport({ baseUrl, ...given({ apiKey }), ...proxySettings(baseUrl, environment) });
+  return createTransport({ baseUrl, ...given({ service, apiKey }), ...proxySettings(baseUrl, environment) });
 }
 
 /** Opens the store and the service that the settings name, and closes both after `use`. */

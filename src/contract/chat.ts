@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { optionsOf } from "../core/options.js";
 import type { ModelFamily, ModelInfo } from "./catalogue.js";
+import { isRecord } from "../core/json.js";
 import type { Operation, Violation } from "./operation.js";
 import { amount, optional, position, text } from "./reply-fields.js";
 
@@ -187,7 +188,7 @@ export const RoleToolMessage = z.union([
   optionsOf<ToolMessage>()({ role: z.literal("tool"), tool_call_id: z.string().min(1), content: z.string() }),
 ]);
 
-const ChatTool = optionsOf<ChatTool>()({
+export const ChatTool = optionsOf<ChatTool>()({
   type: z.literal("function"),
   function: optionsOf<FunctionDescription>()({
     name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "must be 1 to 64 letters, digits, underscores or hyphens"),
@@ -243,12 +244,31 @@ const replyFields = {
   created: amount,
 };
 
-const MessagePart = z.object({
-  role: text,
-  content: z.string().nullish(),
-  reasoning_content: z.string().nullish(),
-  tool_calls: z.array(ToolCall).nullish(),
-});
+/** The text of a reply that a service writes in parts, or its thinking. */
+function joined(parts: unknown, field: "text" | "thinking"): string {
+  if (!Array.isArray(parts)) return typeof parts === "string" ? parts : "";
+  const values = parts.filter(isRecord).map((part) => part[field]);
+  return values.map((value) => joined(value, "text")).join("");
+}
+
+/** Puts what other services write in their own way into the contract's fields: content in parts, and `reasoning`. */
+function inContractFields(part: unknown): unknown {
+  if (!isRecord(part)) return part;
+  const { content, reasoning_content, reasoning } = part;
+  if (!Array.isArray(content))
+    return reasoning === undefined ? part : { ...part, reasoning_content: reasoning_content ?? reasoning };
+  return { ...part, content: joined(content, "text"), reasoning_content: joined(content, "thinking") };
+}
+
+const MessagePart = z.preprocess(
+  inContractFields,
+  z.object({
+    role: text,
+    content: z.string().nullish(),
+    reasoning_content: z.string().nullish(),
+    tool_calls: z.array(ToolCall).nullish(),
+  }),
+);
 
 const choiceFields = { index: optional(position), finish_reason: text };
 

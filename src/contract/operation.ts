@@ -40,6 +40,8 @@ export interface Operation<Request extends z.ZodType = z.ZodType, Reply extends 
   readonly readTimeoutMs: number;
   /** Not in the published contract; other services of the same shape may lack it. */
   readonly extension?: boolean;
+  /** For messages: who takes these requests. Default: the contract. */
+  readonly owner?: string;
 }
 
 /** Maximum size of a request body. */
@@ -62,13 +64,17 @@ export function violations<Request extends z.ZodType>(
   return operation.rules?.(parsed.data, model) ?? [];
 }
 
-function unknownField({ request }: Pick<Operation, "request">, place: string, key: string): Violation {
+function unknownField(
+  { request, owner = "the contract" }: Pick<Operation, "request" | "owner">,
+  place: string,
+  key: string,
+): Violation {
   const known = place === "" && request instanceof z.ZodObject ? Object.keys(request.shape) : [];
   const meant = nearestName(key, known);
   const hint = meant === undefined ? "" : `, did you mean ${meant}`;
   return {
     field: place === "" ? key : `${place}.${key}`,
-    message: `the contract has no field ${JSON.stringify(key)}${hint}`,
+    message: `${owner} has no field ${JSON.stringify(key)}${hint}`,
     rule: "unknown-field",
   };
 }

@@ -67,8 +67,8 @@ export interface Budget {
    */
   spend<
     Reply extends {
-      /** Tokens that the service counted. */
-      readonly tokens: number;
+      /** Tokens that the service counted; absent where it counted none. */
+      readonly tokens?: number | undefined;
     },
   >(
     tokens: number,

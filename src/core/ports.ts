@@ -45,8 +45,8 @@ export interface EmbedCall extends CallOptions {
 export interface Embeddings {
   /** One per text, in the order of the texts. */
   readonly vectors: readonly Float32Array[];
-  /** Tokens the service counted. */
-  readonly tokens: number;
+  /** Tokens the service counted. Absent where it reports none. */
+  readonly tokens?: number | undefined;
 }
 
 /** Turns texts into vectors of one space. */
@@ -90,8 +90,8 @@ export interface Reranking {
     /** In the model's own scale; higher is better. */
     readonly score: number;
   }[];
-  /** Tokens the service counted. */
-  readonly tokens: number;
+  /** Tokens the service counted. Absent where it reports none. */
+  readonly tokens?: number | undefined;
 }
 
 /** Orders documents by what they say about a query. */
@@ -154,8 +154,12 @@ export interface ChatRequest {
   readonly temperature?: number;
   /** Texts that end the reply and are not part of it, at most 4. Default: none. */
   readonly stop?: readonly string[];
+  /** `required`: the reply is to call a tool. A hint: models over services that cannot demand it ignore it. Default: the model decides. */
+  readonly toolChoice?: "required";
   /** `json`: the reply is one JSON object. Default: `text`. */
   readonly format?: "text" | "json";
+  /** With `format: "json"`, the schema of that object, for models that can be held to one; others ignore it. */
+  readonly schema?: JsonSchema;
 }
 
 /** Why a reply ended. `length`: at its limit of tokens. `other`: for a reason that the service alone knows. */
@@ -187,8 +191,8 @@ export type ChatEvent =
       readonly type: "finish";
       /** Why the reply ended. */
       readonly reason: FinishReason;
-      /** Tokens as the service counted them. */
-      readonly usage: Usage;
+      /** Tokens as the service counted them. Absent where it reports none. */
+      readonly usage?: Usage | undefined;
       /** The model that answered, as the service named it. */
       readonly model: string;
     };

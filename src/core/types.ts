@@ -337,11 +337,11 @@ export interface ModelRequest {
   readonly model: string;
   /** Messages that were sent, for a chat. */
   readonly messages?: number;
-  /** As the service counted them. */
-  readonly inputTokens: number;
+  /** As the service counted them; absent where it answered without a count. */
+  readonly inputTokens?: number;
   /** Tokens of the reply, as the service counted them. */
-  readonly outputTokens: number;
-  /** By the transport's `prices`; absent where the model has none. */
+  readonly outputTokens?: number;
+  /** By the transport's `prices`; absent where the model has none, or the tokens are not known. */
   readonly cost?: number;
   /** Time from the call to its end, with all attempts and waits. */
   readonly milliseconds: number;
@@ -369,14 +369,17 @@ export interface AnswerAccount {
   /** The requests that were sent. */
   readonly requests: readonly ModelRequest[];
   /**
-   * Totals of the requests that were answered; `cost` only where every model that was asked has a price. The cost of
-   * `failedAttempts` is not known.
+   * Totals of the requests that were answered; `cost` only where every model that was asked has a price, and every service
+   * counted. `uncounted` are the requests without a count, absent where there are none. The cost of `failedAttempts` is not
+   * known.
    */
   readonly paid: Usage & {
     /** By the transport's `prices`. */
     readonly cost?: number;
     /** Number of attempts that failed. What the service charged for them is not known. */
     readonly failedAttempts: number;
+    /** Number of requests that were answered without a count. */
+    readonly uncounted?: number;
   };
   /** Time that each step took; `answer` is from the sources to the end, with all that its tools did. */
   readonly milliseconds: Readonly<Record<string, number>>;
@@ -514,8 +517,8 @@ export interface Answer<Value = unknown> {
   readonly hits: readonly Hit[];
   /** Every step from the question to the answer; `trace.why(chunkId)` tells where a chunk was lost. */
   readonly trace: Trace;
-  /** Tokens of the chat model alone; `account` has the rest. */
-  readonly usage: Usage;
+  /** Tokens of the chat model alone, as far as its service counted them; absent where it counted none. `account` has the rest. */
+  readonly usage?: Usage | undefined;
   /** Requests, tokens, cost and time, from the question to the answer. */
   readonly account: AnswerAccount;
   /** The model that answered, as the service named it. */

@@ -103,8 +103,8 @@ export async function evaluateAnswers(
     const startedAt = performance.now();
     const answer = await ask(query.text);
     durationsMs.push(performance.now() - startedAt);
-    usage.inputTokens += answer.usage.inputTokens;
-    usage.outputTokens += answer.usage.outputTokens;
+    usage.inputTokens += answer.usage?.inputTokens ?? 0;
+    usage.outputTokens += answer.usage?.outputTokens ?? 0;
     for (const { supported, support, uri, start, end, quote } of answer.citations) {
       citations.total++;
       if (support === "near") citations.near++;

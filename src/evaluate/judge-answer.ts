@@ -3,7 +3,7 @@ import { abortSignal } from "../core/call-options.js";
 import { optionsOf, resolve } from "../core/options.js";
 import { createRunContext } from "../core/pipeline.js";
 import type { ChatModel } from "../core/ports.js";
-import { addUsage } from "../stages/calls/model-request.js";
+import { addUsage, noUsage } from "../stages/calls/model-request.js";
 import { askOnce } from "../stages/calls/timed-calls.js";
 import { renderSource } from "../text/prompt/prompt.js";
 import { tagFreeJson } from "../text/prompt/prompt-tags.js";
@@ -66,7 +66,6 @@ const judgeAnswerOptions = optionsOf<JudgeAnswerOptions>()({ signal: abortSignal
 
 const timeoutMs = 120_000;
 const maxTokens = 400;
-const noUsage: Usage = { inputTokens: 0, outputTokens: 0 };
 
 const system = `You judge an answer that was made from passages. Judge by these scales alone:
 
@@ -108,7 +107,7 @@ export async function judgeAnswer(
     { timeoutMs, reserveMs: 0 },
     createRunContext({ ...(signal && { signal }) }),
   );
-  const usage = asked.usage ?? noUsage;
+  const usage = addUsage(noUsage, asked.usage);
   if ("problem" in asked) return { problem: asked.problem, usage };
   const verdict = objectIn(asked.text, Verdict);
   if (verdict === undefined) return { problem: `not a judgement: ${asked.text.slice(0, 200)}`, usage };
@@ -139,7 +138,7 @@ export function summariseJudgements(judgements: readonly Judgement[]): JudgedAns
     failed: problems.length,
     faithfulness: meanOf(judged.map(({ faithfulness }) => faithfulness)),
     relevance: meanOf(judged.map(({ relevance }) => relevance)),
-    usage: judgements.map(({ usage }) => usage).reduce(addUsage, noUsage),
+    usage: judgements.map(({ usage }) => usage).reduce<Usage>((sum, usage) => addUsage(sum, usage), noUsage),
     problems: problems.slice(0, 5),
   };
 }

@@ -6,13 +6,23 @@ import {
   maxMessages,
   maxOutputTokens as maxServiceTokens,
 } from "../contract/chat.js";
+import { type ServiceName, type ServiceProfile, serviceProfile } from "../contract/services/services.js";
 import { callOptions } from "../core/call-options.js";
-import { OptionsError } from "../core/errors.js";
+import { OptionsError, TransportError } from "../core/errors.js";
+import { isRecord } from "../core/json.js";
 import { optionsOf, resolve } from "../core/options.js";
-import type { ChatEvent, ChatMessage, ChatModel, ChatRequest, TokenCounter, ToolDescription } from "../core/ports.js";
+import type {
+  ChatEvent,
+  ChatMessage,
+  ChatModel,
+  ChatRequest,
+  JsonSchema,
+  TokenCounter,
+  ToolDescription,
+} from "../core/ports.js";
 import { defaultTokens } from "../text/tokens/tokens.js";
 import { type ChatCallOptions, defaultMaxTokens } from "../transport/operations/chat.js";
-import type { TransportChatRequest } from "../transport/operations/chat-request.js";
+import type { ServiceRequest, TransportChatRequest } from "../transport/operations/chat-request.js";
 import { checkTransport, type Transport } from "../transport/transport.js";
 import { Counter } from "./counter.js";
 
@@ -27,11 +37,12 @@ export interface ChatModelOptions {
   readonly model: string;
   /** Tokens of request and reply together. At least 1024; default: the catalogue's, 32,768 for models it lacks. */
   readonly contextTokens?: number;
-  /** Maximum tokens of a reply, 1 or more. Default: 4096, for a vision model 2048, never more than half the context. */
+  /** Maximum tokens of a reply, 1 or more, for the contract's service at most 16,384. Default: 4096, for a vision model 2048, never more than half the context. */
   readonly maxOutputTokens?: number;
   /**
    * Whether the model thinks before it answers: `false` or `true` by the family's own switch, `{ budgetTokens }`, 1 to 32,768,
-   * for the Q3 family, `{ effort }` for models of no family. Default: the model decides.
+   * for the Q3 family, `{ effort }` for models of no family. Other services have `reasoning_effort` or nothing. Default: the
+   * model decides.
    */
   readonly thinking?:
     | boolean
@@ -45,7 +56,7 @@ export interface ChatModelOptions {
       };
   /**
    * How tool calls and their results are sent back: as text in the contract's three roles, or in messages of the role
-   * `tool`, for services that take it. Default: `user-xml`.
+   * `tool`, for services that take it. Default: `user-xml` for the contract's service, `role-tool` for all others.
    */
   readonly toolMessages?: "user-xml" | "role-tool";
   /** Sampling temperature, 0 to 2; a request's own wins. Default: the service's, 0.7. */
@@ -57,9 +68,9 @@ export interface ChatModelOptions {
 export const chatModelOptions = optionsOf<ChatModelOptions>()({
   model: z.string().min(1),
   contextTokens: z.int().min(1024).optional(),
-  maxOutputTokens: z.int().min(1).max(maxServiceTokens.llm).optional(),
+  maxOutputTokens: z.int().min(1).optional(),
   thinking: Thinking.optional(),
-  toolMessages: z.enum(["user-xml", "role-tool"]).default("user-xml"),
+  toolMessages: z.enum(["user-xml", "role-tool"]).optional(),
   temperature: z.number().min(0).max(2).optional(),
   tokens: Counter.optional(),
 });
@@ -70,7 +81,9 @@ const chatRequest = optionsOf<ChatRequest>()({
   maxTokens: z.int().min(1).optional(),
   temperature: z.number().optional(),
   stop: z.array(z.string()).readonly().optional(),
+  toolChoice: z.literal("required").optional(),
   format: z.enum(["text", "json"]).optional(),
+  schema: z.custom<JsonSchema>(isRecord, "must be a JSON Schema").optional(),
 });
 
 const defaultContextTokens = 32_768;
@@ -83,61 +96,92 @@ const defaultContextTokens = 32_768;
 export function chatModel(transport: Transport, options: ChatModelOptions): ChatModel {
   checkTransport("chatModel", transport);
   const settings = resolve("chatModel", chatModelOptions, options);
-  const { model, toolMessages } = settings;
+  const { model } = settings;
+  const profile = serviceProfile(transport.service);
+  const toolMessages = settings.toolMessages ?? (profile ? "role-tool" : "user-xml");
   const info = modelInfo(transport.models, model, "llm");
   const type = info.type === "vlm" ? "vlm" : "llm";
   const contextTokens = settings.contextTokens ?? info.contextTokens ?? defaultContextTokens;
   const maxOutputTokens = settings.maxOutputTokens ?? Math.min(defaultMaxTokens[type], Math.floor(contextTokens / 2));
-  const limit = Math.min(contextTokens - 1, maxServiceTokens[type]);
+  const maxReplyTokens = profile ? Infinity : maxServiceTokens[type];
+  const limit = Math.min(contextTokens - 1, maxReplyTokens);
   if (maxOutputTokens > limit) {
     throw new OptionsError(
       "options",
       `chatModel: maxOutputTokens is ${maxOutputTokens}, at most ${limit} for ${model}`,
     );
   }
-  const thinking = thinkingFields(settings.thinking, info);
+  const thinking = profile
+    ? effortField(settings.thinking, transport.service, profile)
+    : thinkingFields(settings.thinking, info);
   // Models of this family refuse tool calls that come back without the thinking before them.
   const replaysReasoning = toolMessages === "role-tool" && info.family === "D";
 
-  const wireRequest = (request: ChatRequest): TransportChatRequest => {
+  const wireRequest = (request: ChatRequest, schema?: JsonSchema): AnyRequest => {
     const temperature = request.temperature ?? settings.temperature;
-    // The messages have one kind of content and the fields are of one family, which the compiler cannot follow.
     return {
       model,
       messages: request.messages.map((message) => wireMessage(message, { vision: type === "vlm", replaysReasoning })),
-      max_tokens: Math.min(request.maxTokens ?? maxOutputTokens, maxServiceTokens[type]),
+      max_tokens: Math.min(request.maxTokens ?? maxOutputTokens, maxReplyTokens),
       ...(request.stop !== undefined && request.stop.length > 0 && { stop: [...request.stop] }),
       ...(temperature !== undefined && { temperature }),
-      ...(request.format === "json" && { response_format: { type: "json_object" as const } }),
+      ...(request.format === "json" && { response_format: jsonFormat(schema) }),
       ...(request.tools !== undefined && request.tools.length > 0 && { tools: request.tools.map(wireTool) }),
+      ...(request.toolChoice && profile?.chat?.fields.includes("tool_choice") && { tool_choice: request.toolChoice }),
       ...thinking,
-    } as TransportChatRequest;
+    };
   };
 
   return {
     model,
     contextTokens,
     maxOutputTokens,
-    maxMessages,
+    maxMessages: profile ? Infinity : maxMessages,
     toolMessages,
     replaysReasoning,
     ...(transport.prices[model] && { price: transport.prices[model] }),
     tokens: settings.tokens ?? defaultTokens,
-    stream: (request, call = {}) =>
-      chatEvents(transport, wireRequest(resolve("stream", chatRequest, request)), {
-        ...resolve("stream", callOptions, call),
-        toolMessages,
-      }),
+    stream: (given, givenCall = {}) => {
+      const request = resolve("stream", chatRequest, given);
+      const call = { ...resolve("stream", callOptions, givenCall), toolMessages };
+      const ask = (schema?: JsonSchema) => chatEvents(transport, wireRequest(request, schema), call);
+      const { format, schema } = request;
+      return format === "json" && schema && profile?.chat ? followingSchema(() => ask(schema), ask) : ask();
+    },
   };
+}
+
+type AnyRequest = ServiceRequest<"openai">;
+
+function jsonFormat(schema: JsonSchema | undefined): AnyRequest["response_format"] {
+  if (!schema) return { type: "json_object" };
+  return { type: "json_schema", json_schema: { name: "reply", schema: { ...schema } } };
+}
+
+/** Asks by a schema; where the service refuses it, as each takes another part of JSON Schema, by the words of the prompt alone. */
+async function* followingSchema(
+  bySchema: () => AsyncIterable<ChatEvent>,
+  byPrompt: () => AsyncIterable<ChatEvent>,
+): AsyncGenerator<ChatEvent, void, undefined> {
+  try {
+    // A request that is refused has no events before.
+    yield* bySchema();
+  } catch (error) {
+    const isRefusal = error instanceof TransportError && error.code === "refused";
+    if (!isRefusal || (error.status !== 400 && error.status !== 422)) throw error;
+    yield* byPrompt();
+  }
 }
 
 /** Translates the transport's events. Pieces of tool calls are left out: a call comes whole. */
 async function* chatEvents(
   transport: Transport,
-  request: TransportChatRequest,
+  request: AnyRequest,
   call: ChatCallOptions,
 ): AsyncGenerator<ChatEvent, void, undefined> {
-  for await (const event of transport.chatStream(request, call)) {
+  // The transport checks it by the service that it is for. Its messages have one kind of content and its fields are of one
+  // family, which the compiler cannot follow.
+  for await (const event of transport.chatStream(request as TransportChatRequest, call)) {
     if (event.type === "finish") {
       const { finishReason: reason, usage, model } = event.result;
       yield { type: "finish", reason, usage, model };
@@ -163,6 +207,22 @@ function wireMessage(
 
 function wireTool({ name, description, parameters }: ToolDescription): NonNullable<WireRequest["tools"]>[number] {
   return { type: "function", function: { name, ...(description !== undefined && { description }), parameters } };
+}
+
+/** The field for thinking of a service that is not the contract's. @throws OptionsError when it has none for what is asked. */
+function effortField(
+  thinking: z.output<typeof Thinking> | undefined,
+  service: ServiceName,
+  { chat }: ServiceProfile,
+): Pick<AnyRequest, "reasoning_effort"> {
+  if (thinking === undefined) return {};
+  const hasEffort = chat?.fields.includes("reasoning_effort") ?? false;
+  if (!hasEffort || (typeof thinking === "object" && "budgetTokens" in thinking)) {
+    const takes = hasEffort ? "takes true, false or { effort }" : "has no field for it";
+    throw new OptionsError("options", `chatModel: thinking: ${service} ${takes}`);
+  }
+  if (typeof thinking === "object") return { reasoning_effort: thinking.effort };
+  return { reasoning_effort: thinking ? "high" : "none" };
 }
 
 /**

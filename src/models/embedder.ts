@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { embeddingTokenLimit, modelInfo } from "../contract/catalogue.js";
+import { embeddingTokenLimit } from "../contract/catalogue.js";
 import { defaultMaxBatchTexts } from "../contract/embeddings.js";
+import { serviceProfile } from "../contract/services/services.js";
 import { OptionsError, TransportError } from "../core/errors.js";
 import { optionsOf, resolve } from "../core/options.js";
 import { callOptions } from "../core/call-options.js";
@@ -13,16 +14,16 @@ import { raisedMargin } from "../text/tokens/token-margin.js";
 export interface EmbedderOptions<Model extends string = string> {
   /** Id of the model; names the vector space. */
   readonly model: Model;
-  /** Maximum texts in one request. 1 to 2048, default 32, which services of this shape accept. */
+  /** Maximum texts in one request, 1 to 2048 or the service's own limit. Default: 32, which all services accept. */
   readonly batchSize?: number;
   /** `base64` falls back to `float` when the service refuses it. Default: `base64`. */
   readonly encoding?: "base64" | "float";
   /**
-   * Length of the vectors; others are refused. Requested when the catalogue says that the model has several. Default: the
-   * catalogue's, else any.
+   * Length of the vectors; others are refused. Requested when the catalogue says that the model has several, and of services
+   * that have a field for it. Default: the catalogue's, else any.
    */
   readonly dimension?: number;
-  /** Tokens in one text. Default: the catalogue's; for unknown models 8192 if the id ends in `m3`, else 512. */
+  /** Tokens in one text. Default: the catalogue's or the service's; else 8192 if the id ends in `m3`, or 512. */
   readonly maxInputTokens?: number;
   /** Put before questions, for models with instructions. Default: nothing. */
   readonly queryPrefix?: string;
@@ -41,7 +42,7 @@ export interface EmbedderOptions<Model extends string = string> {
 
 const embedderOptions = optionsOf<EmbedderOptions>()({
   model: z.string().min(1),
-  batchSize: z.int().min(1).max(2048).default(defaultMaxBatchTexts),
+  batchSize: z.int().min(1).max(2048).optional(),
   encoding: z.enum(["base64", "float"]).default("base64"),
   dimension: z.int().min(1).optional(),
   maxInputTokens: z.int().min(1).optional(),
@@ -69,17 +70,28 @@ export function embedder<const Model extends string>(
 ): Embedder<Model> {
   checkTransport("embedder", transport);
   const settings = resolve("embedder", embedderOptions, options);
-  const { batchSize, encoding, queryPrefix, documentPrefix } = settings;
+  const { encoding, queryPrefix, documentPrefix } = settings;
   const { model } = options;
-  const info = modelInfo(transport.models, model, "embedding");
+  const info = transport.models.find(({ id }) => id === model);
+  const service = serviceProfile(transport.service)?.embeddings;
+  const { batchSize = Math.min(defaultMaxBatchTexts, service?.maxTexts ?? Infinity) } = settings;
+  if (batchSize > (service?.maxTexts ?? Infinity)) {
+    const problem = `batchSize is ${batchSize}, and ${transport.service} takes at most ${service?.maxTexts} texts`;
+    throw new OptionsError("options", `embedder: ${problem}`);
+  }
   const tokens = settings.tokens ?? defaultTokens;
-  const dimension = settings.dimension ?? info.dimension;
+  const dimension = settings.dimension ?? info?.dimension;
+  const hasLengths = info?.dimensions !== undefined || service?.dimensions !== undefined;
 
   let tokenMargin = settings.tokenMargin;
 
   /** Raises the margin when the service counts more. Questions are short, and would load the vocabulary for nothing. */
-  function raiseMargin(input: readonly string[], used: number, { purpose, countedTokens }: EmbedCall): void {
-    if (settings.tokens || purpose === "query" || used === 0) return;
+  function raiseMargin(
+    input: readonly string[],
+    used: number | undefined,
+    { purpose, countedTokens }: EmbedCall,
+  ): void {
+    if (settings.tokens || purpose === "query" || !used) return;
     const counted = countedTokens ?? input.reduce((sum, text) => sum + tokens.count(text), 0);
     const raised = raisedMargin(tokenMargin, { texts: input.length, counted, used });
     if (raised === tokenMargin) return;
@@ -88,13 +100,13 @@ export function embedder<const Model extends string>(
   }
 
   async function request(input: readonly string[], call: EmbedCall): Promise<Embeddings> {
-    const { purpose: _, countedTokens: __, ...sending } = call;
+    const { countedTokens: _, ...sending } = call;
     const { vectors, usage } = await transport.embeddings(
       {
         model,
         input: [...input],
         encoding_format: encoding,
-        ...(settings.dimension !== undefined && info.dimensions && { dimensions: settings.dimension }),
+        ...(settings.dimension !== undefined && hasLengths && { dimensions: settings.dimension }),
       },
       sending,
     );
@@ -103,19 +115,20 @@ export function embedder<const Model extends string>(
       const message = `${model} answered with vectors of ${length} dimensions, ${dimension} were expected: set dimension of embedder() to ${length}`;
       throw new TransportError("reply", message, { operation: "embeddings" });
     }
-    raiseMargin(input, usage.inputTokens, call);
-    return { vectors, tokens: usage.inputTokens };
+    raiseMargin(input, usage?.inputTokens, call);
+    return { vectors, tokens: usage?.inputTokens };
   }
 
   return {
     space: model,
     ...(dimension !== undefined && { dimension }),
     maxInputTokens: tokensLeft(
-      settings.maxInputTokens ?? info.maxInputTokens ?? embeddingTokenLimit(model),
+      settings.maxInputTokens ?? info?.maxInputTokens ?? service?.maxInputTokens ?? embeddingTokenLimit(model),
       [queryPrefix, documentPrefix],
       tokens,
     ),
     maxBatchTexts: batchSize,
+    ...(service?.maxBatchTokens !== undefined && { maxBatchTokens: service.maxBatchTokens }),
     tokens,
     get tokenMargin() {
       return tokenMargin;
@@ -135,7 +148,11 @@ export function embedder<const Model extends string>(
       const parts = await Promise.all(groups.map((group) => request(group, uncounted)));
       return {
         vectors: parts.flatMap(({ vectors }) => vectors),
-        tokens: parts.reduce((sum, part) => sum + part.tokens, 0),
+        // The sum of some would look like all.
+        tokens: parts.reduce<number | undefined>(
+          (sum, { tokens: used }) => (sum === undefined || used === undefined ? undefined : sum + used),
+          0,
+        ),
       };
     },
   };

@@ -39,7 +39,7 @@ export function reranker(transport: Transport, options: RerankerOptions): Rerank
         ...(maxChunksPerDoc !== undefined && { max_chunks_per_doc: maxChunksPerDoc }),
       };
       const { results, usage } = await transport.rerank(request, call);
-      return { results: results.map(({ index, score }) => ({ index, score })), tokens: usage.inputTokens };
+      return { results: results.map(({ index, score }) => ({ index, score })), tokens: usage?.inputTokens };
     },
   };
 }

@@ -5,10 +5,13 @@ import { maxBodyBytes } from "../contract/operation.js";
 import { createVideoTask } from "../contract/video.js";
 import { mediaLinkHours, type VideoStatus, videoStatuses } from "../contract/video-tasks.js";
 import { OptionsError } from "../core/errors.js";
+import { isRecord } from "../core/json.js";
 import type { Price } from "../core/types.js";
 import { optionsOf, resolve } from "../core/options.js";
 import type { TransportEvent } from "./calls/events.js";
-import { type OperationName, operations } from "../contract/operations.js";
+import type { OperationName } from "../contract/operations.js";
+import { type ServiceName, serviceNames, serviceProfile } from "../contract/services/services.js";
+import { normaliseBaseUrl } from "./base-url.js";
 
 const Path = z.string().startsWith("/").optional();
 const TaskPath = z
@@ -36,13 +39,29 @@ const isDispatcher = (value: unknown): boolean =>
   typeof (value as { readonly dispatch?: unknown } | null)?.dispatch === "function";
 
 export interface TransportOptions {
-  /** The contract's `{base_url}`. A trailing slash, `/llm/v1` or an operation's whole path are taken off. */
-  readonly baseUrl: string;
-  /** Sent as `Authorization: Bearer …`. Keys belong to one data center. Default: no key. Never shown again. */
+  /**
+   * The kind of service at `baseUrl`: its paths, the names of fields, and what it takes and lacks. `contract` is the
+   * strict contract of this library; the others go by their public documentation. Default: `contract`.
+   */
+  readonly service?: ServiceName;
+  /**
+   * The service's address: the contract's `{base_url}`, or what the service itself calls its base address. A trailing slash,
+   * `/llm/v1` or an operation's whole path are taken off. Default: the address of the service's own users
+   * (`https://api.openai.com/v1`, `http://localhost:11434/v1`); `contract` and `azure-openai` have none.
+   */
+  readonly baseUrl?: string;
+  /** Sent as `Authorization: Bearer …`, to `azure-openai` as `api-key`. Default: no key. Never shown again. */
   readonly apiKey?: string;
   /**
-   * Paths below `baseUrl` by operation, for services that name them differently; `videoTask` and `cancelVideoTask` with
-   * `{id}` where the task's id goes. Default: those of the contract.
+   * Headers of every request beside the transport's own, such as `{ "openai-organization": "org-…" }`. Their values are
+   * kept out of messages and cassettes as the key is. Headers that belong to the transport are refused. Default: none.
+   */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Version of the interface in the query of every request; only for `azure-openai`. Default: `2024-10-21`. */
+  readonly apiVersion?: string;
+  /**
+   * Paths below `baseUrl` by operation, where they differ from those of `service`; `videoTask` and `cancelVideoTask` with
+   * `{id}` where the task's id goes, others with `{model}` where the model's goes, if it does. Default: the service's.
    */
   readonly paths?: Readonly<Partial<Record<OperationName, string>>>;
   /**
@@ -93,7 +112,8 @@ export interface TransportOptions {
   readonly streamPayloadIdleMs?: number;
   /**
    * Maximum documents in one request to rerank, 1 or more: longer lists become several requests, whose results are put
-   * in one order by score. For models that score each document by itself. Default: no limit, one request.
+   * in one order by score. For models that score each document by itself. Default: the service's documented limit, for the
+   * contract none.
    */
   readonly maxDocumentsPerRequest?: number;
   /**
@@ -103,7 +123,7 @@ export interface TransportOptions {
   readonly switchToStream?: boolean;
   /**
    * Whether streams are asked for their usage (`stream_options`, which the contract does not have): some services report
-   * it only then. Default: false.
+   * it only then. Default: as `service` needs it, for the contract false.
    */
   readonly streamUsage?: boolean;
   /** Whether `<think>…</think>` at the beginning of a reply's text is reasoning. Default: false, it is text. */
@@ -167,15 +187,21 @@ export interface TransportOptions {
    * only, never texts. Default: true.
    */
   readonly telemetry?: boolean;
-  /** Names the service in spans and metrics (`gen_ai.provider.name`). Default: `citewell`. */
+  /** Names the service in spans and metrics (`gen_ai.provider.name`). Default: by `service`, for the contract `citewell`. */
   readonly providerName?: string;
   /** Hears of every request, retry, cool-down and end of a call. Must not throw. */
   readonly onEvent?: (event: TransportEvent) => void;
 }
 
 const transportOptions = optionsOf<TransportOptions>()({
-  baseUrl: z.string(),
+  service: z.enum(serviceNames).default("contract"),
+  baseUrl: z.string().optional(),
   apiKey: z.string().optional(),
+  headers: z.record(z.string(), z.string()).optional(),
+  apiVersion: z
+    .string()
+    .regex(/^[\w.-]+$/)
+    .optional(),
   paths: z
     .strictObject({
       embeddings: Path,
@@ -204,7 +230,7 @@ const transportOptions = optionsOf<TransportOptions>()({
   streamPayloadIdleMs: z.int().min(1).default(300_000),
   maxDocumentsPerRequest: z.int().min(1).optional(),
   switchToStream: z.boolean().default(false),
-  streamUsage: z.boolean().default(false),
+  streamUsage: z.boolean().optional(),
   thinkTags: z.boolean().default(false),
   traceHeaders: z.boolean().default(false),
   videoQueryMethod: z.enum(["GET", "POST"]).default("GET"),
@@ -247,22 +273,31 @@ const transportOptions = optionsOf<TransportOptions>()({
     .record(z.string(), z.strictObject({ input: z.number().min(0), output: z.number().min(0).optional() }))
     .default({}),
   telemetry: z.boolean().default(true),
-  providerName: z.string().min(1).default("citewell"),
+  providerName: z.string().min(1).optional(),
   onEvent: z
     .custom<(event: TransportEvent) => void>((value) => typeof value === "function", "must be a function")
     .optional(),
 });
 
-export type TransportSettings = z.output<typeof transportOptions> & { readonly models: readonly ModelInfo[] };
+type Resolved = z.output<typeof transportOptions>;
+type Filled = "baseUrl" | "streamUsage" | "providerName" | "headers";
 
-/** Fills in the defaults. The key and the addresses stay out of the shared check, which quotes the values it refuses. */
+export type TransportSettings = Omit<Resolved, Filled> &
+  Required<Pick<Resolved, Filled>> & { readonly models: readonly ModelInfo[] };
+
+/**
+ * Fills in the defaults. The key, the headers and the addresses stay out of the shared check, which quotes the values it
+ * refuses.
+ */
 export function transportSettings(given: TransportOptions): TransportSettings {
-  const { apiKey, baseUrl, proxyUrl, ...options } = { ...given };
-  const others = transportOptions.partial({ baseUrl: true });
-  if (typeof baseUrl !== "string") {
-    // A misspelt name may be why it is missing.
-    resolve("createTransport", others, options);
-    throw new OptionsError("options", "createTransport: baseUrl is missing: the address of the key's data center");
+  const { apiKey, headers = {}, baseUrl, proxyUrl, ...options } = { ...given };
+  const rest = resolve("createTransport", transportOptions, options);
+  const { service } = rest;
+  const profile = serviceProfile(service);
+  const address = baseUrl ?? profile?.baseUrl;
+  if (typeof address !== "string") {
+    const whose = profile ? `${service} has no address that all share` : "the address of the key's data center";
+    throw new OptionsError("options", `createTransport: baseUrl is missing: ${whose}`);
   }
   if (apiKey !== undefined && !isKey(apiKey)) {
     throw new OptionsError(
@@ -273,7 +308,9 @@ export function transportSettings(given: TransportOptions): TransportSettings {
   if (proxyUrl !== undefined && !isProxyUrl(proxyUrl)) {
     throw new OptionsError("options", "createTransport: proxyUrl must start with http:// or https://");
   }
-  const rest = resolve("createTransport", others, options);
+  if (options.apiVersion !== undefined && profile?.apiVersion === undefined) {
+    throw new OptionsError("options", `createTransport: apiVersion: ${service} has none; its version is in its paths`);
+  }
   const own = ["noProxy", "certificates", "http2", "connectTimeoutMs"] as const;
   const idle = [...(proxyUrl === undefined ? [] : ["proxyUrl"]), ...own.filter((name) => options[name] !== undefined)];
   if (rest.dispatcher && idle.length > 0) {
@@ -284,8 +321,36 @@ export function transportSettings(given: TransportOptions): TransportSettings {
     ...rest,
     ...(apiKey !== undefined && { apiKey }),
     ...(proxyUrl !== undefined && { proxyUrl }),
-    baseUrl: normaliseBaseUrl(baseUrl, ownPaths),
+    headers: checkedHeaders(headers, apiKey === undefined ? undefined : (profile?.keyHeader ?? "authorization")),
+    streamUsage: rest.streamUsage ?? profile?.chat?.streamUsage ?? false,
+    maxDocumentsPerRequest: rest.maxDocumentsPerRequest ?? profile?.rerank?.maxDocuments,
+    providerName: rest.providerName ?? profile?.telemetryName ?? (profile ? service : "citewell"),
+    apiVersion: rest.apiVersion ?? profile?.apiVersion,
+    baseUrl: normaliseBaseUrl(address, ownPaths, profile),
   };
+}
+
+/** Headers that say how a request is carried; a wrong one breaks it. */
+const transportHeaders =
+  /^(accept|content-(type|length|encoding)|transfer-encoding|connection|keep-alive|host|expect|te|trailer|upgrade|proxy-authorization|x-trace-id|x-client-request-id)$/;
+
+/** @param keyHeader the header that already carries the key. @throws OptionsError without any value, which may be a key. */
+function checkedHeaders(headers: unknown, keyHeader: string | undefined): Readonly<Record<string, string>> {
+  const refuse = (problem: string): never => {
+    throw new OptionsError("options", `createTransport: headers: ${problem}`);
+  };
+  if (!isRecord(headers)) return refuse("must be an object of names and texts");
+  const checked = Object.entries(headers).map(([given, value]): [string, string] => {
+    const name = given.toLowerCase();
+    if (!/^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(name)) refuse(`${JSON.stringify(given)} is no name of a header`);
+    if (transportHeaders.test(name)) refuse(`${given} is set by the transport`);
+    if (name === keyHeader) refuse(`${given} carries apiKey: give the one or the other`);
+    if (typeof value !== "string" || !/^[\x20-\x7e]*$/.test(value)) {
+      return refuse(`the value of ${given} must be a text of visible ASCII characters`);
+    }
+    return [name, value];
+  });
+  return Object.fromEntries(checked);
 }
 
 function isProxyUrl(value: unknown): boolean {
@@ -294,33 +359,4 @@ function isProxyUrl(value: unknown): boolean {
 
 function isKey(value: unknown): boolean {
   return typeof value === "string" && /^[\x21-\x7e]+$/.test(value);
-}
-
-const contractPaths = Object.values(operations).map(({ path }) => path);
-const versionPrefix = "/llm/v1";
-
-/**
- * Reduces what people paste to the contract's `{base_url}`: without the trailing slash, the version prefix, or the path
- * of an operation.
- *
- * @throws OptionsError when it is not an http(s) address, or holds a query or credentials.
- */
-export function normaliseBaseUrl(given: string, extraPaths: readonly string[] = []): string {
-  const refuse = (problem: string): never => {
-    throw new OptionsError("options", `createTransport: baseUrl ${problem}`);
-  };
-  // The value itself is not quoted, because a pasted address may carry a key.
-  if (!URL.canParse(given)) refuse("is not an address: write it with its scheme, such as https://host");
-  const url = new URL(given);
-  if (url.protocol !== "http:" && url.protocol !== "https:") refuse("must start with http:// or https://");
-  if (url.username !== "" || url.password !== "") refuse("must not hold credentials: pass the key as apiKey");
-  if (url.search !== "" || url.hash !== "") refuse("must not have a query or a fragment");
-  let path = url.pathname.replace(/\/+$/, "");
-  for (const tail of [...extraPaths, ...contractPaths, versionPrefix]) {
-    if (path.endsWith(tail)) {
-      path = path.slice(0, -tail.length).replace(/\/+$/, "");
-      break;
-    }
-  }
-  return url.origin + path;
 }

@@ -1,18 +1,21 @@
-import type { z } from "zod";
-import { type ChatRequest, type ChatUsage, chatDefaults } from "../contract/chat.js";
+import { z } from "zod";
+import { type ChatUsage, chatDefaults } from "../contract/chat.js";
 import type { EmbeddingsReply, EmbeddingsRequest } from "../contract/embeddings.js";
 import type { RerankReply, RerankRequest } from "../contract/rerank.js";
 import type { Operation } from "../contract/operation.js";
 import { type OperationName, operations } from "../contract/operations.js";
+import type { ServiceChatRequest } from "../contract/services/service-requests.js";
+import { type ServiceName, type ServiceProfile, serviceProfile } from "../contract/services/services.js";
 import { type VideoContentItem, contentRoles, itemMedium } from "../contract/video-content.js";
 import { type VideoRequest, videoDefaults } from "../contract/video.js";
+import { isRecord } from "../core/json.js";
 import type { FinishReason } from "../core/ports.js";
 import type { Usage } from "../core/types.js";
 import type { TransportSettings } from "./options.js";
 
-// What differs between services of this kind stands here, as one row for each operation: `body` says what is sent of a
-// request that was checked, `read` puts a reply that satisfies the contract into our terms. The operations know neither, nor
-// the route that a request takes.
+// What differs between services is applied here, for each operation, by the rows of `contract/services.ts`: `body` says what
+// is sent of a request that was checked, `envelope` puts another service's reply into the contract's form, `read` puts that
+// into our terms. The operations know none of it, nor the route that a request takes.
 
 /** How the requests of an operation are sent. */
 export interface Route extends Pick<Operation, "method" | "path" | "repeat"> {
@@ -20,49 +23,109 @@ export interface Route extends Pick<Operation, "method" | "path" | "repeat"> {
   readonly maxRetries: number;
 }
 
-export function routesOf(settings: TransportSettings): Readonly<Record<OperationName, Route>> {
-  const { paths, maxRetries, readTimeoutMs, retryVideoCreate, videoCreateTimeoutMs, videoQueryMethod } = settings;
-  const routes = Object.values(operations).map((operation) => {
+/** The routes of the operations that the service has, or that the options name a path for. */
+export function routesOf(settings: TransportSettings): Readonly<Partial<Record<OperationName, Route>>> {
+  const { service, paths, maxRetries, readTimeoutMs, retryVideoCreate, videoCreateTimeoutMs, videoQueryMethod } =
+    settings;
+  const profile = serviceProfile(service);
+  const routes = Object.values(operations).flatMap((operation) => {
     const { name, method, repeat } = operation;
-    const path = paths[name] ?? operation.path;
-    return [name, { method, path, repeat, timeoutMs: readTimeoutMs ?? operation.readTimeoutMs, maxRetries }] as const;
+    const path = paths[name] ?? (profile ? profile.paths[name] : operation.path);
+    if (path === undefined) return [];
+    return [[name, { method, path, repeat, timeoutMs: readTimeoutMs ?? operation.readTimeoutMs, maxRetries }] as const];
   });
-  const all = Object.fromEntries(routes) as Record<OperationName, Route>;
-  all.videoTask = { ...all.videoTask, method: videoQueryMethod };
-  all.createVideoTask = {
-    ...all.createVideoTask,
-    timeoutMs: videoCreateTimeoutMs,
-    ...(retryVideoCreate === "always" && { repeat: "always" }),
-    ...(retryVideoCreate === "never" && { maxRetries: 0 }),
-  };
+  const all = Object.fromEntries(routes) as Partial<Record<OperationName, Route>>;
+  if (all.videoTask) all.videoTask = { ...all.videoTask, method: videoQueryMethod };
+  if (all.createVideoTask) {
+    all.createVideoTask = {
+      ...all.createVideoTask,
+      timeoutMs: videoCreateTimeoutMs,
+      ...(retryVideoCreate === "always" && { repeat: "always" }),
+      ...(retryVideoCreate === "never" && { maxRetries: 0 }),
+    };
+  }
   return all;
 }
 
-/** The body of a request for vectors: `float` is every service's default, so it is not written. */
+/** Cohere's reply to a request for numbers. https://docs.cohere.com/reference/embed */
+const VectorsByType = z.object({
+  embeddings: z.object({ float: z.array(z.unknown()) }),
+  meta: z.object({ billed_units: z.object({ input_tokens: z.number().nullish() }).nullish() }).nullish(),
+});
+
 export const embeddingsShape = {
-  body: ({ model, input, dimensions }: EmbeddingsRequest, encoding: "float" | "base64") => ({
-    model,
-    input,
-    ...(encoding === "base64" && { encoding_format: encoding }),
-    ...(dimensions !== undefined && { dimensions }),
-  }),
+  /** Whether the service can send vectors in base64. */
+  hasBase64: ({ service }: TransportSettings) => {
+    const row = serviceProfile(service)?.embeddings;
+    return row === undefined || row.base64 !== undefined;
+  },
+  /** `float` is every service's default, so it is not written. */
+  body: (
+    { model, input, dimensions }: EmbeddingsRequest,
+    { encoding, purpose: asked }: { readonly encoding: "float" | "base64"; readonly purpose: "document" | "query" },
+    { service }: TransportSettings,
+  ) => {
+    const row: NonNullable<ServiceProfile["embeddings"]> = serviceProfile(service)?.embeddings ?? {};
+    const { base64 = "encoding_format", dimensions: length = "dimensions", purpose, always } = row;
+    return {
+      model,
+      ...(row.texts === undefined ? { input } : { [row.texts]: [input].flat() }),
+      ...(encoding === "base64" && { [base64]: encoding }),
+      ...(dimensions !== undefined && { [length]: dimensions }),
+      ...(purpose && (purpose.models?.test(model) ?? true) && { [purpose.field]: purpose[asked] }),
+      ...always,
+    };
+  },
+  envelope: (raw: unknown) => {
+    const { data } = VectorsByType.safeParse(raw);
+    if (!data) return raw;
+    const vectors = data.embeddings.float.map((embedding) => ({ embedding }));
+    return { data: vectors, usage: { prompt_tokens: data.meta?.billed_units?.input_tokens ?? undefined } };
+  },
   read: ({ data, model, usage }: z.output<typeof EmbeddingsReply>) => ({
     items: data,
     model: model ?? undefined,
-    usage: {
-      inputTokens: usage?.prompt_tokens ?? usage?.total_tokens ?? 0,
-      outputTokens: 0,
-      ...furtherCounts(usage?.total_tokens),
-    },
+    usage: counted(usage?.prompt_tokens ?? usage?.total_tokens, 0, usage?.total_tokens),
   }),
 };
+
+/** Token counts as far as the service reported them; `undefined` when it reported none. */
+function counted(
+  input: number | null | undefined,
+  output: number | null | undefined,
+  total: number | null | undefined,
+  reasoning?: number | null,
+): Usage | undefined {
+  if (typeof input !== "number") return undefined;
+  return {
+    inputTokens: input,
+    outputTokens: output ?? 0,
+    ...(typeof total === "number" && { totalTokens: total }),
+    ...(typeof reasoning === "number" && { reasoningTokens: reasoning }),
+  };
+}
 
 const rerankDefaults = { return_documents: false, max_chunks_per_doc: 1024, overlap_tokens: 80 };
 
 export const rerankShape = {
-  body: (request: RerankRequest) => withoutDefaults(request, rerankDefaults),
-  /** Some services answer with the bare list. */
-  envelope: (raw: unknown) => (Array.isArray(raw) ? { results: raw } : raw),
+  body: (request: RerankRequest, { service }: TransportSettings) => {
+    const profile = serviceProfile(service);
+    if (!profile) return withoutDefaults(request, rerankDefaults);
+    const { model, query, documents, top_n: topN } = request;
+    const row: NonNullable<ServiceProfile["rerank"]> = profile.rerank ?? { topN: "top_n" };
+    return {
+      model,
+      query,
+      [row.documents ?? "documents"]: documents,
+      ...(topN !== undefined && row.topN !== undefined && { [row.topN]: topN }),
+      ...row.always,
+    };
+  },
+  /** Some services answer with the bare list, or call it `data`. */
+  envelope: (raw: unknown) => {
+    if (Array.isArray(raw)) return { results: raw };
+    return isRecord(raw) && raw["results"] === undefined ? { ...raw, results: raw["data"] } : raw;
+  },
   read: ({ id, results, ...counts }: z.output<typeof RerankReply>) => ({
     ...(typeof id === "string" && { requestId: id }),
     results: results.map(({ index, relevance_score, score, document }) => ({
@@ -74,44 +137,58 @@ export const rerankShape = {
   }),
 };
 
-/** The counts that a reply may lack. */
-function furtherCounts(total: number | null | undefined, reasoning?: number | null): Partial<Usage> {
-  return {
-    ...(typeof total === "number" && { totalTokens: total }),
-    ...(typeof reasoning === "number" && { reasoningTokens: reasoning }),
-  };
-}
-
 /** Services of this shape put their counts in different places under different names. */
-function rerankUsage({ tokens, meta, usage }: Pick<z.output<typeof RerankReply>, "tokens" | "meta" | "usage">): Usage {
+function rerankUsage({ tokens, meta, usage }: Pick<z.output<typeof RerankReply>, "tokens" | "meta" | "usage">) {
   const places = [tokens, meta?.tokens, meta?.billed_units, usage];
   const first = (...names: readonly (keyof NonNullable<typeof tokens>)[]) =>
     places.flatMap((counts) => names.map((name) => counts?.[name])).find((count) => typeof count === "number");
-  return {
-    inputTokens: first("input_tokens", "prompt_tokens", "total_tokens") ?? 0,
-    outputTokens: first("output_tokens") ?? 0,
-    ...furtherCounts(first("total_tokens")),
-  };
+  return counted(first("input_tokens", "prompt_tokens", "total_tokens"), first("output_tokens"), first("total_tokens"));
 }
 
 const { stream: _stream, max_tokens: _maxTokens, ...sampling } = chatDefaults;
-/** Values that the service assumes anyway. `stream` and `max_tokens` are always sent. */
+/** Values that the contract's service assumes anyway. `stream` and `max_tokens` are always sent. */
 const assumedInChat = { ...sampling, thinking: { type: "enabled" }, response_format: { type: "text" } };
 
 export const chatShape = {
-  body: <Body extends Pick<ChatRequest, "stream">>(request: Body, { streamUsage }: TransportSettings) => ({
-    ...withoutDefaults(request, assumedInChat),
+  body: <Body extends { readonly stream: boolean }>(request: Body, { service, streamUsage }: TransportSettings) => ({
+    ...(service === "contract" ? withoutDefaults(request, assumedInChat) : inServiceFields(request, service)),
     ...(request.stream && streamUsage && { stream_options: { include_usage: true } }),
   }),
-  usage: (usage: z.output<typeof ChatUsage> | null | undefined): Usage => ({
-    inputTokens: usage?.prompt_tokens ?? 0,
-    outputTokens: usage?.completion_tokens ?? 0,
-    ...furtherCounts(usage?.total_tokens, usage?.completion_tokens_details?.reasoning_tokens),
-  }),
+  usage: (usage: z.output<typeof ChatUsage> | null | undefined): Usage | undefined => {
+    const { prompt_tokens: input, completion_tokens: output, total_tokens: total } = usage ?? {};
+    return counted(input, output, total, usage?.completion_tokens_details?.reasoning_tokens);
+  },
   /** Translates the reason for the end. Services also write `stop` when they mean that tools are to be called. */
   finishReason: (written = "stop", hasToolCalls: boolean): FinishReason => {
     const reason = finishReasons.get(written) ?? "other";
     return reason === "stop" && hasToolCalls ? "tool-calls" : reason;
+  },
+};
+
+/** Writes the fields that services name differently. */
+function inServiceFields(request: object, service: ServiceName): Readonly<Record<string, unknown>> {
+  const row = serviceProfile(service)?.chat;
+  const { max_tokens, seed, response_format: format, ...rest } = request as z.output<typeof ServiceChatRequest>;
+  const schema =
+    format?.type === "json_schema" && row?.jsonSchema === "json_object" ? format.json_schema.schema : undefined;
+  return withoutDefaults(
+    {
+      ...rest,
+      [row?.maxTokens ?? "max_tokens"]: max_tokens,
+      [row?.seed ?? "seed"]: seed,
+      response_format: schema ? { type: "json_object", schema } : format,
+    },
+    {},
+  );
+}
+
+/** One service lists its models under other names. https://docs.cohere.com/reference/list-models */
+const NamedModels = z.object({ models: z.array(z.object({ name: z.string() })) });
+
+export const modelListShape = {
+  envelope: (raw: unknown) => {
+    const { data } = NamedModels.safeParse(raw);
+    return data ? { data: data.models.map(({ name }) => ({ id: name })) } : raw;
   },
 };
 
@@ -121,6 +198,7 @@ const finishReasons = new Map<string, FinishReason>([
   ["tool_calls", "tool-calls"],
   ["function_call", "tool-calls"],
   ["length", "length"],
+  ["model_length", "length"],
   ["content_filter", "content-filter"],
 ]);
 

@@ -1,15 +1,16 @@
 import type { ModelInfo } from "../contract/catalogue.js";
 import type { EmbeddingsRequest } from "../contract/embeddings.js";
 import type { RerankRequest } from "../contract/rerank.js";
+import type { ServiceName } from "../contract/services/services.js";
 import type { VideoRequest } from "../contract/video.js";
 import type { VideoTaskListRequest } from "../contract/video-tasks.js";
 import { OptionsError, type Submission } from "../core/errors.js";
 import type { CallOptions } from "../core/ports.js";
 import type { Price } from "../core/types.js";
 import { type ChatCallOptions, chat, chatStream } from "./operations/chat.js";
-import type { TransportChatRequest } from "./operations/chat-request.js";
+import type { ServiceRequest, TransportChatRequest } from "./operations/chat-request.js";
 import type { ChatResult, ChatStreamEvent } from "./operations/chat-result.js";
-import { type EmbeddingsResult, embeddings } from "./operations/embeddings.js";
+import { type EmbeddingsCallOptions, type EmbeddingsResult, embeddings } from "./operations/embeddings.js";
 import { type TransportOptions, transportSettings } from "./options.js";
 import { type RerankResult, rerank } from "./operations/rerank.js";
 import type { ModelTotals } from "./calls/totals.js";
@@ -27,7 +28,9 @@ import { type WaitForVideoOptions, waitForVideo } from "./video/wait.js";
  * replies are checked against the request. Every method throws `TransportError`, and the reason of `signal` as it
  * is when that ends the call.
  */
-export interface Transport {
+export interface Transport<Service extends ServiceName = "contract"> {
+  /** The kind of service, as given in the options. */
+  readonly service: ServiceName;
   /** The contract's `{base_url}`, as it is used. */
   readonly baseUrl: string;
   /** The known models: those of the options before those of the catalogue. */
@@ -35,13 +38,13 @@ export interface Transport {
   /** Prices of models by id, as given in the options. */
   readonly prices: Readonly<Record<string, Price>>;
   /** Turns texts into vectors, in the order of the texts. */
-  readonly embeddings: (request: EmbeddingsRequest, call?: CallOptions) => Promise<EmbeddingsResult>;
+  readonly embeddings: (request: EmbeddingsRequest, call?: EmbeddingsCallOptions) => Promise<EmbeddingsResult>;
   /** Ranks documents by their relevance to a query, best first. */
   readonly rerank: (request: RerankRequest, call?: CallOptions) => Promise<RerankResult>;
   /** Returns a whole answer. */
-  readonly chat: (request: TransportChatRequest, call?: ChatCallOptions) => Promise<ChatResult>;
+  readonly chat: (request: ServiceRequest<Service>, call?: ChatCallOptions) => Promise<ChatResult>;
   /** Streams an answer; nothing is sent before the loop begins, and leaving the loop closes the connection. */
-  readonly chatStream: (request: TransportChatRequest, call?: ChatCallOptions) => AsyncIterable<ChatStreamEvent>;
+  readonly chatStream: (request: ServiceRequest<Service>, call?: ChatCallOptions) => AsyncIterable<ChatStreamEvent>;
   /** Sums of all calls so far, by model: calls, bytes, tokens, and cost by `prices`. */
   readonly totals: () => Readonly<Record<string, ModelTotals>>;
   /**
@@ -71,16 +74,24 @@ export interface Transport {
 }
 
 /** @throws OptionsError when an option is unknown or out of range. */
-export function createTransport(options: TransportOptions): Transport {
+export function createTransport<const Service extends ServiceName = "contract">(
+  options: TransportOptions & {
+    /** The kind of service; decides what a chat request may hold. Default: `contract`. */
+    readonly service?: Service;
+  },
+): Transport<Service> {
   const caller = new Caller(transportSettings(options));
+  // What is beyond the contract is checked where it is sent.
+  const plain = (request: ServiceRequest<Service>) => request as TransportChatRequest;
   return {
+    service: caller.settings.service,
     baseUrl: caller.settings.baseUrl,
     models: caller.models,
     prices: caller.settings.prices,
     embeddings: async (request, call = {}) => embeddings(caller, request, call),
     rerank: async (request, call = {}) => rerank(caller, request, call),
-    chat: async (request, call = {}) => chat(caller, request, call),
-    chatStream: (request, call = {}) => chatStream(caller, request, call),
+    chat: async (request, call = {}) => chat(caller, plain(request), call),
+    chatStream: (request, call = {}) => chatStream(caller, plain(request), call),
     totals: () => caller.totals(),
     createVideoTask: async (request, call = {}) => createVideoTask(caller, request, call),
     videoTask: async (id, call = {}) => videoTask(caller, id, call),

@@ -24,6 +24,20 @@ describe("configuration", () => {
     });
   });
 
+  test("a service brings its own address, which any other one replaces", async () => {
+    const directory = await temporaryFolder();
+    const read = (flags: object, environment: Record<string, string> = {}) =>
+      readConfiguration({ flags, environment, directory });
+    expect(read({ service: "ollama" })).toEqual({ service: "ollama", baseUrl: "http://localhost:11434/v1" });
+    expect(read({}, { CITEWELL_SERVICE: "vllm", CITEWELL_BASE_URL: "http://gpu:8000" })).toEqual({
+      service: "vllm",
+      baseUrl: "http://gpu:8000",
+    });
+    expect(read({ service: "contract" })).toEqual({ service: "contract" });
+    expect(() => read({ service: "azure-openai" })).toThrow(/azure-openai.*CITEWELL_BASE_URL/);
+    expect(() => read({}, { CITEWELL_SERVICE: "olama" })).toThrow(/CITEWELL_SERVICE: .*"ollama"/);
+  });
+
   test("an empty variable counts as not set", async () => {
     const directory = await temporaryFolder();
     expect(readConfiguration({ flags: {}, environment: { CITEWELL_BASE_URL: "" }, directory })).toEqual({});
@@ -107,6 +121,15 @@ describe("configuration", () => {
             "If you trust it, set CITEWELL_BASE_URL or --base-url to it, or put the key as apiKey into that file$",
         ),
       );
+    });
+
+    test("and with the address of a service that only the file names", async () => {
+      const directory = await temporaryFolder();
+      await file(directory, { service: "jina" });
+      const readIn = (flags: object) =>
+        readConfiguration({ flags, environment: { CITEWELL_API_KEY: "sk-of-another" }, directory });
+      expect(() => readIn({})).toThrow(/not sent to https:\/\/api\.jina\.ai/);
+      expect(readIn({ service: "jina" })).toMatchObject({ apiKey: "sk-of-another" });
     });
 
     test("a file with both is used as it is, whatever key the environment holds", async () => {

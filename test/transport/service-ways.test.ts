@@ -6,7 +6,10 @@ import { catVideo, taskBody } from "../support/video-task.js";
 
 const ask = { model: "m", messages: [{ role: "user" as const, content: "?" }] };
 const whole = (finish_reason = "stop") => ({
-  json: { choices: [{ index: 0, message: { content: "x" }, finish_reason }] },
+  json: {
+    choices: [{ index: 0, message: { content: "x" }, finish_reason }],
+    usage: { prompt_tokens: 1, completion_tokens: 1 },
+  },
 });
 
 describe("documents split over requests (R5)", () => {

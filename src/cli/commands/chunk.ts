@@ -25,7 +25,7 @@ import { given } from "../settings/given.js";
 import { displayReason, oneLine, safeForTerminal } from "../output/terminal-text.js";
 
 export interface ChunkFlags
-  extends Omit<ChunkingFlags, "chunkTokens">, Pick<StoreFlags, "baseUrl" | "apiKey" | "config"> {
+  extends Omit<ChunkingFlags, "chunkTokens">, Pick<StoreFlags, "service" | "baseUrl" | "apiKey" | "config"> {
   readonly maxTokens?: number;
   readonly embeddingModel?: string;
   readonly json?: boolean;

@@ -63,11 +63,12 @@ async function nativeModules(): Promise<Finding[]> {
 
 /** The service, its key and its models. */
 async function service(io: CommandIo, settings: Configuration): Promise<Finding[]> {
-  const { baseUrl, apiKey } = settings;
+  const { service: kind = "contract", baseUrl, apiKey } = settings;
   if (baseUrl === undefined) {
     const message =
       "none is configured, so the local one answers by quoting, without a network. For answers in prose set " +
-      "CITEWELL_BASE_URL, CITEWELL_API_KEY, CITEWELL_EMBEDDING_MODEL and CITEWELL_CHAT_MODEL";
+      "CITEWELL_BASE_URL, CITEWELL_API_KEY, CITEWELL_EMBEDDING_MODEL and CITEWELL_CHAT_MODEL; for a service that speaks " +
+      "another API also CITEWELL_SERVICE";
     return [{ check: "service", result: "note", message }];
   }
   const models = await asFinding("service", async () => {
@@ -78,10 +79,16 @@ async function service(io: CommandIo, settings: Configuration): Promise<Finding[
       await transport.close();
     }
   });
+  const reached = kind === "contract" ? baseUrl : `${kind} at ${baseUrl}`;
   if ("value" in models)
-    return [{ check: "service", result: "ok", message: baseUrl }, ...chosenModels(settings, models.value)];
+    return [{ check: "service", result: "ok", message: reached }, ...chosenModels(settings, models.value)];
   io.signal.throwIfAborted();
   const { error, finding } = models;
+  // The service has no list of models, and everything else costs something.
+  if (error instanceof TransportError && error.code === "request") {
+    const message = `${reached} does not list its models, so that it was not asked whether it answers`;
+    return [{ check: "service", result: "note", message }, ...chosenModels(settings, undefined)];
+  }
   if (!(error instanceof TransportError) || error.code === "network" || error.code === "timeout") return [finding];
   if (error.code === "unauthorized" || error.code === "forbidden") {
     const said = apiKey === undefined ? "no key is set: set CITEWELL_API_KEY" : finding.message;
@@ -89,11 +96,12 @@ async function service(io: CommandIo, settings: Configuration): Promise<Finding[
   }
   // Many services of this shape have no list of models; that alone is nothing wrong.
   return [
-    { check: "service", result: "note", message: `${baseUrl} answers, and does not list its models (${error.code})` },
+    { check: "service", result: "note", message: `${reached} answers, and does not list its models (${error.code})` },
   ];
 }
 
-function chosenModels(settings: Configuration, published: readonly { readonly id: string }[]): Finding[] {
+/** @param published is not known for a service that does not list its models. */
+function chosenModels(settings: Configuration, published: readonly { readonly id: string }[] | undefined): Finding[] {
   const { embeddingModel, rerankModel, chatModel } = settings;
   const chosen = { "embedding model": embeddingModel, "rerank model": rerankModel, "chat model": chatModel };
   const needed: Readonly<Record<string, string>> = {
@@ -105,7 +113,11 @@ function chosenModels(settings: Configuration, published: readonly { readonly id
       const variable = needed[check];
       return variable === undefined ? [] : [{ check, result: "problem", message: `none is named: set ${variable}` }];
     }
-    if (published.some((model) => model.id === id)) return [{ check, result: "ok", message: id }];
+    if (!published) return [];
+    // Ollama lists a model with its tag, which is latest where none is named.
+    if (published.some((model) => model.id === id || model.id === `${id}:latest`)) {
+      return [{ check, result: "ok", message: id }];
+    }
     const some = published.slice(0, 5).map((model) => model.id);
     const message = `${id} is not among the ${counted(published.length, "model")} of the service, such as ${some.join(", ")}`;
     return [{ check, result: "problem", message }];

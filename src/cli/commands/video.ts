@@ -20,7 +20,7 @@ import { exitCodes } from "../output/failure.js";
 import { oneLine, safeForTerminal } from "../output/terminal-text.js";
 import { given } from "../settings/given.js";
 
-export type VideoFlags = Pick<StoreFlags, "baseUrl" | "apiKey" | "config" | "json">;
+export type VideoFlags = Pick<StoreFlags, "service" | "baseUrl" | "apiKey" | "config" | "json">;
 
 export interface WaitVideoFlags extends VideoFlags {
   readonly output?: string;

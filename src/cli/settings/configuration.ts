@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve as resolvePath } from "node:path";
 import { z } from "zod";
+import { serviceNames, serviceProfile } from "../../contract/services/services.js";
 import { OptionsError } from "../../core/errors.js";
 import { ChunkSettings } from "../../knowledge-base/ingest/settings.js";
 import { flagName } from "./flag-name.js";
@@ -12,6 +13,8 @@ const Text = z.string().min(1);
 const ConfigurationFile = z.strictObject({
   /** Editors read it; the command does not. */
   $schema: z.string().optional(),
+  service: z.enum(serviceNames).optional(),
+  /** Default: the address that `service` has for everyone. */
   baseUrl: z
     .url({ protocol: /^https?$/, error: "it must be an address that starts with http:// or https://" })
     .optional(),
@@ -32,6 +35,7 @@ export type Configuration = z.output<typeof ConfigurationFile>;
 
 /** Settings that flags, variables and the file share, by flag name. */
 const variables = {
+  service: "CITEWELL_SERVICE",
   baseUrl: "CITEWELL_BASE_URL",
   apiKey: "CITEWELL_API_KEY",
   embeddingModel: "CITEWELL_EMBEDDING_MODEL",
@@ -49,10 +53,11 @@ export interface ConfigurationSources {
 
 /**
  * Settings from flags, then environment variables, then `citewell.config.json` in the current folder. The first that has
- * a value wins, except that an address from that file is used with a key from that file only.
+ * a value wins, except that an address from that file is used with a key from that file only. A service that has an address
+ * of its own names it.
  *
- * @throws OptionsError (`config`) when the file is invalid, the one that `--config` names is missing, or the file in the
- * current folder has the address and not the key.
+ * @throws OptionsError (`config`) when the file is invalid, the one that `--config` names is missing, the file in the
+ * current folder has the address and not the key, or a service that has no address of its own is given none.
  */
 export function readConfiguration({ flags, environment, directory }: ConfigurationSources): Configuration {
   const { config, ...fromFlags } = flags;
@@ -67,10 +72,21 @@ export function readConfiguration({ flags, environment, directory }: Configurati
   }
   const checked = check(([field]) => flagName(String(field)), chosen);
   const fromFile = readFile(path, config !== undefined);
-  const settings = { ...fromFile, ...fromVariables, ...checked };
-  const isAddressFromFolder = config === undefined && !("baseUrl" in fromVariables) && !("baseUrl" in checked);
-  if (!isAddressFromFolder || fromFile.baseUrl === undefined) return settings;
+  const typed = { ...fromVariables, ...checked };
+  const settings = withAddress({ ...fromFile, ...typed });
+  const isTyped = "baseUrl" in typed || ("service" in typed && fromFile.baseUrl === undefined);
+  if (config !== undefined || isTyped || settings.baseUrl === undefined) return settings;
   return withKeyOfFile(settings, { path, fromFile, typedKey: checked.apiKey });
+}
+
+/** The settings with the address that their service has for everyone, where they name none. */
+function withAddress(settings: Configuration): Configuration {
+  const { service = "contract" } = settings;
+  const profile = serviceProfile(service);
+  if (settings.baseUrl !== undefined || !profile) return settings;
+  if (profile.baseUrl !== undefined) return { ...settings, baseUrl: profile.baseUrl };
+  const message = `${service} has no address that all share: set ${variables.baseUrl} or ${flagName("baseUrl")}`;
+  throw new OptionsError("config", message);
 }
 
 /**
@@ -81,7 +97,8 @@ function withKeyOfFile(
   settings: Configuration,
   { path, fromFile, typedKey }: { path: string; fromFile: Configuration; typedKey: string | undefined },
 ): Configuration {
-  const { baseUrl, apiKey } = fromFile;
+  const { baseUrl } = settings;
+  const { apiKey } = fromFile;
   if (settings.apiKey === undefined || settings.apiKey === apiKey) return settings;
   // A variable is set for every folder, and gives way to the key that belongs to the address; a flag is meant for this call.
   if (apiKey !== undefined && typedKey === undefined) return { ...settings, apiKey };

@@ -16,7 +16,7 @@ import { CitedText, type CitedPart, type CitedTextState } from "../../text/citat
 import type { Folded } from "../../text/prompt/fold-messages.js";
 import { isAbstention } from "../../text/prompt/prompt.js";
 import type { ClaimedSource } from "../../text/prompt/structured-reply.js";
-import { addUsage } from "../calls/model-request.js";
+import { addUsage, noUsage } from "../calls/model-request.js";
 import type { AnswerSources } from "./answer-sources.js";
 import type { RoundCall } from "./tools/run-tool-round.js";
 import type { ModelCall } from "./tools/toolbox.js";
@@ -56,7 +56,8 @@ export interface DraftState {
   readonly citations: Citation[];
   readonly warnings: string[];
   readonly requests: ModelRequest[];
-  usage: Usage;
+  /** Absent until a request was answered with a count. */
+  usage?: Usage | undefined;
   /** How the conversation was shortened for the last request. */
   fold?: string;
   /** Whether everything that the model read can be cited. */
@@ -89,7 +90,6 @@ export class AnswerDraft {
       citations: [],
       warnings: [],
       requests: [],
-      usage: { inputTokens: 0, outputTokens: 0 },
       citable: true,
       milliseconds: 0,
     };
@@ -135,7 +135,7 @@ export class AnswerDraft {
     this.#unanswered = unanswered;
   }
 
-  requestAnswered(request: ModelRequest, usage: Usage): void {
+  requestAnswered(request: ModelRequest, usage: Usage | undefined): void {
     this.#unanswered = undefined;
     this.#state.usage = addUsage(this.#state.usage, usage);
     this.#state.requests.push(request);
@@ -153,7 +153,8 @@ export class AnswerDraft {
     const found: string[] = [];
     if (calls.length > 0) found.push("The model called a tool after the last round; it was not run");
     if (finish.reason === "length") {
-      found.push(`The answer was cut off at its length limit, after ${finish.usage.outputTokens} tokens`);
+      const after = finish.usage ? `, after ${finish.usage.outputTokens} tokens` : "";
+      found.push(`The answer was cut off at its length limit${after}`);
     }
     if (text.trim() === "") found.push("The model said nothing");
     // Claims that rest on a tool's result have no source to cite.
@@ -187,7 +188,8 @@ export class AnswerDraft {
 
   finish({ model, lastReply, structured, waiting }: AnswerEnding): Answer {
     const retrieved = this.#retrieved;
-    const { citations, exchanges, usage, warnings } = this.#state;
+    const { citations, exchanges, requests, usage, warnings } = this.#state;
+    const isUncounted = requests.some(({ step }) => step === "answer");
     const { text, plain } = structured ? { text: structured.text, plain: structured.text } : this.cited;
     return {
       question: retrieved.asked ?? retrieved.question,
@@ -197,7 +199,7 @@ export class AnswerDraft {
       citations,
       hits: this.#sources.hits,
       trace: askableTrace(this.#trace()),
-      usage: addUsage(retrieved.usage, usage),
+      usage: addUsage(retrieved.usage, usage) ?? (isUncounted ? undefined : noUsage),
       account: this.account(),
       model,
       // Later turns get no markers: the next question comes with sources of other numbers.
@@ -226,6 +228,7 @@ export class AnswerDraft {
     for (const { step, milliseconds: time } of requests) if (!timed.has(step)) add(step, time);
     add("answer", this.#milliseconds);
     const costs = requests.map(({ cost }) => cost);
+    const uncounted = requests.filter(({ inputTokens }) => inputTokens === undefined).length;
     return {
       asked: {
         question: asked ?? question,
@@ -236,7 +239,8 @@ export class AnswerDraft {
       trace: [...trace],
       requests,
       paid: {
-        ...requests.reduce(addUsage, { inputTokens: 0, outputTokens: 0 }),
+        ...requests.reduce<Usage>((sum, request) => addUsage(sum, request), noUsage),
+        ...(uncounted > 0 && { uncounted }),
         ...(costs.every((cost) => cost !== undefined) && { cost: costs.reduce((sum, cost) => sum + cost, 0) }),
         failedAttempts: requests.reduce((sum, { failedAttempts = [] }) => sum + failedAttempts.length, 0),
       },

@@ -39,7 +39,7 @@ export async function* askModel(
   const failedAttempts: FailedAttempt[] = [];
   const onFailedAttempt = (attempt: FailedAttempt) => void failedAttempts.push(attempt);
   const abandoned = () => (call.signal.aborted ? withAbortedAttempt(failedAttempts) : failedAttempts);
-  draft.requestSent(() => modelRequest({ ...asked, failedAttempts: abandoned() }));
+  draft.requestSent(() => modelRequest({ ...asked, answered: false, failedAttempts: abandoned() }));
   for await (const event of untilAborted(model.stream(request, { ...call, onFailedAttempt }), call.signal)) {
     if (event.type === "text-delta") yield* say(readsWrittenCalls ? written.push(event.text) : event.text);
     else if (event.type === "tool-call") calls.push(event);
@@ -48,7 +48,8 @@ export async function* askModel(
       yield event;
     } else {
       finish = event;
-      draft.requestAnswered(modelRequest({ ...asked, usage: finish.usage, failedAttempts }), finish.usage);
+      const { usage } = finish;
+      draft.requestAnswered(modelRequest({ ...asked, answered: true, usage, failedAttempts }), usage);
       break;
     }
   }
@@ -88,7 +89,7 @@ function refuseEmpty({ text, calls, reasoning, finish }: ModelReply, { maxTokens
   if (reason === "length" && reasoning !== "" && calls.length === 0 && text.trim() === "") {
     throw new AnswerError(
       "thinking-budget",
-      `${model} used all of its ${usage.outputTokens} output tokens (limit ${maxTokens ?? "its own"}) for thinking and said ` +
+      `${model} used all of its ${usage ? `${usage.outputTokens} ` : ""}output tokens (limit ${maxTokens ?? "its own"}) for thinking and said ` +
         "nothing. Raise thinkingTokens or answerTokens, or turn thinking off or down for this model",
     );
   }

@@ -116,8 +116,9 @@ export async function* composeAnswer(
         messages: [...folded.messages, ...repair],
         maxTokens: shares.reply,
         // Services differ in whether a reply in JSON may be a tool call.
-        ...(structure && offered.length === 0 && { format: "json" as const }),
+        ...(structure && offered.length === 0 && { format: "json" as const, schema: structure.replySchema }),
         ...(offered.length > 0 && { tools: offered }),
+        ...(mustCallFirst && offered.length > 0 && rounds.length === 0 && { toolChoice: "required" as const }),
         ...(settings.temperature !== undefined && { temperature: settings.temperature }),
       },
       call: { signal: context.signal, ...remainingTime(context) },
@@ -191,7 +192,8 @@ function isPart({ chunk: { start, end, parent } }: Hit): boolean {
 }
 
 function misfit({ text, finish: { model, reason, usage } }: ModelReply, problem: string): AnswerError {
-  const cut = reason === "length" ? ` The limit cut it after ${usage.outputTokens} tokens: raise answerTokens.` : "";
+  const after = usage ? ` after ${usage.outputTokens} tokens` : "";
+  const cut = reason === "length" ? ` The limit cut it${after}: raise answerTokens.` : "";
   const message = `${model} was asked twice, and its reply still cannot be used. ${problem}${cut}`;
   return new AnswerError("schema", message, { text });
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { OptionsError } from "../../core/errors.js";
-import type { ChatMessage, TokenCounter } from "../../core/ports.js";
+import type { ChatMessage, JsonSchema, TokenCounter } from "../../core/ports.js";
 import { longestStart } from "../../text/blocks/cut-text.js";
 import { escapeTags } from "../../text/prompt/prompt-tags.js";
 import { renderSourcedQuestion } from "../../text/prompt/prompt.js";
@@ -20,6 +20,8 @@ type ReadReply =
 
 /** Asks for answers that are values of a schema, and reads them. */
 export interface AnswerStructure {
+  /** Schema of the whole reply, for models that can be held to one. */
+  readonly replySchema: JsonSchema;
   readonly systemPrompt: (instructions: string) => string;
   readonly read: (reply: string) => Promise<ReadReply>;
 }
@@ -27,7 +29,9 @@ export interface AnswerStructure {
 /** @throws OptionsError when the schema has no JSON Schema. */
 export function answerStructure(schema: z.ZodType): AnswerStructure {
   const { $schema: _, ...described } = describe(schema);
+  const { $schema: __, ...replySchema } = describe(replyOf(schema));
   return {
+    replySchema,
     systemPrompt: (instructions) => structuredPrompt(described, instructions),
     read: async (reply) => {
       const found = readStructuredReply(reply);
@@ -40,6 +44,12 @@ export function answerStructure(schema: z.ZodType): AnswerStructure {
       return { answered, value: checked.data, text, sources };
     },
   };
+}
+
+/** The fields in the order of the prompt: a reply that is held to the schema names its sources before it answers. */
+function replyOf(schema: z.ZodType): z.ZodType {
+  const citation = z.object({ source: z.int().min(1).max(9999), quote: z.string() });
+  return z.object({ citations: z.array(citation), answered: z.boolean(), answer: schema.optional() });
 }
 
 function describe(schema: z.ZodType): z.core.JSONSchema.BaseSchema {

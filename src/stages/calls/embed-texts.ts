@@ -31,7 +31,9 @@ export async function embedTexts(
       `Sent ${texts.length} texts to ${embedder.space}, got ${reply.vectors.length} vectors`,
     );
   }
-  if (reply.tokens > 0) report({ type: "progress", what: "tokens", count: reply.tokens });
+  // Where the service does not count, our own count stands for it: nothing would look free.
+  const tokens = reply.tokens ?? options.countedTokens ?? 0;
+  if (tokens > 0) report({ type: "progress", what: "tokens", count: tokens });
   return reply;
 }
 

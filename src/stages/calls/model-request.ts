@@ -4,7 +4,9 @@ export interface RequestFacts {
   readonly step: string;
   /** The model that was asked. */
   readonly by: { readonly model: string; readonly price?: Price };
-  /** Absent when no attempt was answered. */
+  /** Whether an attempt was answered. Default: whether there is a usage. */
+  readonly answered?: boolean;
+  /** Absent when no attempt was answered, or the answer came without a count. */
   readonly usage?: Usage | undefined;
   readonly failedAttempts?: readonly FailedAttempt[];
   /** When the request began, as `performance.now()` counts. */
@@ -17,19 +19,19 @@ export interface RequestFacts {
 export function modelRequest({
   step,
   by,
-  usage: answered,
+  usage: counted,
+  answered = counted !== undefined,
   started,
   messages,
   failedAttempts = [],
 }: RequestFacts): ModelRequest {
-  const { inputTokens, outputTokens } = addUsage(answered, undefined);
-  const cost = costOf({ inputTokens, outputTokens }, by.price);
+  const usage = counted ?? (answered ? undefined : noUsage);
+  const cost = usage && costOf(usage, by.price);
   return {
     step,
     model: by.model,
     ...(messages !== undefined && { messages }),
-    inputTokens,
-    outputTokens,
+    ...(usage && { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens }),
     ...(cost !== undefined && { cost }),
     milliseconds: performance.now() - started,
     ...(failedAttempts.length > 0 && { failedAttempts: [...failedAttempts] }),
@@ -37,8 +39,18 @@ export function modelRequest({
   };
 }
 
-/** Adds token counts; an absent usage counts as zero. */
-export function addUsage(one: Usage | undefined, other: Usage | undefined): Usage {
+export const noUsage: Usage = { inputTokens: 0, outputTokens: 0 };
+
+/** The usage of a model that writes nothing. */
+export function inputUsage(tokens: number | undefined): Usage | undefined {
+  return tokens === undefined ? undefined : { inputTokens: tokens, outputTokens: 0 };
+}
+
+/** Adds token counts as far as they are known. */
+export function addUsage(one: Usage, other: Partial<Usage> | undefined): Usage;
+export function addUsage(one: Usage | undefined, other: Usage | undefined): Usage | undefined;
+export function addUsage(one: Usage | undefined, other: Partial<Usage> | undefined): Usage | undefined {
+  if (!one && !other) return undefined;
   return {
     inputTokens: (one?.inputTokens ?? 0) + (other?.inputTokens ?? 0),
     outputTokens: (one?.outputTokens ?? 0) + (other?.outputTokens ?? 0),

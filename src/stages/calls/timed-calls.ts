@@ -59,10 +59,11 @@ export async function optionalCall<T>(
   }
 }
 
-export type ShortReply = { readonly failedAttempts: readonly FailedAttempt[] } & (
-  | { readonly text: string; readonly usage: Usage }
-  | { readonly problem: string; readonly usage?: Usage }
-);
+export type ShortReply = {
+  readonly failedAttempts: readonly FailedAttempt[];
+  readonly answered: boolean;
+  readonly usage?: Usage | undefined;
+} & ({ readonly text: string } | { readonly problem: string });
 
 /** Asks a model for one short reply that the run can do without. Throws as `optionalCall` does. */
 export async function askOnce(
@@ -79,12 +80,13 @@ export async function askOnce(
     }
     throw new TransportError("truncated", `${model.model} ended its stream without a finish event`);
   });
-  if ("problem" in reply) return reply;
+  if ("problem" in reply) return { ...reply, answered: false };
   const { failedAttempts, value } = reply;
   const { text, reason, usage } = value;
-  if (reason === "length") return { problem: "the reply was cut off at its token limit", usage, failedAttempts };
-  if (text.trim() === "") return { problem: "the model said nothing", usage, failedAttempts };
-  return { text, usage, failedAttempts };
+  const facts = { answered: true, usage, failedAttempts };
+  if (reason === "length") return { problem: "the reply was cut off at its token limit", ...facts };
+  if (text.trim() === "") return { problem: "the model said nothing", ...facts };
+  return { text, ...facts };
 }
 
 /** Failures of the service or the network, which the next call may not meet. All others need a fix. */

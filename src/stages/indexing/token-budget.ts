@@ -28,7 +28,10 @@ export class TokenBudget implements Budget {
    *
    * @throws BudgetError when the budget cannot pay for it; nothing was sent then.
    */
-  async spend<Reply extends { readonly tokens: number }>(tokens: number, call: () => Promise<Reply>): Promise<Reply> {
+  async spend<Reply extends { readonly tokens?: number | undefined }>(
+    tokens: number,
+    call: () => Promise<Reply>,
+  ): Promise<Reply> {
     while (this.#counted === 0 && this.#alone) await this.#alone;
     const expected = Math.ceil(tokens * this.#ratio());
     if (this.#total() + expected > this.maxTokens) throw this.#exceeded(expected);
@@ -41,7 +44,7 @@ export class TokenBudget implements Budget {
     }
   }
 
-  async #charge<Reply extends { readonly tokens: number }>(
+  async #charge<Reply extends { readonly tokens?: number | undefined }>(
     tokens: number,
     expected: number,
     call: () => Promise<Reply>,
@@ -50,7 +53,7 @@ export class TokenBudget implements Budget {
     try {
       const reply = await call();
       // A service that reports no usage has spent all the same: our count stands for it.
-      this.#spent += reply.tokens > 0 ? reply.tokens : expected;
+      this.#spent += reply.tokens || expected;
       this.#counted += tokens;
       return reply;
     } catch (error) {

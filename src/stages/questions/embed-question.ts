@@ -3,7 +3,7 @@ import { mapStage, type RunContext, type Stage } from "../../core/pipeline.js";
 import type { Embedder } from "../../core/ports.js";
 import type { Embedded, FailedAttempt, ModelRequest, Question } from "../../core/types.js";
 import { embedTexts } from "../calls/embed-texts.js";
-import { modelRequest } from "../calls/model-request.js";
+import { inputUsage, modelRequest } from "../calls/model-request.js";
 
 /**
  * Embeds a question and its variants, to search with the vectors.
@@ -58,8 +58,8 @@ export function embedQuestion<Space extends string>(
       const onFailedAttempt = (attempt: FailedAttempt) => void failedAttempts.push(attempt);
       const batch = texts.slice(from, from + embedder.maxBatchTexts);
       const reply = await embedTexts(embedder, batch, { purpose, onFailedAttempt }, context);
-      const usage = { inputTokens: reply.tokens, outputTokens: 0 };
-      requests.push(modelRequest({ step: "embed-question", by, usage, started, failedAttempts }));
+      const usage = inputUsage(reply.tokens);
+      requests.push(modelRequest({ step: "embed-question", by, answered: true, usage, started, failedAttempts }));
       vectors.push(...reply.vectors);
     }
     return vectors;

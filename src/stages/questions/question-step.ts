@@ -45,7 +45,7 @@ export async function questionStep(
   const started = performance.now();
   const maxTokens = Math.min(maxReplyTokens, model.maxOutputTokens);
   const reply = await askOnce(model, { ...request, maxTokens }, time, context);
-  const { usage, failedAttempts } = reply;
+  const { answered, usage, failedAttempts } = reply;
   const result = "problem" in reply ? reply : read(reply.text);
   const { changes, note } =
     "problem" in result ? { changes: {}, note: `${result.problem}: the question was left unchanged` } : result;
@@ -54,9 +54,12 @@ export async function questionStep(
   return {
     ...asked,
     ...changes,
-    ...((asked.usage ?? usage) && { usage: addUsage(asked.usage, usage) }),
-    ...((usage || failedAttempts.length > 0) && {
-      requests: [...(asked.requests ?? []), modelRequest({ step, by: model, usage, started, failedAttempts })],
+    ...((asked.usage ?? usage) && { usage: addUsage(asked.usage, usage)! }),
+    ...((answered || failedAttempts.length > 0) && {
+      requests: [
+        ...(asked.requests ?? []),
+        modelRequest({ step, by: model, answered, usage, started, failedAttempts }),
+      ],
     }),
     trace: [...(asked.trace ?? []), traced],
   };

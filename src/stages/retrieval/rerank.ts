@@ -6,7 +6,7 @@ import type { CallOptions, Reranker, Reranking } from "../../core/ports.js";
 import { unlessAborted } from "../../core/stream.js";
 import type { FailedAttempt, Hit, Retrieved, TraceStep } from "../../core/types.js";
 import { embeddingText } from "../../text/chunking/chunk-identity.js";
-import { modelRequest } from "../calls/model-request.js";
+import { inputUsage, modelRequest } from "../calls/model-request.js";
 import { optionalCall, remainingTime } from "../calls/timed-calls.js";
 
 export interface RerankOptions {
@@ -33,8 +33,8 @@ export const rerankOptions = optionsOf<RerankOptions>()({
 interface Ranked {
   readonly ranked: readonly Hit[];
   readonly note?: string;
-  /** Absent when nothing was answered. */
-  readonly tokens?: number;
+  readonly answered: boolean;
+  readonly tokens?: number | undefined;
   readonly failedAttempts: readonly FailedAttempt[];
 }
 
@@ -47,7 +47,7 @@ export function rerank(reranker: Reranker, options: RerankOptions = {}): Stage<R
       context.signal.throwIfAborted();
       const started = performance.now();
       const sent = retrieved.hits.slice(0, candidates);
-      const { ranked, note, tokens, failedAttempts } = await rankOrKeep(retrieved.question, sent, context);
+      const { ranked, note, answered, tokens, failedAttempts } = await rankOrKeep(retrieved.question, sent, context);
       const hits = ranked.slice(0, topN);
       const step: TraceStep = {
         step: "rerank",
@@ -63,9 +63,11 @@ export function rerank(reranker: Reranker, options: RerankOptions = {}): Stage<R
         ...(note !== undefined && { note }),
         milliseconds: performance.now() - started,
       };
-      const usage = tokens === undefined ? undefined : { inputTokens: tokens, outputTokens: 0 };
-      const asked = usage !== undefined || failedAttempts.length > 0;
-      const requests = asked && [modelRequest({ step: "rerank", by: reranker, usage, started, failedAttempts })];
+      const usage = inputUsage(tokens);
+      const asked = answered || failedAttempts.length > 0;
+      const requests = asked && [
+        modelRequest({ step: "rerank", by: reranker, answered, usage, started, failedAttempts }),
+      ];
       return {
         ...retrieved,
         hits,
@@ -77,11 +79,11 @@ export function rerank(reranker: Reranker, options: RerankOptions = {}): Stage<R
   );
 
   async function rankOrKeep(question: string, sent: readonly Hit[], context: RunContext): Promise<Ranked> {
-    if (sent.length === 0) return { ranked: sent, failedAttempts: [] };
+    if (sent.length === 0) return { ranked: sent, answered: false, failedAttempts: [] };
     const texts = sent.map(({ chunk }) => embeddingText(chunk));
     const rank = async (call: CallOptions) => {
       const reranking = await reranker.rerank(question, texts, call);
-      return { ranked: inOrderOf(reranking, sent), tokens: reranking.tokens };
+      return { ranked: inOrderOf(reranking, sent), answered: true, tokens: reranking.tokens };
     };
     if (onFailure === "throw") {
       const failedAttempts: FailedAttempt[] = [];
@@ -94,7 +96,7 @@ export function rerank(reranker: Reranker, options: RerankOptions = {}): Stage<R
     if (!("problem" in reply)) return { ...reply.value, failedAttempts };
     const note = `${reply.problem}: the order of the search was kept`;
     context.report({ type: "warning", message: `rerank: ${note}` });
-    return { ranked: sent, note, failedAttempts };
+    return { ranked: sent, note, answered: false, failedAttempts };
   }
 }
 

@@ -2,6 +2,8 @@ import { randomUUID } from "node:crypto";
 import { type ModelInfo, localModels, videoModels } from "../../contract/catalogue.js";
 import { type Parameters, fillPath } from "../../contract/operation.js";
 import { type OperationName, operations } from "../../contract/operations.js";
+import { serviceRequests } from "../../contract/services/service-requests.js";
+import { serviceProfile } from "../../contract/services/services.js";
 import { callOptions } from "../../core/call-options.js";
 import { TransportError, type TransportErrorCode } from "../../core/errors.js";
 import { resolve } from "../../core/options.js";
@@ -9,7 +11,7 @@ import type { CallOptions } from "../../core/ports.js";
 import { Cancellation, Stopped } from "../failures/cancellation.js";
 import { FailedAttempt, type Failure } from "../failures/failure.js";
 import { requestedWaitMs } from "../failures/response-headers.js";
-import { keepSecret } from "../failures/secrecy.js";
+import { keepSecrets } from "../failures/secrecy.js";
 import { serviceFailure } from "../failures/service-failure.js";
 import { transportError } from "../failures/transport-error.js";
 import { Connections } from "../http/connections.js";
@@ -19,7 +21,7 @@ import type { Outcome } from "../limits/adaptive-limit.js";
 import { Admission, type Permit } from "../limits/admission.js";
 import { estimatedTokens } from "../limits/load.js";
 import type { TransportSettings } from "../options.js";
-import { routesOf } from "../service-shape.js";
+import { type Route, routesOf } from "../service-shape.js";
 import type { TransportEvent } from "./events.js";
 import { OngoingCall, type ReplyFacts } from "./ongoing-call.js";
 import { replyLimitBytes } from "./reply-size.js";
@@ -88,6 +90,8 @@ export class Caller {
   /** Keeps the key out of errors and events. */
   readonly secrecy;
   readonly models: readonly ModelInfo[];
+  /** The operations whose requests another service takes in its own way; `undefined` for the contract's own. */
+  readonly serviceRequests;
   /** How the vectors of each embedding model travel, once the service has answered so. */
   readonly encodings = new Map<string, "base64" | "float">();
   readonly #routes;
@@ -97,6 +101,8 @@ export class Caller {
   readonly #origin: string;
   readonly #basePath: string;
   readonly #totals: Totals;
+  /** Models whose calls were answered without token counts, by operation. Each is warned of once. */
+  readonly #uncounted = new Set<string>();
   #telemetry: Promise<Telemetry | undefined> | undefined;
   #closing: Promise<void> | undefined;
 
@@ -107,7 +113,9 @@ export class Caller {
     this.#routes = routesOf(settings);
     this.#admission = new Admission(settings);
     this.#totals = new Totals(settings.prices);
-    this.secrecy = keepSecret(settings.apiKey);
+    this.secrecy = keepSecrets(settings.apiKey, Object.values(settings.headers));
+    const profile = serviceProfile(settings.service);
+    this.serviceRequests = profile && serviceRequests(settings.service, profile);
     const { origin, pathname } = new URL(settings.baseUrl);
     this.#origin = origin;
     this.#basePath = pathname.replace(/\/$/, "");
@@ -151,6 +159,7 @@ export class Caller {
   /** Begins a call that outlives its first answer, such as a stream. Close it with `end`. */
   open({ operation, model }: Pick<Outgoing, "operation" | "model">, options: CallOptions): OngoingCall {
     this.#checkOpen(operation, options);
+    this.#routeOf(operation);
     const ongoing = new OngoingCall(operation, model, options, this.#emit);
     this.#ongoing.add(ongoing);
     return ongoing;
@@ -164,10 +173,38 @@ export class Caller {
   /** The reply has been read to its end. */
   answered(ongoing: OngoingCall, facts: ReplyFacts): void {
     ongoing.answered(facts);
+    if ("usage" in facts && !facts.usage) this.#warnOfNoUsage(ongoing);
     if (this.settings.tokensPerMinute === undefined || !facts.usage) return;
     const { inputTokens, outputTokens } = facts.usage;
     const tokens = inputTokens + outputTokens - ongoing.estimatedTokens;
     this.#admission.correct(ongoing.model, { requests: 0, tokens });
+  }
+
+  #warnOfNoUsage({ operation, model }: OngoingCall): void {
+    const key = `${operation} ${model}`;
+    if (this.#uncounted.has(key)) return;
+    this.#uncounted.add(key);
+    this.warn(operation, model, "the service reports no token counts: usage and cost of these calls are unknown");
+  }
+
+  /** @throws TransportError (`request`) when the service has no such operation. */
+  #routeOf(operation: OperationName): Route {
+    const route = this.#routes[operation];
+    if (route) return route;
+    const { service } = this.settings;
+    const message = `${operation}: ${service} has no such operation. If what stands at ${this.settings.baseUrl} has it, name its path: createTransport({ paths: { ${operation}: "/…" } })`;
+    throw new TransportError("request", message, { operation });
+  }
+
+  /** The path of a call below the base address, with the query that the service wants. */
+  #pathOf({ operation, model, parameters }: Subject): string {
+    const { path } = this.#routeOf(operation);
+    const { apiVersion } = this.settings;
+    const own = {
+      ...(path.includes("{model}") && { model }),
+      ...(apiVersion !== undefined && { "api-version": apiVersion }),
+    };
+    return fillPath(path, Object.keys(own).length > 0 ? { ...own, ...parameters } : parameters);
   }
 
   /** Sends a call until it works, fails for good, or runs out of time. */
@@ -225,12 +262,13 @@ export class Caller {
     ongoing: OngoingCall,
     last: Failure | undefined,
   ): unknown {
-    const { baseUrl, apiKey } = this.settings;
+    const { service, baseUrl, apiKey } = this.settings;
     const id = parameters?.["id"];
     const failed = {
       operation,
+      service,
       baseUrl,
-      path: this.#routes[operation].path,
+      path: this.#pathOf({ operation, model, parameters }).replace(/\?.*/s, ""),
       hasKey: apiKey !== undefined,
       model,
       taskId: typeof id === "string" ? id : undefined,
@@ -320,22 +358,24 @@ export class Caller {
   }
 
   #sending(
-    { operation, accept, parameters, replyBytes }: Outgoing,
+    { operation, model, accept, parameters, replyBytes }: Outgoing,
     body: Buffer | null,
     ongoing: OngoingCall,
   ): Sending {
-    const { apiKey, maxReplyBytes = replyLimitBytes(replyBytes), traceHeaders } = this.settings;
-    const { method, path, timeoutMs } = this.#routes[operation];
+    const { apiKey, headers, maxReplyBytes = replyLimitBytes(replyBytes), service, traceHeaders } = this.settings;
+    const { method, timeoutMs } = this.#routeOf(operation);
+    const keyHeader = serviceProfile(service)?.keyHeader;
     return {
       connections: this.connections,
       request: {
         origin: this.#origin,
-        path: this.#basePath + fillPath(path, parameters),
+        path: this.#basePath + this.#pathOf({ operation, model, parameters }),
         method,
         headers: {
+          ...headers,
           accept,
           ...(body && { "content-type": "application/json" }),
-          ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
+          ...(apiKey !== undefined && (keyHeader ? { [keyHeader]: apiKey } : { authorization: `Bearer ${apiKey}` })),
           ...(traceHeaders && { "x-trace-id": ongoing.traceId, "x-client-request-id": randomUUID() }),
         },
         body,
@@ -367,7 +407,7 @@ export class Caller {
     const { attempts: attempt, deadlineAtMs } = ongoing;
     const delayMs = retryDelayMs(
       { failure, attempt, deadlineAtMs, nowMs: performance.now(), random: Math.random() },
-      { ...this.settings, ...this.#routes[operation] },
+      { ...this.settings, ...this.#routeOf(operation) },
     );
     // A wait that the service asked for was noted when its headers came.
     if (failure.code === "rate-limited" && failure.retryAfterMs === undefined && delayMs !== undefined) {

@@ -33,14 +33,16 @@ export function rankingBytes(documents: readonly string[]): number {
 const bytesPerToken = 256;
 /** Tokens that a model may think; most services do not count them towards `max_tokens`. */
 const maxThinkingTokens = 32_768;
+/** Tokens that the models of other services may write when a request names no number. */
+const maxWrittenTokens = 131_072;
 
 /** Bytes of a reply to chat. Pure. */
 export function chatBytes({
-  max_tokens: maxTokens,
+  max_tokens: maxTokens = maxWrittenTokens,
   n = 1,
   thinking_budget: thinkingTokens = maxThinkingTokens,
 }: {
-  readonly max_tokens: number;
+  readonly max_tokens?: number | undefined;
   readonly n?: number | undefined;
   readonly thinking_budget?: number | undefined;
 }): number {

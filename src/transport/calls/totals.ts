@@ -1,3 +1,4 @@
+import type { OperationName } from "../../contract/operations.js";
 import { costOf, type Price } from "../../core/types.js";
 import type { TransportEvent } from "./events.js";
 
@@ -17,9 +18,14 @@ export interface ModelTotals {
   readonly inputTokens: number;
   /** Tokens of the replies, as the service counted them. */
   readonly outputTokens: number;
-  /** By `prices`; `undefined` when the model has none. */
+  /** Calls that were answered without token counts, which the sums above lack. */
+  readonly uncounted: number;
+  /** By `prices`; `undefined` when the model has none, or when calls are uncounted. */
   readonly cost: number | undefined;
 }
+
+/** Operations that use tokens. */
+const modelOperations: ReadonlySet<OperationName> = new Set(["embeddings", "rerank", "chat"]);
 
 type Sums = { -readonly [Field in keyof Omit<ModelTotals, "cost">]: number };
 
@@ -44,6 +50,7 @@ export class Totals {
     if (event.type === "failure") sums.failures++;
     if (event.type !== "reply") return;
     sums.receivedBytes += event.sizeBytes;
+    if (modelOperations.has(event.operation) && !event.usage) sums.uncounted++;
     sums.inputTokens += event.usage?.inputTokens ?? 0;
     sums.outputTokens += event.usage?.outputTokens ?? 0;
   }
@@ -51,14 +58,18 @@ export class Totals {
   /** The sums as of now, by model. */
   read(): Readonly<Record<string, ModelTotals>> {
     return Object.fromEntries(
-      [...this.#models].map(([model, sums]) => [model, { ...sums, cost: costOf(sums, this.#prices[model]) }]),
+      [...this.#models].map(([model, sums]) => {
+        const cost = sums.uncounted === 0 ? costOf(sums, this.#prices[model]) : undefined;
+        return [model, { ...sums, cost }];
+      }),
     );
   }
 
   #sumsOf(model: string): Sums {
     let sums = this.#models.get(model);
     if (!sums) {
-      sums = { calls: 0, failures: 0, requests: 0, sentBytes: 0, receivedBytes: 0, inputTokens: 0, outputTokens: 0 };
+      const bytes = { sentBytes: 0, receivedBytes: 0 };
+      sums = { calls: 0, failures: 0, requests: 0, ...bytes, inputTokens: 0, outputTokens: 0, uncounted: 0 };
       this.#models.set(model, sums);
     }
     return sums;

@@ -2,7 +2,7 @@ import { readFile, rename, writeFile } from "node:fs/promises";
 import type { Dispatcher } from "undici";
 import { z } from "zod";
 import { OptionsError } from "../../core/errors.js";
-import { type Secrecy, keepSecret } from "../failures/secrecy.js";
+import { type Secrecy, keepSecret, keepSecrets } from "../failures/secrecy.js";
 
 /** Bytes, written as text when they are UTF-8. */
 const Chunk = z.union([z.string(), z.strictObject({ base64: z.base64() })]);
@@ -67,7 +67,7 @@ export function decodeChunk(chunk: z.output<typeof Chunk>): Buffer {
 export function recordedRequest(options: Dispatcher.DispatchOptions): RecordedExchange["request"] {
   const { method, path, body } = options;
   // Requests are told apart by their bodies, so only the whole key is taken out of them: a program has no other key there.
-  const { redact } = keepSecret(keyOf(options), Infinity);
+  const { redact } = secrecyOf(options, Infinity);
   const text = body === null || body === undefined ? "" : redact(Buffer.from(body as Uint8Array).toString());
   return {
     method,
@@ -84,11 +84,17 @@ function jsonOrText(text: string): unknown {
   }
 }
 
-/** The key in the authorization header. */
-export function keyOf({ headers }: Pick<Dispatcher.DispatchOptions, "headers">): string | undefined {
-  if (typeof headers !== "object" || headers === null) return undefined;
-  const { authorization } = headers as Readonly<Record<string, unknown>>;
-  return typeof authorization === "string" ? authorization.replace(/^\S+ /, "") : undefined;
+const plainHeaders = new Set(["accept", "content-type", "x-trace-id", "x-client-request-id"]);
+
+/** Hides the key of a request, and what its own headers hold. */
+export function secrecyOf({ headers }: Pick<Dispatcher.DispatchOptions, "headers">, leastPart?: number): Secrecy {
+  if (typeof headers !== "object" || headers === null) return keepSecret(undefined);
+  const { authorization, "api-key": plainKey, ...rest } = headers as Readonly<Record<string, unknown>>;
+  const key = typeof authorization === "string" ? authorization.replace(/^\S+ /, "") : plainKey;
+  const own = Object.entries(rest).flatMap(([name, value]) =>
+    typeof value === "string" && !plainHeaders.has(name) ? [value] : [],
+  );
+  return keepSecrets(typeof key === "string" ? key : undefined, own, leastPart);
 }
 
 /** Returns the pieces without the key. When it lay across two pieces, all pieces become one. */

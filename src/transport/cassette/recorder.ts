@@ -1,11 +1,11 @@
 import { DecoratorHandler, Dispatcher } from "undici";
-import { type Secrecy, keepSecret } from "../failures/secrecy.js";
+import type { Secrecy } from "../failures/secrecy.js";
 import {
   type RecordedExchange,
   encodeChunk,
-  keyOf,
   recordedRequest,
   redactPieces,
+  secrecyOf,
   writeCassette,
 } from "./cassette-file.js";
 
@@ -28,7 +28,7 @@ export class Recorder extends Dispatcher {
 
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
     const place = this.#exchanges.push({ request: recordedRequest(options) }) - 1;
-    const recorder = recording(handler, keepSecret(keyOf(options)), (ending) => {
+    const recorder = recording(handler, secrecyOf(options), (ending) => {
       this.#exchanges[place] = { ...this.#exchanges[place]!, ...ending };
     });
     return this.#inner.dispatch(options, recorder);

@@ -31,6 +31,9 @@ export function errorIn(body: unknown): ErrorBody | undefined {
   if (isRecord(error)) return entry(error["message"], error["code"] ?? error["type"]);
   if (typeof error === "string") return entry(error, body["error_type"] ?? body["code"]);
   if (isRecord(errors)) return entry(errors["message"], errors["code"] ?? body["code"]);
+  if (isRecord(message) && message["detail"] !== undefined) {
+    return entry(detailText(message["detail"]), body["code"] ?? body["type"]);
+  }
   if (typeof message === "string") return entry(message, body["code"] ?? body["type"]);
   if (detail !== undefined && detail !== null) return entry(detailText(detail), body["code"]);
   return undefined;

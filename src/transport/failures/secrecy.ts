@@ -57,6 +57,28 @@ export function keepSecret(secret: string | undefined, leastPart = shortestPart)
   };
 }
 
+/**
+ * Hides a key, and the values of headers that may be keys too: each of their words of 8 characters or more, only as a whole,
+ * since most say something ordinary.
+ */
+export function keepSecrets(
+  key: string | undefined,
+  headerValues: readonly string[],
+  leastPart = shortestPart,
+): Secrecy {
+  const words = headerValues.flatMap((value) => value.split(/\s+/)).filter(({ length }) => length >= shortestPart);
+  return words
+    .map((word) => keepSecret(word, Infinity))
+    .reduce(
+      (one, other) => ({
+        redact: (text) => other.redact(one.redact(text)),
+        redactAll: (data) => other.redactAll(one.redactAll(data)),
+        safeCause: (cause) => other.safeCause(one.safeCause(cause)),
+      }),
+      keepSecret(key, leastPart),
+    );
+}
+
 /** Finds beginnings and ends of the secret, each as far as it goes. */
 function partsIn(text: string, secret: string, leastPart: number): Span[] {
   const least = Math.min(leastPart, secret.length);

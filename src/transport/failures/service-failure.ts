@@ -44,17 +44,19 @@ function classify(operation: OperationName, status: number, { code = "", message
   if (
     code === String(serviceCodes.unsupportedModel) ||
     unsupportedModel.test(code) ||
-    message.includes(unsupportedModelMessage)
+    message.includes(unsupportedModelMessage) ||
+    (modelStatuses.has(status) && namesUnknownModel.test(message))
   ) {
     return final("unsupported-model");
   }
   // The moderation service is down: the only 400 worth a retry.
   if (code.startsWith("ContentSecurityDetectionError")) return { code: "upstream", retryable: true };
   const limits = limitsIn(message);
-  if (limits.maxInputTokens !== undefined || code === "context_length_exceeded" || code === "OutofContextError") {
+  if (limits.maxInputTokens !== undefined || contextCodes.has(code) || exceedsContext.test(message)) {
     return { ...final(operation === "chat" ? "context-length" : "too-large"), ...limits };
   }
-  if (status === 413 || code === String(serviceCodes.tooLarge) || limits.maxBatchTexts !== undefined) {
+  const isTooLarge = code === String(serviceCodes.tooLarge) || exceedsBatch.test(message);
+  if (status === 413 || isTooLarge || limits.maxBatchTexts !== undefined) {
     return { ...final("too-large"), ...limits };
   }
   if (status === 401) return final("unauthorized");
@@ -66,14 +68,25 @@ function classify(operation: OperationName, status: number, { code = "", message
   if (status === 409) return { code: "refused", retryable: true };
   if (status === 429) {
     const spent = spentCodes.has(code) || /\b[RTI]PD\b|insufficient.quota/i.test(message);
-    const minuteWindow = minuteCodes.has(code) || /[RTI]PM/i.test(code) || /\b[RTI]PM\b|per[- ]minute/i.test(message);
+    const minuteWindow =
+      minuteCodes.has(code) || /[RTI]PM/i.test(code) || /\b[RTI]PM\b|(per|\/)[- ]?minute/i.test(message);
     return { code: "rate-limited", retryable: !spent, ...(minuteWindow && { minuteWindow }) };
   }
+  // The backend of text-embeddings-inference failed.
+  if (status === 424) return { code: "upstream", retryable: true };
   if (status >= 500) return { code: "upstream", retryable: status !== 501 };
   return final("refused");
 }
 
-const unsupportedModel = /^(InvalidEndpointOrModel\.NotFound|UnsupportedModel|model_not_found)/;
+const unsupportedModel = /^(InvalidEndpointOrModel\.NotFound|UnsupportedModel|model_not_found|DeploymentNotFound)/;
+
+/** Statuses with which services refuse a model in words alone. */
+const modelStatuses = new Set([400, 404, 422]);
+const namesUnknownModel = /^invalid model\b|\bmodel\b.{0,120}\b(not found|does not exist|is not supported)\b/i;
+
+const contextCodes = new Set(["context_length_exceeded", "OutofContextError", "exceed_context_size_error"]);
+const exceedsContext = /exceeds? (the |maximum )?(available )?context (size|length)/i;
+const exceedsBatch = /split into more batches|tokens (in|per submitted) batch|max \d+ tokens per request/i;
 
 /** The allowance of a day or of the account is spent: no wait within a call brings it back. */
 const spentCodes = new Set(["QuotaExceeded", "SetLimitExceeded", "insufficient_quota", "50605", "50606", "50608"]);
@@ -88,6 +101,10 @@ const tokenLimits = [
   /must have less than (\d+) tokens/i,
   /max_seq_len \((\d+)\)/i,
   /maximum context length (?:is|of) (\d+)/i,
+  /available context size \((\d+) tokens\)/i,
+  /exceeding max (\d+) tokens/i,
+  /context window of (\d+) tokens/i,
+  /too large to process.*batch size: (\d+)/i,
 ];
 
 /** Reads the limits that an error's text names. */

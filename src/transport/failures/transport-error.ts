@@ -1,4 +1,5 @@
 import type { OperationName } from "../../contract/operations.js";
+import type { ServiceName } from "../../contract/services/services.js";
 import { taskRetentionDays } from "../../contract/video-tasks.js";
 import { TransportError, type TransportErrorCode } from "../../core/errors.js";
 import type { Failure } from "./failure.js";
@@ -7,8 +8,9 @@ import type { Secrecy } from "./secrecy.js";
 /** The call that a failure ended. */
 export interface FailedCall {
   readonly operation: OperationName;
+  readonly service: ServiceName;
   readonly baseUrl: string;
-  /** Path of the operation below `baseUrl`. */
+  /** Path of the operation below `baseUrl`, as it was asked for. */
   readonly path: string;
   readonly hasKey: boolean;
   readonly model: string;
@@ -53,7 +55,7 @@ export function transportError(failure: Failure, call: FailedCall): TransportErr
 }
 
 /** Says what happened and what to do about it. */
-function sentence(failure: Failure, { baseUrl, path, hasKey, model, operation }: FailedCall): string {
+function sentence(failure: Failure, { service, baseUrl, path, hasKey, model, operation }: FailedCall): string {
   const { code, message, status, serviceCode, requestId, retryAfterMs, maxBatchTexts, maxInputTokens } = failure;
   const marks = [
     ...(status === undefined ? [] : [`status ${status}`]),
@@ -65,7 +67,11 @@ function sentence(failure: Failure, { baseUrl, path, hasKey, model, operation }:
     return `${baseUrl} requires a key, and none was given: ${said}. Pass it as createTransport({ apiKey })`;
   }
   if (code === "unauthorized") {
-    return `the key was not accepted by ${baseUrl}: ${said}. A key belongs to one data center: check the key, and that baseUrl is the address of its own data center`;
+    const belongs =
+      service === "contract"
+        ? "A key belongs to one data center: check the key, and that baseUrl is the address of its own data center"
+        : `Check that it is a key of this service, and that service is right (${service})`;
+    return `the key was not accepted by ${baseUrl}: ${said}. ${belongs}`;
   }
   if (code === "unsupported-model") {
     return `${model} is not a model that ${baseUrl} publishes for ${operation}: ${said}. Where the service lists its models, listModels() tells what it has`;
@@ -77,7 +83,9 @@ function sentence(failure: Failure, { baseUrl, path, hasKey, model, operation }:
     return `cannot reach ${baseUrl}: ${said}. Check that the address is right, that the service is running, and any proxy or firewall on the way`;
   }
   const advice: Partial<Record<TransportErrorCode, string | false>> = {
-    "not-found": `Check baseUrl: the call went to ${baseUrl}${path}, which is baseUrl with the operation's path behind it`,
+    "not-found":
+      `Check baseUrl: the call went to ${baseUrl}${path}, which is baseUrl with the path behind it that the service ` +
+      `${service} has for ${operation}. createTransport({ service }) names another kind of service, { paths: { ${operation} } } another path`,
     "too-large":
       maxInputTokens === undefined
         ? maxBatchTexts !== undefined &&

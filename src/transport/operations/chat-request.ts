@@ -1,4 +1,6 @@
 import type { ChatRequest as ContractChatRequest, Message, RoleToolMessage } from "../../contract/chat.js";
+import type { ServiceChatFields } from "../../contract/services/service-requests.js";
+import type { ServiceName } from "../../contract/services/services.js";
 
 /**
  * The contract's request. `stream` is set by the method; `stop` may be one sequence. What no model takes together does not
@@ -38,3 +40,24 @@ export type VisionChatRequest = Shared & {
   /** Oldest first, 1 to 10. */
   readonly messages: readonly (Message & InParts)[];
 } & Without<"tools" | ThinkingField>;
+
+/** Instructions, at services that have a role for them. */
+interface DeveloperMessage {
+  readonly role: "developer";
+  /** The instructions. */
+  readonly content: string;
+}
+
+/**
+ * The contract's request, for other services with what they take beyond it. Fields that a service lacks are refused when the
+ * request is sent.
+ */
+export type ServiceRequest<Service extends ServiceName> = Service extends "contract"
+  ? TransportChatRequest
+  : Omit<ContractChatRequest, "stream" | "stop" | "messages" | keyof ServiceChatFields<Service>> &
+      ServiceChatFields<Service> & {
+        /** Oldest first. */
+        readonly messages: readonly (RoleToolMessage | DeveloperMessage)[];
+        /** Texts that end the reply and are not part of it, or one. Default: none. */
+        readonly stop?: string | readonly string[] | null;
+      };

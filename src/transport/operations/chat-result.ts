@@ -27,8 +27,8 @@ export interface ChatChoice {
 export interface ChatResult extends ChatChoice {
   /** All choices that came, the first included, in the service's order. A service may ignore `n`, and send one. */
   readonly choices: readonly ChatChoice[];
-  /** Tokens of all choices together, as the service counted them. */
-  readonly usage: Usage;
+  /** Tokens of all choices together, as the service counted them; `undefined` where it reports none. */
+  readonly usage: Usage | undefined;
   /** The model that answered, as the service named it; it may be another than was asked for. */
   readonly model: string;
   /** The reply's id; empty when it has none. */

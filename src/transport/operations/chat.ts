@@ -13,10 +13,13 @@ import { checkRequest, requestError, requireRequest } from "./check-request.js";
 import { chatShape as shape } from "../service-shape.js";
 
 export interface ChatCallOptions extends CallOptions {
-  /** `role-tool`: allows messages of the role `tool`, and calls in those of the assistant. Default: `user-xml`. */
+  /**
+   * `role-tool`: allows messages of the role `tool`, and calls in those of the assistant, which services other than the
+   * contract's always may. Default: `user-xml`.
+   */
   readonly toolMessages?: ToolMessages;
   /**
-   * Fields that the contract does not have, such as `tool_choice`, for services that take them. They are sent as they are
+   * Fields that neither the contract nor the table of services has, for services that take them. They are sent as they are
    * and unchecked. Default: none.
    */
   readonly extra?: Readonly<Record<string, unknown>>;
@@ -28,7 +31,7 @@ const chatCallOptions = optionsOf<ChatCallOptions>()({
   extra: z.record(z.string(), z.unknown()).optional(),
 });
 
-/** Tokens of a reply when the caller names no number: the service's own default of 512 cuts most answers. */
+/** Tokens of a reply when the caller names no number: the contract's default of 512 cuts most answers. */
 export const defaultMaxTokens = { llm: 4096, vlm: 2048 } as const;
 
 /** Returns a whole reply; one that is streamed all the same is put together. */
@@ -103,7 +106,8 @@ function chatCall<T>(
   requireRequest(operation.name, request);
   const { settings } = caller;
   const { model } = request;
-  const known = Object.keys(extra).find((field) => field in operation.request.shape);
+  const taken: object = (caller.serviceRequests?.chat ?? operation).request.shape;
+  const known = Object.keys(extra).find((field) => field in taken);
   if (known !== undefined) {
     throw requestError(operation.name, `extra.${known}: belongs into the request itself, where it is checked`);
   }
@@ -124,12 +128,16 @@ function checkedRequest(caller: Caller, request: TransportChatRequest, toolMessa
   const { type: known, family } = caller.models.find(({ id }) => id === request.model) ?? {};
   const vision = known === undefined ? hasParts(request) : known === "vlm";
   const type = vision ? "vlm" : "llm";
+  const service = caller.serviceRequests?.chat;
+  const maxTokens =
+    request.max_tokens ?? (service ? undefined : Math.min(defaultMaxTokens[type], maxOutputTokens[type]));
   const body = {
     ...rest,
     ...(stop !== undefined && { stop: typeof stop === "string" ? [stop] : stop }),
-    max_tokens: request.max_tokens ?? Math.min(defaultMaxTokens[type], maxOutputTokens[type]),
+    ...(maxTokens !== undefined && { max_tokens: maxTokens }),
   };
-  if (toolMessages === "role-tool") checkRequest(roleToolChat, body, caller, type);
+  if (service) checkRequest(service, body, caller, type);
+  else if (toolMessages === "role-tool") checkRequest(roleToolChat, body, caller, type);
   else checkRequest(operation, body, caller, type);
   if (body.response_format?.type === "json_object" && !/json/i.test(JSON.stringify(body.messages))) {
     const message = "no message says json, although services require the word for a reply in json_object";

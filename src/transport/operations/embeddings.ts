@@ -1,13 +1,16 @@
 import { endianness } from "node:os";
-import type { z } from "zod";
+import { z } from "zod";
 import { type EmbeddingsReply, type EmbeddingsRequest, embeddings as operation } from "../../contract/embeddings.js";
+import { callOptions } from "../../core/call-options.js";
 import { TransportError } from "../../core/errors.js";
+import { optionsOf, resolve } from "../../core/options.js";
 import type { CallOptions } from "../../core/ports.js";
 import type { Usage } from "../../core/types.js";
 import type { Call, Caller } from "../calls/caller.js";
 import { vectorsBytes } from "../calls/reply-size.js";
 import { badReply } from "../failures/failure.js";
 import { longStringsReader, readJson } from "../http/reply-json.js";
+import type { TransportSettings } from "../options.js";
 import { checkRequest } from "./check-request.js";
 import { jsonCall } from "./json-call.js";
 import { embeddingsShape as shape } from "../service-shape.js";
@@ -17,39 +20,53 @@ export interface EmbeddingsResult {
   readonly vectors: Float32Array[];
   /** The model that answered, as the service named it. */
   readonly model: string;
-  /** Tokens as the service counted them. */
-  readonly usage: Usage;
+  /** Tokens as the service counted them; `undefined` where it reports none. */
+  readonly usage: Usage | undefined;
   /** Id that the service gave the request. */
   readonly requestId?: string;
   /** The reply as it came. */
   readonly raw: unknown;
 }
 
+export interface EmbeddingsCallOptions extends CallOptions {
+  /** Some services embed a question and a document differently; others ignore it. Default: `document`. */
+  readonly purpose?: "document" | "query";
+}
+
+const embeddingsCallOptions = optionsOf<EmbeddingsCallOptions>()({
+  ...callOptions.shape,
+  purpose: z.enum(["document", "query"]).optional(),
+});
+
 /**
- * Asks for base64, which saves most of the work of reading a reply. A service that refuses it is asked for numbers, and
+ * Asks for base64, where the service has it, which saves most of the work of reading a reply. A service that refuses it is asked for numbers, and
  * from then on for nothing else.
  */
 export async function embeddings(
   caller: Caller,
   request: EmbeddingsRequest,
-  options: CallOptions,
+  given: EmbeddingsCallOptions,
 ): Promise<EmbeddingsResult> {
-  const { dimension, dimensions = [] } = checkRequest(operation, request, caller, "embedding");
+  const { purpose = "document", ...options } = resolve("embeddings", embeddingsCallOptions, given);
+  const described = checkRequest(caller.serviceRequests?.embeddings ?? operation, request, caller, "embedding");
+  const { dimension, dimensions = [] } = described;
   const longest = request.dimensions ?? dimension ?? (dimensions.length > 0 ? Math.max(...dimensions) : undefined);
-  const { model, encoding_format: wanted = "base64" } = request;
-  const { encodings } = caller;
+  const { encodings, settings } = caller;
+  const { model, encoding_format: asked = "base64" } = request;
+  const wanted = shape.hasBase64(settings) ? asked : "float";
+  const embed = (encoding: "float" | "base64") => embedCall(request, { longest, encoding, purpose }, settings);
   const ongoing = caller.open({ operation: operation.name, model }, options);
   try {
     if (wanted === "float" || encodings.get(model) === "float") {
-      return await caller.attempt(embed(request, longest, "float"), ongoing);
+      return await caller.attempt(embed("float"), ongoing);
     }
     try {
-      const result = await caller.attempt(embed(request, longest, "base64"), ongoing);
+      const result = await caller.attempt(embed("base64"), ongoing);
       encodings.set(model, "base64");
       return result;
     } catch (error) {
       if (encodings.get(model) === "base64" || !mayRefuseBase64(error)) throw error;
-      const result = await caller.attempt(embed(request, longest, "float"), ongoing);
+      const result = await caller.attempt(embed("float"), ongoing);
       encodings.set(model, "float");
       return result;
     }
@@ -65,24 +82,25 @@ function mayRefuseBase64(error: unknown): boolean {
 
 const readVectors = longStringsReader("embedding");
 
-function embed(
+function embedCall(
   request: EmbeddingsRequest,
-  longest: number | undefined,
-  encoding: "float" | "base64",
+  form: {
+    readonly longest: number | undefined;
+    readonly encoding: "float" | "base64";
+    readonly purpose: "document" | "query";
+  },
+  settings: TransportSettings,
 ): Call<EmbeddingsResult> {
   const { model, input, dimensions } = request;
   const count = typeof input === "string" ? 1 : input.length;
-  const parse = encoding === "base64" ? readVectors : readJson;
+  const parse = form.encoding === "base64" ? readVectors : readJson;
   const isShort = ({ data }: z.output<typeof EmbeddingsReply>) => data.length < count;
-  const call = jsonCall(
-    operation,
-    { model, body: shape.body(request, encoding), isShort, parse },
-    (reply, received) => {
-      const { items, model: answeredBy = model, usage } = shape.read(reply);
-      return { vectors: vectorsOf(items, count, dimensions), model: answeredBy, usage, ...received };
-    },
-  );
-  return { ...call, replyBytes: vectorsBytes(count, longest), facts: (result) => result };
+  const sent = { model, body: shape.body(request, form, settings), envelope: shape.envelope, isShort, parse };
+  const call = jsonCall(operation, sent, (reply, received) => {
+    const { items, model: answeredBy = model, usage } = shape.read(reply);
+    return { vectors: vectorsOf(items, count, dimensions), model: answeredBy, usage, ...received };
+  });
+  return { ...call, replyBytes: vectorsBytes(count, form.longest), facts: (result) => result };
 }
 
 type Item = z.output<typeof EmbeddingsReply>["data"][number];

@@ -21,8 +21,8 @@ export interface RerankedDocument {
 export interface RerankResult {
   /** By falling score, ties by index; each index at most once. A service may return fewer than were asked for. */
   readonly results: RerankedDocument[];
-  /** Tokens as the service counted them. */
-  readonly usage: Usage;
+  /** Tokens as the service counted them; `undefined` where it reports none. */
+  readonly usage: Usage | undefined;
   /** Id that the service gave the request. */
   readonly requestId?: string;
   /** The reply as it came, a list when there were several; `undefined` when no documents needed no call. */
@@ -36,7 +36,7 @@ export async function rerank(caller: Caller, request: RerankRequest, options: Ca
     options.signal?.throwIfAborted();
     return { results: [], usage: { inputTokens: 0, outputTokens: 0 }, raw: undefined };
   }
-  checkRequest(operation, request, caller, "rerank");
+  checkRequest(caller.serviceRequests?.rerank ?? operation, request, caller, "rerank");
   const { maxDocumentsPerRequest: maxDocuments = Infinity } = caller.settings;
   if (request.documents.length > maxDocuments) return rerankInParts(caller, request, maxDocuments, options);
   return rerankInOne(caller, request, options);
@@ -45,18 +45,26 @@ export async function rerank(caller: Caller, request: RerankRequest, options: Ca
 async function rerankInOne(caller: Caller, request: RerankRequest, options: CallOptions): Promise<RerankResult> {
   const { documents, model } = request;
   const topN = Math.min(request.top_n ?? documents.length, documents.length);
-  const body = shape.body({ ...request, ...(request.top_n !== undefined && { top_n: topN }) });
+  const body = shape.body({ ...request, ...(request.top_n !== undefined && { top_n: topN }) }, caller.settings);
   // A service may return fewer than were asked for, but not none.
   const isShort = ({ results: found }: z.output<typeof RerankReply>) => found.length === 0;
-  const call = jsonCall(
-    operation,
-    { model, body, envelope: shape.envelope, isShort },
-    (reply, received): RerankResult => {
-      const { results, ...facts } = shape.read(reply);
-      return { results: ranked(results, documents.length).slice(0, topN), ...facts, ...received };
-    },
-  );
+  const sent = { model, body, envelope: shape.envelope, isShort };
+  const call = jsonCall(operation, sent, (reply, received): RerankResult => {
+    const { results, ...facts } = shape.read(reply);
+    const best = ranked(results, documents.length).slice(0, topN);
+    return { results: caller.serviceRequests ? withDocuments(best, request) : best, ...facts, ...received };
+  });
   return caller.perform({ ...call, replyBytes: rankingBytes(documents), facts: ({ usage }) => ({ usage }) }, options);
+}
+
+/** `undefined` as soon as one is: the sum of the others would look like all. */
+function sumOf(usages: readonly (Usage | undefined)[]): Usage | undefined {
+  const known = usages.filter((usage) => usage !== undefined);
+  if (known.length < usages.length) return undefined;
+  return {
+    inputTokens: known.reduce((sum, { inputTokens }) => sum + inputTokens, 0),
+    outputTokens: known.reduce((sum, { outputTokens }) => sum + outputTokens, 0),
+  };
 }
 
 /** Sends all parts at once, as many as the cap admits; a part that fails ends the others, since documents would be missing. */
@@ -82,10 +90,7 @@ async function rerankInParts(
     const results = done.flatMap((part) => part.results).toSorted(byScore);
     return {
       results: results.slice(0, topN),
-      usage: {
-        inputTokens: done.reduce((sum, { usage }) => sum + usage.inputTokens, 0),
-        outputTokens: done.reduce((sum, { usage }) => sum + usage.outputTokens, 0),
-      },
+      usage: sumOf(done.map(({ usage }) => usage)),
       ...(requestId !== undefined && { requestId }),
       raw: done.map(({ raw }) => raw),
     };
@@ -94,6 +99,12 @@ async function rerankInParts(
     await Promise.allSettled(parts);
     throw error;
   }
+}
+
+/** Services differ in whether and how they send documents back, so that they are taken from the request. */
+function withDocuments(results: readonly RerankedDocument[], request: RerankRequest): RerankedDocument[] {
+  const { documents, return_documents: wanted } = request;
+  return results.map(({ index, score }) => ({ index, score, ...(wanted && { document: documents[index]! }) }));
 }
 
 function byScore(a: RerankedDocument, b: RerankedDocument): number {

@@ -155,10 +155,23 @@ describe("totals()", () => {
         receivedBytes: 2 * JSON.stringify(said).length,
         inputTokens: 4000,
         outputTokens: 1000,
+        uncounted: 0,
         cost: 0.016,
       },
       other: expect.objectContaining({ calls: 1, inputTokens: 1, cost: undefined }) as object,
     });
+  });
+
+  test("does not give a cost where calls came without a count", async () => {
+    const counted = { prompt_tokens: 1000, completion_tokens: 0 };
+    const said = { choices: [{ index: 0, message: { content: "ok" }, finish_reason: "stop" }] };
+    const { transport } = await transportFor([{ json: { ...said, usage: counted } }, { json: said }], {
+      prices: { m: { input: 2 } },
+    });
+    await transport.chat(ask);
+    expect(transport.totals()["m"]).toMatchObject({ inputTokens: 1000, uncounted: 0, cost: 0.002 });
+    await transport.chat(ask);
+    expect(transport.totals()["m"]).toMatchObject({ inputTokens: 1000, uncounted: 1, cost: undefined });
   });
 
   test("counts the tokens of streams that were read to their end", async () => {

@@ -5,6 +5,7 @@ import { transportError, type FailedCall } from "../../../src/transport/failures
 
 const call: FailedCall = {
   operation: "embeddings",
+  service: "contract",
   baseUrl: "https://api.example.org/v1",
   path: "/embeddings",
   hasKey: true,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { normaliseBaseUrl } from "../../../src/transport/options.js";
+import { normaliseBaseUrl } from "../../../src/transport/base-url.js";
 import { createTransport } from "../../../src/transport/transport.js";
 
 test.each([

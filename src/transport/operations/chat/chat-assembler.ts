@@ -186,8 +186,9 @@ function isPlainChoice(choice: unknown): boolean {
   const { index, delta, finish_reason } = choice;
   if (!isText(finish_reason) || !isRecord(delta)) return false;
   if (!isNothing(index) && !(Number.isSafeInteger(index) && (index as number) >= 0)) return false;
-  const { role, content, reasoning_content, tool_calls } = delta;
-  return isText(role) && isText(content) && isText(reasoning_content) && isNothing(tool_calls);
+  const { role, content, reasoning_content, reasoning, tool_calls } = delta;
+  const isWritten = isText(content) && isText(reasoning_content) && isNothing(reasoning);
+  return isText(role) && isWritten && isNothing(tool_calls);
 }
 
 function isText(value: unknown): boolean {

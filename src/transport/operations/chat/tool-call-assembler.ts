@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { isRecord, parsedJson } from "../../../core/json.js";
 import type { ToolCall } from "../chat-result.js";
 
 /** A piece of a call as services write it: any part may be missing, null or empty. */
@@ -42,9 +43,14 @@ export class ToolCallAssembler {
     }));
   }
 
-  #callOf({ index, id }: ToolCallDelta): OpenCall {
+  #callOf({ index, id, function: called }: ToolCallDelta): OpenCall {
     const last = this.#calls.at(-1);
-    if (typeof index === "number") return this.#calls.find(({ key }) => key === index) ?? this.#begin(index);
+    if (typeof index === "number") {
+      const known = this.#calls.findLast(({ key }) => key === index);
+      // Ollama gave all calls of a stream the index 0, each whole.
+      const isAnother = known && id && id !== known.id && called?.name && isRecord(parsedJson(known.text));
+      return known && !isAnother ? known : this.#begin(index);
+    }
     if (id) {
       const known = this.#calls.find((call) => call.id === id);
       if (known) return known;

@@ -1,0 +1,265 @@
+import type { OperationName } from "../operations.js";
+
+// Facts of services that are not the contract's own, as their public documentation states them; each row names its source.
+// None was tried against the real service: the tests play each one by its documentation.
+
+/** Fields of a chat request that some services have and others lack. */
+export type OptionalChatField = "n" | "top_k" | "min_p" | "tool_choice" | "parallel_tool_calls" | "reasoning_effort";
+
+/** What a service does differently from the contract. */
+export interface ServiceProfile {
+  /** The address that all its users share, or that it has where it runs by default. Default: none. */
+  readonly baseUrl?: string;
+  /** Below `baseUrl`. An operation that is left out is one that the service lacks. `{model}` is the model's id. */
+  readonly paths: Readonly<Partial<Record<OperationName, string>>>;
+  /** Ends of an address that are pasted along with it, beside the paths. Default: none. */
+  readonly addressEnds?: readonly string[];
+  /** The header that carries the key as it is. Default: `Authorization: Bearer …`. */
+  readonly keyHeader?: "api-key";
+  /** Version of the interface that goes into the query of every request. Default: none. */
+  readonly apiVersion?: string;
+  /** Its name in telemetry, where the conventions have another one. Default: the row's. */
+  readonly telemetryName?: string;
+  readonly embeddings?: {
+    /** The field of the texts. Default: `input`. */
+    readonly texts?: "texts";
+    /** The field for a vector's length. Default: none, it cannot be asked for. */
+    readonly dimensions?: "dimensions" | "output_dimension";
+    /** The field that asks for base64. Default: none, vectors come as numbers. */
+    readonly base64?: "encoding_format" | "embedding_type";
+    /** The field that tells questions from documents, and the models that have it. Default: none. */
+    readonly purpose?: {
+      readonly field: "input_type" | "task";
+      readonly query: string;
+      readonly document: string;
+      readonly models?: RegExp;
+    };
+    /** Fields that every request has. */
+    readonly always?: Readonly<Record<string, unknown>>;
+    /** Maximum texts in one request. Default: not documented. */
+    readonly maxTexts?: number;
+    /** Maximum tokens in one request, all texts together. Default: not documented. */
+    readonly maxBatchTokens?: number;
+    /** Maximum tokens of a text, where all of its models take as many. Default: by model. */
+    readonly maxInputTokens?: number;
+  };
+  readonly chat?: {
+    readonly maxTokens: "max_tokens" | "max_completion_tokens";
+    readonly seed: "seed" | "random_seed";
+    readonly fields: readonly OptionalChatField[];
+    /** How `response_format` carries a JSON Schema: as OpenAI writes it, or beside the type `json_object`. */
+    readonly jsonSchema: "json_schema" | "json_object";
+    /** Whether streams report their usage only when `stream_options` asks for it. */
+    readonly streamUsage: boolean;
+    /** Whether it takes the role `developer`. */
+    readonly developer: boolean;
+  };
+  readonly rerank?: {
+    /** The field of the documents. Default: `documents`. */
+    readonly documents?: "texts";
+    /** The field for the number of results. `undefined`: there is none, all are returned. */
+    readonly topN: "top_n" | "top_k" | undefined;
+    readonly always?: Readonly<Record<string, unknown>>;
+    /** Maximum documents in one request. Default: not documented. */
+    readonly maxDocuments?: number;
+  };
+}
+
+const openaiPaths = { embeddings: "/embeddings", chat: "/chat/completions", listModels: "/models" } as const;
+
+const openaiChat = {
+  maxTokens: "max_completion_tokens",
+  seed: "seed",
+  fields: ["n", "tool_choice", "parallel_tool_calls", "reasoning_effort"],
+  jsonSchema: "json_schema",
+  streamUsage: true,
+  developer: true,
+} as const;
+
+/**
+ * The kind of a service: `contract` for one that speaks the contract, or one whose own API is known by its public
+ * documentation. `tei` is Hugging Face's text-embeddings-inference.
+ */
+export type ServiceName =
+  | "contract"
+  | "openai"
+  | "azure-openai"
+  | "ollama"
+  | "vllm"
+  | "llama.cpp"
+  | "tei"
+  | "cohere"
+  | "jina"
+  | "voyage"
+  | "mistral";
+
+export const services: Readonly<Record<Exclude<ServiceName, "contract">, ServiceProfile>> = {
+  // https://platform.openai.com/docs/api-reference/chat/create and …/embeddings/create
+  openai: {
+    baseUrl: "https://api.openai.com/v1",
+    paths: openaiPaths,
+    embeddings: {
+      dimensions: "dimensions",
+      base64: "encoding_format",
+      maxTexts: 2048,
+      maxBatchTokens: 300_000,
+      maxInputTokens: 8192,
+    },
+    chat: openaiChat,
+  },
+  // https://learn.microsoft.com/en-us/azure/ai-services/openai/reference: the address is that of the resource, models are
+  // named by their deployment, and no operation with the key of a resource lists deployments.
+  "azure-openai": {
+    paths: {
+      embeddings: "/openai/deployments/{model}/embeddings",
+      chat: "/openai/deployments/{model}/chat/completions",
+    },
+    addressEnds: ["/openai"],
+    keyHeader: "api-key",
+    apiVersion: "2024-10-21",
+    telemetryName: "azure.ai.openai",
+    embeddings: { dimensions: "dimensions", base64: "encoding_format", maxTexts: 2048, maxInputTokens: 8192 },
+    chat: openaiChat,
+  },
+  // https://docs.ollama.com/api/openai-compatibility
+  ollama: {
+    baseUrl: "http://localhost:11434/v1",
+    paths: openaiPaths,
+    embeddings: { dimensions: "dimensions", base64: "encoding_format" },
+    chat: {
+      maxTokens: "max_tokens",
+      seed: "seed",
+      fields: ["reasoning_effort"],
+      jsonSchema: "json_schema",
+      streamUsage: true,
+      developer: false,
+    },
+  },
+  // https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html
+  vllm: {
+    baseUrl: "http://localhost:8000/v1",
+    paths: { ...openaiPaths, rerank: "/rerank" },
+    embeddings: { dimensions: "dimensions", base64: "encoding_format" },
+    chat: {
+      maxTokens: "max_tokens",
+      seed: "seed",
+      fields: ["n", "top_k", "min_p", "tool_choice", "parallel_tool_calls", "reasoning_effort"],
+      jsonSchema: "json_schema",
+      streamUsage: true,
+      developer: false,
+    },
+    rerank: { topN: "top_n" },
+  },
+  // https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md
+  "llama.cpp": {
+    baseUrl: "http://localhost:8080/v1",
+    paths: { ...openaiPaths, rerank: "/rerank" },
+    embeddings: { base64: "encoding_format" },
+    chat: {
+      maxTokens: "max_tokens",
+      seed: "seed",
+      fields: ["top_k", "min_p", "tool_choice", "parallel_tool_calls"],
+      jsonSchema: "json_schema",
+      streamUsage: true,
+      developer: false,
+    },
+    rerank: { topN: "top_n" },
+  },
+  // https://huggingface.github.io/text-embeddings-inference/ (its OpenAPI document) and
+  // https://huggingface.co/docs/text-embeddings-inference/cli_arguments (--max-client-batch-size)
+  tei: {
+    baseUrl: "http://localhost:8080",
+    paths: { embeddings: "/v1/embeddings", rerank: "/rerank" },
+    addressEnds: ["/v1"],
+    embeddings: { base64: "encoding_format", maxTexts: 32 },
+    rerank: { documents: "texts", topN: undefined, maxDocuments: 32 },
+  },
+  // https://docs.cohere.com/reference/embed, …/reference/rerank and …/docs/compatibility-api, which has chat in OpenAI's shape
+  cohere: {
+    baseUrl: "https://api.cohere.com",
+    paths: {
+      embeddings: "/v2/embed",
+      rerank: "/v2/rerank",
+      chat: "/compatibility/v1/chat/completions",
+      listModels: "/v1/models",
+    },
+    addressEnds: ["/compatibility/v1", "/v2", "/v1"],
+    embeddings: {
+      texts: "texts",
+      dimensions: "output_dimension",
+      purpose: { field: "input_type", query: "search_query", document: "search_document" },
+      // By default it cuts what is too long, and says nothing.
+      always: { embedding_types: ["float"], truncate: "NONE" },
+      maxTexts: 96,
+    },
+    chat: {
+      maxTokens: "max_tokens",
+      seed: "seed",
+      fields: ["reasoning_effort"],
+      jsonSchema: "json_object",
+      streamUsage: false,
+      developer: true,
+    },
+    rerank: { topN: "top_n", maxDocuments: 1000 },
+  },
+  // https://api.jina.ai/redoc
+  jina: {
+    baseUrl: "https://api.jina.ai/v1",
+    paths: { embeddings: "/embeddings", rerank: "/rerank" },
+    embeddings: {
+      dimensions: "dimensions",
+      base64: "embedding_type",
+      // The models of version 2 have no tasks.
+      purpose: {
+        field: "task",
+        query: "retrieval.query",
+        document: "retrieval.passage",
+        models: /^jina-embeddings-v(?:[3-9]|\d\d)/,
+      },
+    },
+    // By default it sends all documents back.
+    rerank: { topN: "top_n", always: { return_documents: false } },
+  },
+  // https://docs.voyageai.com/reference/embeddings-api and …/reference/reranker-api
+  voyage: {
+    baseUrl: "https://api.voyageai.com/v1",
+    paths: { embeddings: "/embeddings", rerank: "/rerank" },
+    embeddings: {
+      dimensions: "output_dimension",
+      base64: "encoding_format",
+      purpose: { field: "input_type", query: "query", document: "document" },
+      // By default it cuts what is too long, and says nothing.
+      always: { truncation: false },
+      maxTexts: 1000,
+      // The least that any of its models takes.
+      maxBatchTokens: 120_000,
+    },
+    rerank: { topN: "top_k", maxDocuments: 1000 },
+  },
+  // https://docs.mistral.ai/api/: fields that it does not know are refused, and a stream ends with its usage unasked.
+  mistral: {
+    baseUrl: "https://api.mistral.ai/v1",
+    paths: openaiPaths,
+    telemetryName: "mistral_ai",
+    embeddings: { dimensions: "output_dimension", base64: "encoding_format" },
+    chat: {
+      maxTokens: "max_tokens",
+      seed: "random_seed",
+      fields: ["n", "tool_choice", "parallel_tool_calls"],
+      jsonSchema: "json_schema",
+      streamUsage: false,
+      developer: false,
+    },
+  },
+};
+
+/** All kinds of service, for checks and messages. */
+export const serviceNames: readonly ServiceName[] = [
+  "contract",
+  ...(Object.keys(services) as (keyof typeof services)[]),
+];
+
+/** The row of a service; `undefined` for the contract's own. */
+export function serviceProfile(name: ServiceName): ServiceProfile | undefined {
+  return name === "contract" ? undefined : services[name];
+}

@@ -198,6 +198,8 @@ export interface Hit {
   readonly uri: string;
   /** `Document.title` of its document. */
   readonly title?: string;
+  /** `Document.metadata` of its document. */
+  readonly metadata?: Metadata;
   /** Where the chunk starts in the original file: 1-based line and page, where known. */
   readonly line?: number;
   /** 1-based page of the original file. */

@@ -17,7 +17,7 @@ import { type SearchOptions, searchOptions } from "../stages/retrieval/search.js
 import type { SpendingOptions } from "./ingest/spending.js";
 import type { Source } from "../core/stream.js";
 import type { Transport } from "../transport/transport.js";
-import type { Document, Metadata, Retrieved, Trace } from "../core/types.js";
+import type { Document, Hit, Metadata, Retrieved, Trace } from "../core/types.js";
 
 /** Whether a value has these fields: enough to tell a port from what is often passed in its place. */
 const has =
@@ -119,6 +119,11 @@ type DocumentWith<Fields extends object> = Document & {
   readonly metadata?: Fields;
 };
 
+type HitWith<Fields extends object> = Omit<Hit, "metadata"> & {
+  /** Metadata, as the schema has it. */
+  readonly metadata?: Fields;
+};
+
 /**
  * Documents that can be searched and asked: the ready-made assembly of the public stages. `Fields`: the metadata of the
  * documents, where it was opened with a schema of it.
@@ -142,7 +147,9 @@ export interface KnowledgeBase<Fields extends object = Metadata> {
     question: string,
     options?: SearchPassagesOptions<Fields>,
   ) => Promise<
-    Retrieved & {
+    Omit<Retrieved, "hits"> & {
+      /** Passages, best first, each with the metadata of its document. */
+      readonly hits: readonly HitWith<Fields>[];
       /** Every step of the search; `trace.why(chunkId)` tells where a chunk was lost. */
       readonly trace: Trace;
     }

@@ -263,12 +263,20 @@ export function conformance(kind: string, { open }: StoreFactory): void {
         { chunkId: "unknown", score: 0.4, placements },
         { chunkId: first!.id, score: 0.3, placements },
       ]);
-      const { uri } = english.document;
+      const { uri, metadata } = english.document;
       expect(hits).toEqual([
-        { chunk: third, uri, title: "Animals", line: 5, score: 0.5, placements },
-        { chunk: first, uri, title: "Animals", line: 1, score: 0.3, placements },
+        { chunk: third, uri, title: "Animals", metadata, line: 5, score: 0.5, placements },
+        { chunk: first, uri, title: "Animals", metadata, line: 1, score: 0.3, placements },
       ]);
       expect(second).toBeDefined();
+    });
+
+    test("hits with the metadata of their documents, and none where a document has none", async () => {
+      const store = await opened();
+      await store.write(withVectors([english, chinese], dimension));
+      const ids = [english, chinese].map(({ chunks }) => chunks[0]!.id);
+      const hits = await store.hits(ids.map((chunkId) => ({ chunkId, score: 1, placements: [] })));
+      expect(hits.map(({ metadata }) => metadata)).toEqual([english.document.metadata, undefined]);
     });
 
     test("hits with pages and the anchors inside the span, if the document has anchors", async () => {

@@ -9,6 +9,7 @@ const kb = await openKnowledgeBase({
 const mine = { metadata: { tenant: "a", year: { gte: 2024 }, tags: "guide" } } as const;
 
 void kb.search("?", { filter: mine });
+export const years: readonly (number | undefined)[] = (await kb.search("?")).hits.map(({ metadata }) => metadata?.year);
 void kb.ask("?", { filter: { all: [mine, { uri: { prefix: "file:///" } }] } });
 void kb.ask({ question: "?", filter: mine });
 void kb.scoped(mine).search("?", { filter: { not: mine } });
@@ -20,6 +21,9 @@ export const tools: readonly AnyTool[] = [searchTool(kb), searchTool(kb.scoped(m
 
 // @ts-expect-error the schema has no such field
 void kb.search("?", { filter: { metadata: { tennant: "a" } } });
+
+// @ts-expect-error the hits have no such field either
+void kb.search("?").then(({ hits }) => hits[0]?.metadata?.tennant);
 
 // @ts-expect-error a year is a number
 void kb.search("?", { filter: { metadata: { year: "2026" } } });

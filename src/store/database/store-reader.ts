@@ -31,6 +31,7 @@ interface ChunkRow {
   readonly document: number;
   readonly uri: string;
   readonly title: string | null;
+  readonly metadata: string | null;
   readonly start: number;
   readonly end: number;
   readonly tokens: number;
@@ -63,7 +64,7 @@ const statements = (database: Database) => ({
     `SELECT documents.id, uri, title, media_type, source, metadata, anchors, revision FROM ${withRecords} WHERE uri = ?`,
   ),
   chunk: database.prepare<[string], ChunkRow>(`
-    SELECT chunks.id, document, uri, title, start, "end", tokens, parent_start, parent_end, line, page, chunks.anchors, context
+    SELECT chunks.id, document, uri, title, metadata, start, "end", tokens, parent_start, parent_end, line, page, chunks.anchors, context
     FROM chunks JOIN documents ON documents.id = chunks.document WHERE chunks.id = ?`),
   chunkId: database.prepare<[number], string>("SELECT id FROM chunks WHERE label = ?").pluck(),
   note: database.prepare<[string], { note: string; checksum: number }>(
@@ -131,6 +132,7 @@ export class StoreReader {
       },
       uri,
       ...(row.title !== null && { title: row.title }),
+      ...(row.metadata !== null && { metadata: JSON.parse(row.metadata) as Metadata }),
       ...(row.line !== null && { line: row.line }),
       ...(row.page !== null && { page: row.page }),
       ...(row.anchors !== null && { anchors: JSON.parse(row.anchors) as Anchor[] }),

@@ -39,6 +39,8 @@ export function startProcess(module: URL, heapMegabytes: number): CalledWorker {
       child.channel?.unref();
     },
     terminate: () => {
+      // Whoever waits for its end has nothing else that keeps this process alive until then.
+      child.ref();
       kill();
       return closed;
     },

@@ -35,7 +35,6 @@ import type { Ranking } from "./derived/top-k.js";
 import { LexicalIndex } from "./lexical/lexical-index.js";
 import { ScopedReading } from "./scoped-reading.js";
 import type { ResolvedStoreOptions } from "./store-options.js";
-import { verifyStore } from "./verify/verify-store.js";
 import { WriterThread } from "./writer/writer-thread.js";
 
 /** How long the write lock is kept after a write, in milliseconds: the next one is then spared taking it again. */
@@ -202,7 +201,10 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
     const { location, folder, id } = this.#parts;
     const withLock = <Result>(work: () => Promise<Result>) => this.#withLock(work);
     return this.#use(() =>
-      this.#writes.run(() => verifyStore({ location, folder, id, dense: this.#dense, withLock }, options)),
+      this.#writes.run(async () => {
+        const { verifyStore } = await import("./verify/verify-store.js");
+        return verifyStore({ location, folder, id, dense: this.#dense, withLock }, options);
+      }),
     );
   }
 

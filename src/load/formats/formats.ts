@@ -1,6 +1,5 @@
 import { basename, extname } from "node:path";
 import type { HeavyFormat } from "./heavy-loaders.js";
-import { loadHtml } from "./html/html.js";
 import type { Loader, RowReader } from "./loader.js";
 import { loadMarkdown } from "./markdown.js";
 import { codeEndings, loadPlainText } from "./plain-text.js";
@@ -33,7 +32,11 @@ export const plainText: TextFormat = { load: loadPlainText };
 
 const inWorker = (worker: HeavyFormat): TextFormat => ({ worker, minWorkerBytes: 0 });
 // A tenth of a megabyte takes some 50 ms: a larger page would block the event loop for too long.
-const html: TextFormat = { load: loadHtml, worker: "html", minWorkerBytes: 100_000 };
+const html: TextFormat = {
+  load: async (file) => (await import("./html/html.js")).loadHtml(file),
+  worker: "html",
+  minWorkerBytes: 100_000,
+};
 const microsoft = "application/vnd.openxmlformats-officedocument";
 const oasis = "application/vnd.oasis.opendocument";
 

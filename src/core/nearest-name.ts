@@ -1,13 +1,13 @@
 const counts = ["limit", "topN", "count"];
 /** What other libraries call it. */
-const otherNames: Readonly<Record<string, readonly string[]>> = {
-  topk: counts,
-  k: counts,
-  n: counts,
-  size: counts,
-  content: ["text"],
-  query: ["question"],
-};
+const otherNames = new Map([
+  ["topk", counts],
+  ["k", counts],
+  ["n", counts],
+  ["size", counts],
+  ["content", ["text"]],
+  ["query", ["question"]],
+]);
 
 /**
  * The known name that was probably meant: the same but for case and underscores, one that contains the other
@@ -16,7 +16,7 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
  */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   const given = plain(name);
-  const other = otherNames[given]?.find((candidate) => known.includes(candidate));
+  const other = otherNames.get(given)?.find((candidate) => known.includes(candidate));
   if (other !== undefined) return other;
   let nearest: string | undefined;
   let fewest = Math.floor(given.length / 3) + 0.5;

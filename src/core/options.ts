@@ -74,7 +74,7 @@ function unknownOption(place: string, key: string, shape: Fields): string {
 function nameWithin(key: string, shape: Fields): string | undefined {
   const takes = Object.keys(shape).find((option) => {
     const inner = unwrapped(shape[option]);
-    return inner instanceof z.ZodRecord || (inner instanceof z.ZodObject && key in inner.shape);
+    return inner instanceof z.ZodRecord || (inner instanceof z.ZodObject && Object.hasOwn(inner.shape, key));
   });
   return takes && `${takes}.${key}`;
 }

@@ -29,6 +29,7 @@ describe("resolve", () => {
     [{ nested: { name: "a", nmae: "b" } }, /^chunk: there is no option "nested.nmae"; did you mean "name"\?$/],
     [{ colour: 1 }, /^chunk: there is no option "colour"; there are: maxTokens, nested$/],
     [{ name: "a" }, /^chunk: there is no option "name"; did you mean "nested\.name"\?$/],
+    [{ constructor: 1 }, /^chunk: there is no option "constructor"; there are: maxTokens, nested$/],
     ["256", /^chunk: must be an object: \{ maxTokens, nested \} \(got "256"\)$/],
     [{ nested: 3 }, /^chunk: nested: must be an object: \{ name \} \(got 3\)$/],
   ])("refuses %j with the owner, the field, the bound and the value", (given, message) => {
@@ -92,6 +93,7 @@ describe("nearestName", () => {
     ["deadline", "deadlineMs"],
     ["colour", undefined],
     ["x", undefined],
+    ["constructor", undefined],
   ])("%s is taken for %s", (name, meant) => {
     expect(nearestName(name, known)).toBe(meant);
   });

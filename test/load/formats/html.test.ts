@@ -85,6 +85,7 @@ term
     expect(
       await textOf("<p>E = <math><mi>m</mi><annotation encoding=application/x-tex>m c^2</annotation></math>"),
     ).toBe("E = m c^2");
+    expect(await textOf("<math><constructor><mi>a</mi><mi>b</mi></constructor></math>")).toBe("ab");
     expect(
       await textOf("<math><mfrac><mrow><mi>a</mi><mo>+</mo><mi>b</mi></mrow><msqrt><mn>2</mn></msqrt></mfrac></math>"),
     ).toBe("(a+b)/(√2)");

@@ -1,7 +1,11 @@
 import { find, isText, lineOf, named, textOf, type HtmlElement, type HtmlNode } from "./tree.js";
 
 /** Signs between the parts of an element when it is written in one line. */
-const mathSigns: Readonly<Record<string, string>> = { mfrac: "/", msup: "^", msub: "_" };
+const mathSigns = new Map([
+  ["mfrac", "/"],
+  ["msup", "^"],
+  ["msub", "_"],
+]);
 
 /** An equation in MathML in one line: as its author wrote it in TeX where that is given, otherwise like `(a+b)/2`, `x^2`. */
 export function mathText(math: HtmlElement): string {
@@ -14,14 +18,18 @@ function mathPart(node: HtmlNode): string {
   if (isText(node)) return node.text.trim();
   const { name, children } = node;
   if (name.startsWith("annotation")) return "";
-  const sign = mathSigns[name];
+  const sign = mathSigns.get(name);
   const parts = children.map(mathPart).filter((part) => part !== "");
   if (sign !== undefined) return parts.map(grouped).join(sign);
   return name === "msqrt" ? `√${grouped(parts.join(""))}` : parts.join("");
 }
 
 /** Signs before the parts of an Office equation when it is written in one line. */
-const officeSigns: Readonly<Record<string, string>> = { "m:den": "/", "m:sup": "^", "m:sub": "_" };
+const officeSigns = new Map([
+  ["m:den", "/"],
+  ["m:sup", "^"],
+  ["m:sub", "_"],
+]);
 
 /** An equation of an Office document in one line: `(a+b)/2`, `x^(n+1)`. Its symbols are the document's own. */
 export function officeMathText(element: HtmlElement): string {
@@ -39,7 +47,8 @@ function officePart(node: HtmlNode): string {
   const text = officeMathText(node);
   if (name === "m:rad") return `√${grouped(text)}`;
   if (name === "m:num") return text && grouped(text);
-  return text && name in officeSigns ? officeSigns[name]! + grouped(text) : text;
+  const sign = officeSigns.get(name);
+  return text && sign ? sign + grouped(text) : text;
 }
 
 /** Puts a part in brackets, unless it is one symbol, number or word, or has them. */

@@ -218,17 +218,17 @@ function startOf({ "text:start-value": value }: HtmlElement["attributes"], other
 /** The name of the element that says how headings are numbered, which has no name of its own. */
 const outlineStyle = "text:outline-style";
 
-const formats: Readonly<Record<string, string>> = {
-  "1": "decimal",
-  a: "lowerLetter",
-  A: "upperLetter",
-  i: "lowerRoman",
-  I: "upperRoman",
-  "01": "decimalZero",
-  "①": "decimalEnclosedCircle",
-  一: "chineseCounting",
-  "": "none",
-};
+const formats = new Map([
+  ["1", "decimal"],
+  ["a", "lowerLetter"],
+  ["A", "upperLetter"],
+  ["i", "lowerRoman"],
+  ["I", "upperRoman"],
+  ["01", "decimalZero"],
+  ["①", "decimalEnclosedCircle"],
+  ["一", "chineseCounting"],
+  ["", "none"],
+]);
 
 function listLevel({ name, attributes }: HtmlElement, above: readonly HtmlElement[]): ListLevel {
   const format = formatOf(attributes);
@@ -247,7 +247,7 @@ function listLevel({ name, attributes }: HtmlElement, above: readonly HtmlElemen
 
 function formatOf({ "style:num-format": own = "" }: HtmlElement["attributes"]): string {
   // Formats of other scripts are named by their first numbers.
-  return formats[own] ?? formats[own.split(",")[0]!] ?? "decimal";
+  return formats.get(own) ?? formats.get(own.split(",")[0]!) ?? "decimal";
 }
 
 /** A table's rows, also those in groups and headers, repeated ones as often as they stand there. */

@@ -201,18 +201,18 @@ function finderOf(schema: Schema): ((text: string) => readonly Written<unknown>[
   }
   if (type !== "string") return undefined;
   if (format === "date") return writtenDates;
-  const form = formats[textOf(format)];
+  const form = formats.get(textOf(format));
   return form && ((text) => matches(form, text));
 }
 
 const email = /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g;
 const uri = /https?:\/\/[^\s"'<>()]*[\w/]/g;
-const formats: Readonly<Record<string, RegExp>> = {
-  email,
-  uri,
-  uuid: /\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b/gi,
-  ipv4: /\b\d{1,3}(?:\.\d{1,3}){3}\b/g,
-};
+const formats = new Map([
+  ["email", email],
+  ["uri", uri],
+  ["uuid", /\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b/gi],
+  ["ipv4", /\b\d{1,3}(?:\.\d{1,3}){3}\b/g],
+]);
 
 function matches(form: RegExp, text: string): readonly Written<string>[] {
   return [...text.matchAll(form)].map(({ 0: value, index }) => ({ value, start: index, end: index + value.length }));

@@ -54,10 +54,16 @@ interface DeveloperMessage {
  */
 export type ServiceRequest<Service extends ServiceName> = Service extends "contract"
   ? TransportChatRequest
-  : Omit<ContractChatRequest, "stream" | "stop" | "messages" | keyof ServiceChatFields<Service>> &
-      ServiceChatFields<Service> & {
-        /** Oldest first. */
-        readonly messages: readonly (RoleToolMessage | DeveloperMessage)[];
-        /** Texts that end the reply and are not part of it, or one. Default: none. */
-        readonly stop?: string | readonly string[] | null;
-      };
+  : OtherServiceRequest<Service>;
+
+/** A request to a service that is not the contract's own. */
+type OtherServiceRequest<Service extends ServiceName> = Omit<
+  ContractChatRequest,
+  "stream" | "stop" | "messages" | keyof ServiceChatFields<Service>
+> &
+  ServiceChatFields<Service> & {
+    /** Oldest first. */
+    readonly messages: readonly (RoleToolMessage | DeveloperMessage)[];
+    /** Texts that end the reply and are not part of it, or one. Default: none. */
+    readonly stop?: string | readonly string[] | null;
+  };

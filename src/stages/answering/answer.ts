@@ -1,3 +1,4 @@
+import { checkPort } from "../../core/check-port.js";
 import type { z } from "zod";
 import type { ApprovalBook, Approvals, WaitingAnswer } from "../../core/approval.js";
 import { asError, OptionsError, TransportError } from "../../core/errors.js";
@@ -84,6 +85,7 @@ function answerEach<In>(
   begin: (item: In) => Retrieved | ResumedAnswer,
 ): Stage<In, AnswerEvent>["run"] {
   const settings = resolve("answer", answerOptions, options);
+  checkPort("answer", "chatModel", model);
   const structure = settings.schema && answerStructure(settings.schema);
   const minMessages = structure ? 2 + repairMessageCount : 2;
   if (model.maxMessages < minMessages) {

@@ -1,3 +1,4 @@
+import { checkStorePart } from "../../core/check-port.js";
 import { z } from "zod";
 import type { Filter } from "../../core/filter.js";
 import { optionsOf, resolve } from "../../core/options.js";
@@ -64,6 +65,7 @@ export function searchTool(
   Findings
 > {
   const { name, description, limit, timeoutMs } = resolve("searchTool", searchToolOptions, options);
+  checkStorePart("searchTool", documents, ["search"]);
   return tool({
     name,
     description,

@@ -1,3 +1,4 @@
+import { checkPort } from "../../core/check-port.js";
 import { z } from "zod";
 import { asError, TransportError } from "../../core/errors.js";
 import { optionsOf, resolve } from "../../core/options.js";
@@ -74,6 +75,7 @@ export function embedChunks<Space extends string, C extends Chunk = Chunk>(
 ): Stage<C, Embedded<C, Space>> {
   const settings = resolve("embedChunks", embedChunksOptions, options);
   const { concurrency, maxTokens, firstBatchTexts, onBatchTexts } = settings;
+  checkPort("embedChunks", "embedder", embedder);
   const { space, dimension, maxInputTokens } = embedder;
   const full = batchLimits(embedder, settings);
   // All texts in flight or waiting for their turn, and as many again that wait to be written.

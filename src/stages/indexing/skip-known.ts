@@ -1,3 +1,4 @@
+import { checkStorePart } from "../../core/check-port.js";
 import { stage, type Stage } from "../../core/pipeline.js";
 import type { Store } from "../../core/ports.js";
 import { groupRuns } from "../../core/stream.js";
@@ -12,6 +13,7 @@ import { withVector } from "./embed-chunks.js";
 export function skipKnown<Space extends string>(
   store: Pick<Store<Space>, "space" | "documentInfo" | "knownVectors">,
 ): Stage<DocumentChunk, DocumentChunk> {
+  checkStorePart("skipKnown", store, ["documentInfo", "knownVectors"]);
   return stage("skip-known", async function* (source, { signal, report }) {
     for await (const chunks of groupRuns(source, ({ document }) => document)) {
       signal.throwIfAborted();

@@ -1,3 +1,4 @@
+import { checkStorePart } from "../../core/check-port.js";
 import { asError, StoreError, OptionsError } from "../../core/errors.js";
 import { checkMetadata } from "../../core/metadata.js";
 import { functionOption, optionsOf, resolve } from "../../core/options.js";
@@ -35,6 +36,7 @@ export function store<Space extends string>(
   options: StoreStageOptions = {},
 ): Stage<Embedded<DocumentChunk, Space>, StoredDocument> {
   const { settings, notes } = resolve("store", storeStageOptions, options);
+  checkStorePart("store", kb, ["write"]);
   const { space, dimension } = kb;
   return stage(
     "store",

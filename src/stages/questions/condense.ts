@@ -1,3 +1,4 @@
+import { checkPort } from "../../core/check-port.js";
 import { z } from "zod";
 import { optionsOf, resolve } from "../../core/options.js";
 import { mapStage, type Stage } from "../../core/pipeline.js";
@@ -42,6 +43,7 @@ const maxAddedCharacters = 1000;
  */
 export function condense(model: ChatModel, options: CondenseOptions = {}): Stage<Question, Question> {
   const { of, historyTokens, ...time } = resolve("condense", condenseOptions, options);
+  checkPort("condense", "chatModel", model);
   return mapStage("condense", async (asked, context) => {
     const { question, history = [] } = asked;
     if (!history.some(({ role }) => role !== "system")) return asked;

@@ -1,3 +1,4 @@
+import { checkPort } from "../../core/check-port.js";
 import { AnswerError } from "../../core/errors.js";
 import { mapStage, type RunContext, type Stage } from "../../core/pipeline.js";
 import type { Embedder } from "../../core/ports.js";
@@ -13,6 +14,7 @@ import { inputUsage, modelRequest } from "../calls/model-request.js";
 export function embedQuestion<Space extends string>(
   embedder: Embedder<Space>,
 ): Stage<Question, Embedded<Question, Space>> {
+  checkPort("embedQuestion", "embedder", embedder);
   const { space, dimension, maxInputTokens } = embedder;
   return mapStage(
     "embed-question",

@@ -1,3 +1,4 @@
+import { checkPort } from "../../core/check-port.js";
 import { z } from "zod";
 import { optionsOf, resolve } from "../../core/options.js";
 import { mapStage, type Stage } from "../../core/pipeline.js";
@@ -35,6 +36,7 @@ const maxPassageCharacters = 2000;
  */
 export function multiQuery(model: ChatModel, options: MultiQueryOptions = {}): Stage<Question, Question> {
   const { count, ...time } = resolve("multiQuery", multiQueryOptions, options);
+  checkPort("multiQuery", "chatModel", model);
   const system = `Rewrite the question in <question> as ${count} other search queries that would find passages which answer it: other words for the same, more general, more specific. Keep the language of the question. Do not answer it. Reply with a JSON object: {"queries": ["…"]}`;
   return mapStage("multi-query", (asked, context) => {
     const read = (reply: string): StepResult => {
@@ -68,6 +70,7 @@ const hydeSystem = `Write a short passage, of two to four sentences, as it could
  */
 export function hyde(model: ChatModel, options: HydeOptions = {}): Stage<Question, Question> {
   const time = resolve("hyde", hydeOptions, options);
+  checkPort("hyde", "chatModel", model);
   return mapStage("hyde", (asked, context) => {
     const read = (reply: string): StepResult => {
       const passage = objectIn(reply, PassageReply)?.passage.trim() ?? "";

@@ -1,3 +1,4 @@
+import { checkStorePart } from "../../core/check-port.js";
 import { z } from "zod";
 import { optionsOf, resolve } from "../../core/options.js";
 import { mapStage, type Stage } from "../../core/pipeline.js";
@@ -29,6 +30,7 @@ export function diversify(
   options: DiversifyOptions = {},
 ): Stage<Retrieved, Retrieved> {
   const { lambda, count = Infinity } = resolve("diversify", diversifyOptions, options);
+  checkStorePart("diversify", store, ["knownVectors"]);
   return mapStage(
     "diversify",
     async (retrieved, { signal }) => {

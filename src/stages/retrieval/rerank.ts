@@ -1,3 +1,4 @@
+import { checkPort } from "../../core/check-port.js";
 import { z } from "zod";
 import { TransportError } from "../../core/errors.js";
 import { optionsOf, resolve } from "../../core/options.js";
@@ -41,6 +42,7 @@ interface Ranked {
 /** Orders hits by a reranker's score of their text, context included, and keeps the best. */
 export function rerank(reranker: Reranker, options: RerankOptions = {}): Stage<Retrieved, Retrieved> {
   const { topN, candidates, onFailure, reserveMs } = resolve("rerank", rerankOptions, options);
+  checkPort("rerank", "reranker", reranker);
   return mapStage(
     "rerank",
     async (retrieved, context) => {

@@ -1,3 +1,4 @@
+import { checkStorePart } from "../../core/check-port.js";
 import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import { bothFilters, checkFilter, type Filter } from "../../core/filter.js";
@@ -78,6 +79,7 @@ export function search<Space extends string>(
 ): Stage<Question & Partial<Embedded<Question, Space>>, Retrieved> {
   const { count, mode, weights, k, filter: always } = resolve("search", searchOptions, options);
   if (always !== undefined) checkFilter("search: filter", always);
+  checkStorePart("search", store, ["hits"]);
   const { space, dimension } = store;
   return mapStage(
     "search",

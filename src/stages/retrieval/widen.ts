@@ -1,3 +1,4 @@
+import { checkStorePart } from "../../core/check-port.js";
 import { z } from "zod";
 import { optionsOf, resolve } from "../../core/options.js";
 import { mapStage, type Stage } from "../../core/pipeline.js";
@@ -37,6 +38,7 @@ export const widenOptions = optionsOf<WidenOptions>()({
  */
 export function widen(store: Pick<Store, "document">, options: WidenOptions = {}): Stage<Retrieved, Retrieved> {
   const { maxTokens, to, tokens = defaultTokens } = resolve("widen", widenOptions, options);
+  checkStorePart("widen", store, ["document"]);
   return mapStage("widen", async (retrieved, { signal }) => {
     const started = performance.now();
     const documents = new Map<string, Source | undefined>();

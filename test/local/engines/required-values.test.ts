@@ -40,6 +40,14 @@ test.each<[string, z.ZodType, unknown]>([
   expect(schema.safeParse(value).success).toBe(true);
 });
 
+test.each([
+  [{ type: "string", minLength: -1 }, ""],
+  [{ type: "string", minLength: 1e9 }, "-".repeat(2000)],
+  [{ type: "array", minItems: -1 }, []],
+])("bounds that no value has do no harm: %j", (schema, expected) => {
+  expect(neutralValue(schema, schema)).toEqual(expected);
+});
+
 test("a schema that requires itself without an end has null at some depth", () => {
   const schema = { type: "object", properties: { next: { $ref: "#" } }, required: ["next"] };
   expect(JSON.stringify(neutralValue(schema, schema))).toMatch(/"next":null\}+$/);

@@ -116,5 +116,5 @@ const neutralFormats: ReadonlyMap<string, string> = new Map(
 
 function neutralText({ format, minLength }: Schema): string {
   const least = typeof minLength === "number" ? minLength : 0;
-  return neutralFormats.get(textOf(format)) ?? "-".repeat(Math.min(least, 2000));
+  return neutralFormats.get(textOf(format)) ?? "-".repeat(Math.max(0, Math.min(least, 2000)));
 }

@@ -41,7 +41,7 @@ const isDispatcher = (value: unknown): boolean =>
 export interface TransportOptions {
   /**
    * The kind of service at `baseUrl`: its paths, the names of fields, and what it takes and lacks. `contract` is the
-   * strict contract of this library; the others go by their public documentation. Default: `contract`.
+   * strict contract of this library; the others go by a table of services. Default: `contract`.
    */
   readonly service?: ServiceName;
   /**

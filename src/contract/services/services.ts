@@ -1,7 +1,7 @@
 import type { OperationName } from "../operations.js";
 
-// Facts of services that are not the contract's own, as their public documentation states them; each row names its source.
-// None was tried against the real service: the tests play each one by its documentation.
+// Facts of services that are not the contract's own; each row names the documentation to look at. The README says which rows
+// were compared with it. None was tried against the real service: the tests play each one as its row has it.
 
 /** Fields of a chat request that some services have and others lack. */
 export type OptionalChatField = "n" | "top_k" | "min_p" | "tool_choice" | "parallel_tool_calls" | "reasoning_effort";
@@ -77,8 +77,8 @@ const openaiChat = {
 } as const;
 
 /**
- * The kind of a service: `contract` for one that speaks the contract, or one whose own API is known by its public
- * documentation. `tei` is Hugging Face's text-embeddings-inference.
+ * The kind of a service: `contract` for one that speaks the contract, or one whose own API the table of services
+ * describes. `tei` is Hugging Face's text-embeddings-inference.
  */
 export type ServiceName =
   | "contract"

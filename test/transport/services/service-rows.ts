@@ -1,7 +1,7 @@
 import type { ServiceName } from "../../../src/contract/services/services.js";
 import type { ScriptedReply } from "../../support/scripted-upstream.js";
 
-// What each service's public documentation says of its wire, written out: what a request must be, and what comes back.
+// The wire of each service as its row describes it, written out: what a request must be, and what comes back.
 
 interface Exchange {
   readonly path: string;

@@ -22,12 +22,16 @@ export function conversationProblems(folder: string): StoreProblem[] {
         ...conversations.map(({ id }) =>
           problem(
             `Conversation ${JSON.stringify(id)} is not as it was written: a repair keeps it as it reads now, without ` +
-              "answers that cannot be read any more",
+              "answers that cannot be read any more, and without what waits for approval",
             true,
           ),
         ),
         ...approvals.map((id) =>
-          problem(`The decision on the call ${id} is not as it was written: a repair forgets it`, true),
+          problem(
+            `The decision on the call ${id} is not as it was written: a repair takes the call for one that may have run, ` +
+              "so that it never runs again",
+            true,
+          ),
         ),
       ];
     });
@@ -47,16 +51,23 @@ export function repairConversations(folder: string): void {
     const clear = database.prepare<[number, number]>(
       "UPDATE exchanges SET answer = NULL, stopped = 0, waiting = NULL WHERE conversation = ? AND position = ?",
     );
-    const forget = database.prepare<[string]>("DELETE FROM approvals WHERE id = ?");
+    // What was altered must not be put to anybody for approval.
+    const clearWaits = database.prepare<[number]>("UPDATE exchanges SET waiting = NULL WHERE conversation = ?");
+    // Without its decision the call could be decided again, and run twice.
+    const settle = database.prepare<[string]>("UPDATE approvals SET approved = 1, outcome = NULL WHERE id = ?");
     database
       .transaction(() => {
         const checksums = new ConversationChecksums(database);
         const { conversations, approvals } = checksums.altered();
         for (const { number } of conversations) {
           for (const row of exchanges.all(number)) if (!isReadable(row, path)) clear.run(number, row.position);
+          clearWaits.run(number);
           checksums.saveConversation(number);
         }
-        for (const id of approvals) forget.run(id);
+        for (const id of approvals) {
+          settle.run(id);
+          checksums.saveApproval(id);
+        }
       })
       .immediate();
   });

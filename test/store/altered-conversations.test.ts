@@ -67,7 +67,7 @@ test.each([
   const problems = [{ what: "conversations", message, repairable: true }];
   expect(await store.verify()).toMatchObject({ ok: false, problems });
   expect(await store.verify({ repair: true })).toMatchObject({ ok: true, problems, repaired: true });
-  const withoutWaits = altered.map(({ waiting: _, ...exchange }) => exchange);
+  const withoutWaits = altered.map(({ waiting: _waiting, ...exchange }) => exchange);
   expect(all.of("team").exchanges("keys")).toEqual(withoutWaits);
   expect(all.of("team").waiting("keys").size).toBe(0);
 });

@@ -45,8 +45,8 @@ export interface QuestionModels {
   readonly reranker: () => Reranker;
   /** @throws OptionsError when no chat model was named. */
   readonly chatModel: () => ChatModel;
-  /** Where `diversity` finds the vectors of hits. */
-  readonly vectors: Pick<Store, "knownVectors">;
+  /** The whole store, for what no scope has: vectors of hits, and deleting. */
+  readonly store: Pick<Store, "knownVectors" | "deleteDocuments">;
   /** Closing waits for the searches and lists in it. */
   readonly running: RunningWork;
   /** Weights of a hybrid search. Default: 1 each. */
@@ -145,7 +145,7 @@ export function searchAndAsk(
       const found = retrieval(mode, candidates ?? ranked, fusion);
       const best = candidates === undefined ? found : found.pipe(rerank(models.reranker(), { topN: ranked }));
       const varied =
-        diversity === undefined ? best : best.pipe(diversify(models.vectors, { lambda: diversity, count: limit }));
+        diversity === undefined ? best : best.pipe(diversify(models.store, { lambda: diversity, count: limit }));
       const widened = widenTokens === undefined ? varied : varied.pipe(widen(within, { maxTokens: widenTokens }));
       const read = syntax ? Pipeline.from<Question>().pipe(parseSyntax()) : Pipeline.from<Question>();
       const asking = rewriting(read, { multiQuery: wordings, hyde: guess }).pipe(widened);
@@ -160,6 +160,12 @@ export function searchAndAsk(
     ask: answering as Ask,
     resume: ((...given: Parameters<Resume>) => resuming(...given)) as Resume,
     documents: (which) => models.running.finish(() => within.documents(which)),
+    document: (uri) => models.running.finish(() => within.document(uri)),
+    deleteDocuments: (uris) =>
+      models.running.finish(async () => {
+        const admitted = await Promise.all(uris.map((uri) => within.documentInfo(uri)));
+        return models.store.deleteDocuments(admitted.flatMap((info) => (info ? [info.uri] : [])));
+      }),
     scoped: (filter) => searchAndAsk(within.scoped(filter), models, conversations, bothFilters(scope, filter)),
     conversation: (which) =>
       conversation(which, conversations().of(scopeName(scope)), { ask: answering, resume: resuming }),

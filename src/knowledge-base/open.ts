@@ -42,7 +42,7 @@ export async function openKnowledgeBase(options: KnowledgeBaseOptions = {}): Pro
     const running = new RunningWork();
     let conversations: Conversations | undefined;
     let closed: Promise<void> | undefined;
-    const questions = searchAndAsk(store, { ...models, vectors: store, weights, running }, () => {
+    const questions = searchAndAsk(store, { ...models, store, weights, running }, () => {
       if (settings.store) throw withoutFolder();
       return (conversations ??= openConversations(path));
     });

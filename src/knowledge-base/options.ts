@@ -167,6 +167,13 @@ export interface KnowledgeBase<Fields extends object = Metadata> {
   readonly resume: Resume;
   /** The documents that are stored, all or those of one source, in order of uri; see `Searchable.documents`. */
   readonly documents: Searchable["documents"];
+  /** A document as it was written, with its text; `undefined` when there is none of that uri, or none in this scope. */
+  readonly document: (uri: string) => Promise<Document | undefined>;
+  /**
+   * Deletes documents by uri, as far as the scope lets them through; unknown uris are ignored. Their files are untouched: a
+   * source that still has them brings them back with the next ingest.
+   */
+  readonly deleteDocuments: Store["deleteDocuments"];
   /** Search and answers within the documents that the filter lets through: those of one tenant or one reader. */
   readonly scoped: (filter: Filter<Fields>) => ScopedKnowledgeBase<Fields>;
   /** Checks that the store is as it was written, and measures the recall of search; see `Store.verify`. */
@@ -188,5 +195,13 @@ export interface KnowledgeBase<Fields extends object = Metadata> {
 /** The side of a knowledge base that works within a scope. */
 export type ScopedKnowledgeBase<Fields extends object = Metadata> = Pick<
   KnowledgeBase<Fields>,
-  "search" | "ask" | "resume" | "documents" | "scoped" | "conversation" | "conversations"
+  | "search"
+  | "ask"
+  | "resume"
+  | "documents"
+  | "document"
+  | "deleteDocuments"
+  | "scoped"
+  | "conversation"
+  | "conversations"
 >;

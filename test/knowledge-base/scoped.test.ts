@@ -81,12 +81,26 @@ test("if a scope is required, nothing is found, answered or listed without one",
     code: "scope",
   });
   await expect(kb.documents()).rejects.toMatchObject({ code: "scope" });
+  await expect(kb.document("mine:1")).rejects.toMatchObject({ code: "scope" });
+  await expect(kb.deleteDocuments(["mine:1"])).rejects.toMatchObject({ code: "scope" });
   expect((await collect(kb.ask("When do keys expire?"))).at(-1)).toMatchObject({
     type: "error",
     error: { code: "scope" },
   });
   const { hits } = await kb.scoped({ metadata: { tenant: "mine" } }).search("keys", { limit: 50 });
   expect(hits.map(({ uri }) => uri).toSorted()).toEqual(["mine:1", "mine:2", "mine:3"]);
+});
+
+test("a document is read and deleted within a scope only if the scope lets it through", async () => {
+  const { kb } = await openWith();
+  await kb.ingest(pages);
+  const mine = kb.scoped({ metadata: { tenant: "mine" } });
+  expect(await mine.document("mine:1")).toEqual(page("mine", 1));
+  expect(await mine.document("theirs:1")).toBeUndefined();
+  expect(await mine.deleteDocuments(["theirs:1", "mine:1", "nobody's"])).toEqual({ documents: 1, chunks: 1 });
+  const left = await kb.documents();
+  expect(left.map(({ uri }) => uri)).toEqual(["mine:2", "mine:3", "theirs:1", "theirs:2", "theirs:3"]);
+  expect(await kb.deleteDocuments(["theirs:1"])).toMatchObject({ documents: 1 });
 });
 
 test("a document whose metadata does not fit fails with the reason before it is embedded, and the others are stored", async () => {

@@ -211,7 +211,7 @@ const noOptions: Readonly<Record<string, string>> = {
   RunContext: runs,
   ToolContext: runs,
   Filter: "refused too, by checks of their own: test/knowledge-base/filters-fail-closed.test.ts",
-  OtherServiceRequest: "refused too, by the fields that each service takes: test/transport/services/services.test.ts",
+  OtherServiceRequest: "refused too, by the fields that each service takes: test/transport/services/chat.test.ts",
   RetrievalQuery: "each retriever reads what it needs and ignores the rest",
   StageFacts: "a fact that is not known is not compared",
   "{ readonly asset: string; }": "one of four kinds of source, told apart by their only field",

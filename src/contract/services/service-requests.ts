@@ -111,7 +111,7 @@ interface EffortField {
 }
 
 type WithTools = "openai" | "azure-openai" | "vllm" | "llama.cpp" | "mistral";
-type WithEffort = "openai" | "azure-openai" | "ollama" | "vllm" | "cohere";
+type WithEffort = "openai" | "azure-openai" | "ollama" | "vllm" | "llama.cpp" | "cohere";
 
 /** What a chat request may hold at a service beyond the contract; for the contract's own, nothing. */
 export type ServiceChatFields<Service extends ServiceName> = Service extends "contract"

@@ -1,7 +1,7 @@
 import type { OperationName } from "../operations.js";
 
-// Facts of services that are not the contract's own; each row names the documentation to look at. The README says which rows
-// were compared with it. None was tried against the real service: the tests play each one as its row has it.
+// Facts of services that are not the contract's own; above each row stands the public documentation that it was compared with,
+// and what it does not say. None was tried against the real service: the tests play each one as its row has it.
 
 /** Fields of a chat request that some services have and others lack. */
 export type OptionalChatField = "n" | "top_k" | "min_p" | "tool_choice" | "parallel_tool_calls" | "reasoning_effort";
@@ -94,7 +94,8 @@ export type ServiceName =
   | "mistral";
 
 export const services: Readonly<Record<Exclude<ServiceName, "contract">, ServiceProfile>> = {
-  // https://platform.openai.com/docs/api-reference/chat/create and …/embeddings/create
+  // Chat: https://github.com/openai/openai-node/blob/master/src/resources/chat/completions/completions.ts. The limits of
+  // embeddings: https://rubydoc.info/github/openai/openai-ruby/OpenAI/Models/EmbeddingCreateParams/Input.
   openai: {
     baseUrl: "https://api.openai.com/v1",
     paths: openaiPaths,
@@ -107,8 +108,10 @@ export const services: Readonly<Record<Exclude<ServiceName, "contract">, Service
     },
     chat: openaiChat,
   },
-  // https://learn.microsoft.com/en-us/azure/ai-services/openai/reference: the address is that of the resource, models are
-  // named by their deployment, and no operation with the key of a resource lists deployments.
+  // https://learn.microsoft.com/en-us/azure/ai-services/openai/reference and …/how-to/embeddings, with
+  // https://github.com/Azure/azure-rest-api-specs (AzureOpenAI/inference/stable/2024-10-21/inference.yaml): the address is that
+  // of the resource, models are named by their deployment, and no operation with the key of a resource lists deployments.
+  // That version lacks reasoning_effort and the role developer, which later ones have: they need another `apiVersion`.
   "azure-openai": {
     paths: {
       embeddings: "/openai/deployments/{model}/embeddings",
@@ -135,7 +138,8 @@ export const services: Readonly<Record<Exclude<ServiceName, "contract">, Service
       developer: false,
     },
   },
-  // https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html
+  // https://github.com/vllm-project/vllm: docs/serving/openai_compatible_server.md and
+  // vllm/entrypoints/openai/chat_completion/protocol.py, which calls max_tokens deprecated; releases before 0.6.3 know no other.
   vllm: {
     baseUrl: "http://localhost:8000/v1",
     paths: { ...openaiPaths, rerank: "/rerank" },
@@ -150,7 +154,9 @@ export const services: Readonly<Record<Exclude<ServiceName, "contract">, Service
     },
     rerank: { topN: "top_n" },
   },
-  // https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md
+  // https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md, but for the schema of a reply: the server
+  // (tools/server/server-common.cpp) reads OpenAI's form, and ignores the flat one of that README in silence. Whether vectors
+  // come in base64 the README does not say.
   "llama.cpp": {
     baseUrl: "http://localhost:8080/v1",
     paths: { ...openaiPaths, rerank: "/rerank" },
@@ -158,7 +164,7 @@ export const services: Readonly<Record<Exclude<ServiceName, "contract">, Service
     chat: {
       maxTokens: "max_tokens",
       seed: "seed",
-      fields: ["top_k", "min_p", "tool_choice", "parallel_tool_calls"],
+      fields: ["top_k", "min_p", "tool_choice", "parallel_tool_calls", "reasoning_effort"],
       jsonSchema: "json_schema",
       streamUsage: true,
       developer: false,
@@ -174,7 +180,8 @@ export const services: Readonly<Record<Exclude<ServiceName, "contract">, Service
     embeddings: { base64: "encoding_format", maxTexts: 32 },
     rerank: { documents: "texts", topN: undefined, maxDocuments: 32 },
   },
-  // https://docs.cohere.com/reference/embed, …/reference/rerank and …/docs/compatibility-api, which has chat in OpenAI's shape
+  // https://github.com/cohere-ai/cohere-typescript (src/api/resources/v2/client/requests: V2EmbedRequest.ts and
+  // V2RerankRequest.ts), https://docs.cohere.com/docs/compatibility-api, which has chat in OpenAI's shape, and …/reference/errors.
   cohere: {
     baseUrl: "https://api.cohere.com",
     paths: {
@@ -200,9 +207,11 @@ export const services: Readonly<Record<Exclude<ServiceName, "contract">, Service
       streamUsage: false,
       developer: true,
     },
+    // The number that is recommended; more than 10,000 are refused.
     rerank: { topN: "top_n", maxDocuments: 1000 },
   },
-  // https://api.jina.ai/redoc
+  // https://github.com/jina-ai/meta-prompt/blob/main/v4.txt for the fields, https://api.jina.ai/openapi.json for errors and
+  // rate limits. Neither was found to bound the texts of a request.
   jina: {
     baseUrl: "https://api.jina.ai/v1",
     paths: { embeddings: "/embeddings", rerank: "/rerank" },
@@ -220,7 +229,8 @@ export const services: Readonly<Record<Exclude<ServiceName, "contract">, Service
     // By default it sends all documents back.
     rerank: { topN: "top_n", always: { return_documents: false } },
   },
-  // https://docs.voyageai.com/reference/embeddings-api and …/reference/reranker-api
+  // https://docs.voyageai.com/reference/embeddings-api, …/docs/error-codes, …/docs/rate-limits, and for rerank
+  // https://github.com/voyage-ai/typescript-sdk/blob/main/src/api/client/requests/RerankRequest.ts.
   voyage: {
     baseUrl: "https://api.voyageai.com/v1",
     paths: { embeddings: "/embeddings", rerank: "/rerank" },

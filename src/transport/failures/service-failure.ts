@@ -67,25 +67,28 @@ function classify(operation: OperationName, status: number, { code = "", message
   if (status === 409 && operation === "cancelVideoTask") return final("refused");
   if (status === 409) return { code: "refused", retryable: true };
   if (status === 429) {
-    const spent = spentCodes.has(code) || /\b[RTI]PD\b|insufficient.quota/i.test(message);
+    const spent = spentCodes.has(code) || /\b[RTI]PD\b|insufficient.quota|(per|\/) ?month/i.test(message);
     const minuteWindow =
-      minuteCodes.has(code) || /[RTI]PM/i.test(code) || /\b[RTI]PM\b|(per|\/)[- ]?minute/i.test(message);
+      minuteCodes.has(code) ||
+      /[RTI]PM|^RATE_(REQUEST|TOKEN)_LIMIT/i.test(code) ||
+      /\b[RTI]PM\b|(per|\/)[- ]?minute/i.test(message);
     return { code: "rate-limited", retryable: !spent, ...(minuteWindow && { minuteWindow }) };
   }
-  // The backend of text-embeddings-inference failed.
-  if (status === 424) return { code: "upstream", retryable: true };
+  // The backend of text-embeddings-inference failed; Cohere stopped in the middle.
+  if (status === 424 || status === 499) return { code: "upstream", retryable: true };
   if (status >= 500) return { code: "upstream", retryable: status !== 501 };
   return final("refused");
 }
 
-const unsupportedModel = /^(InvalidEndpointOrModel\.NotFound|UnsupportedModel|model_not_found|DeploymentNotFound)/;
+const unsupportedModel =
+  /^(InvalidEndpointOrModel\.NotFound|UnsupportedModel|model_not_found|unknown_model|INPUT_MODEL_NOT_FOUND|DeploymentNotFound)/;
 
 /** Statuses with which services refuse a model in words alone. */
 const modelStatuses = new Set([400, 404, 422]);
 const namesUnknownModel = /^invalid model\b|\bmodel\b.{0,120}\b(not found|does not exist|is not supported)\b/i;
 
 const contextCodes = new Set(["context_length_exceeded", "OutofContextError", "exceed_context_size_error"]);
-const exceedsContext = /exceeds? (the |maximum )?(available )?context (size|length)/i;
+const exceedsContext = /exceeds? (the |maximum )?(available )?context (size|length)|^too many tokens(?!: max tokens)/i;
 const exceedsBatch = /split into more batches|tokens (in|per submitted) batch|max \d+ tokens per request/i;
 
 /** The allowance of a day or of the account is spent: no wait within a call brings it back. */
@@ -100,7 +103,8 @@ const batchLimits = [
 const tokenLimits = [
   /must have less than (\d+) tokens/i,
   /max_seq_len \((\d+)\)/i,
-  /maximum context length (?:is|of) (\d+)/i,
+  /context length (?:is|of) (?:only )?(\d+)/i,
+  /^too many tokens: .* cannot exceed (\d+)/i,
   /available context size \((\d+) tokens\)/i,
   /exceeding max (\d+) tokens/i,
   /context window of (\d+) tokens/i,

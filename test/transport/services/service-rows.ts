@@ -171,7 +171,7 @@ export const rows: readonly ServiceRow[] = [
         json: {
           id: "rerank-1",
           model: "r",
-          usage: { total_tokens: 56 },
+          usage: { prompt_tokens: 56, total_tokens: 56 },
           results: [{ index: 1, document: { text: "b" }, relevance_score: 0.9 }],
         },
       },

@@ -1,0 +1,194 @@
+import { describe, expect, test } from "vitest";
+import { serviceNames, serviceProfile } from "../../../src/contract/services/services.js";
+import { collect } from "../../../src/core/stream.js";
+import { type Transport, createTransport } from "../../../src/transport/transport.js";
+import { chunk, failure, transportFor } from "../../support/transport-for.js";
+import { connected, having, keyHeadersOf } from "./connected-services.js";
+import { messages, schemaFormat, tools } from "./service-rows.js";
+
+test.each(having("chat"))(
+  "%s answers with tools, a schema and a seed, each in the field that it has for it",
+  async (_, row, exchange) => {
+    const { path, body, reply } = exchange;
+    const { transport, upstream } = await connected(row, [reply]);
+    const fields: readonly string[] = serviceProfile(row.service)!.chat!.fields;
+    const result = await transport.chat({
+      model: "c",
+      messages: [...messages],
+      tools,
+      max_tokens: 50,
+      temperature: 0.7,
+      stop: "END",
+      seed: 7,
+      response_format: schemaFormat,
+      ...(fields.includes("tool_choice") && { tool_choice: "required" as const }),
+      ...(fields.includes("parallel_tool_calls") && { parallel_tool_calls: false }),
+    });
+    expect(upstream.requests[0]).toMatchObject({ path, headers: keyHeadersOf(row) });
+    expect(upstream.requests[0]!.body).toEqual(body);
+    expect(result).toMatchObject({ text: '{"ok":true}', finishReason: "stop", model: "c-2026" });
+    expect(result.usage).toMatchObject({ inputTokens: 12, outputTokens: 4 });
+  },
+);
+
+test.each(having("chat"))("%s streams an answer, with its usage from the last chunk", async (_, row) => {
+  const counts = { prompt_tokens: 12, completion_tokens: 4, total_tokens: 16 };
+  const { transport, upstream, warnings } = await connected(row, [
+    {
+      sse: [
+        // Azure begins with a chunk about the filter, which has no choice.
+        { id: "", model: "", choices: [], prompt_filter_results: [] },
+        chunk({ role: "assistant", content: "" }),
+        chunk({ content: "Hel" }),
+        chunk({ content: "lo" }),
+        ...(row.streamUsage === "asked"
+          ? [chunk({}, { finish_reason: "stop" }), { id: "c1", model: "c", choices: [], usage: counts }]
+          : [{ ...chunk({ content: "" }, { finish_reason: "stop" }), usage: counts }]),
+        "[DONE]",
+      ],
+    },
+  ]);
+  const events = await collect(transport.chatStream({ model: "c", messages: [{ role: "user", content: "?" }] }));
+  expect(events.at(-1)).toMatchObject({
+    type: "finish",
+    result: { text: "Hello", usage: { inputTokens: 12, outputTokens: 4 } },
+  });
+  const sent = upstream.requests[0]!.body;
+  expect(sent).toEqual({
+    model: "c",
+    messages: [{ role: "user", content: "?" }],
+    stream: true,
+    ...(row.streamUsage === "asked" && { stream_options: { include_usage: true } }),
+  });
+  expect(warnings()).toEqual([]);
+});
+
+test.each(having("chat"))(
+  "%s gets more messages than the contract admits, and nothing that it does not know",
+  async (_, row, exchange) => {
+    const { transport, upstream } = await connected(row, [exchange.reply]);
+    const long = Array.from({ length: 25 }, (__, at) => ({
+      role: at % 2 === 0 ? ("user" as const) : ("assistant" as const),
+      content: String(at),
+    }));
+    await transport.chat({ model: "c", messages: long });
+    expect(upstream.requests[0]!.body).toMatchObject({ messages: long });
+    for (const field of ["enable_thinking", "thinking", "store"]) {
+      const error = await failure(transport.chat({ model: "c", messages: long, [field]: true }));
+      expect(error).toMatchObject({ code: "request", attempts: 0 });
+      expect(String(error)).toContain(`${row.service} has no field "${field}"`);
+    }
+    const lacking = ["n", "top_k", "min_p", "tool_choice", "parallel_tool_calls", "reasoning_effort"].filter(
+      (field) => !(serviceProfile(row.service)!.chat!.fields as readonly string[]).includes(field),
+    );
+    for (const field of lacking) {
+      const error = await failure(transport.chat({ model: "c", messages: long, [field]: 1 }));
+      expect(String(error)).toContain(`${row.service} has no field "${field}"`);
+    }
+    const told = transport.chat({ model: "c", messages: [{ role: "developer", content: "Be brief." }] });
+    if (!serviceProfile(row.service)!.chat!.developer) expect(await failure(told)).toMatchObject({ code: "request" });
+    else await failure(told);
+    expect(upstream.requests).toHaveLength(serviceProfile(row.service)!.chat!.developer ? 2 : 1);
+  },
+);
+
+test("the types let a request hold what its service has", () => {
+  // Only the types are tested: nothing is sent.
+  async function requests() {
+    const ask = { model: "c", messages: [{ role: "user" as const, content: "?" }] };
+    const openai = createTransport({ service: "openai" });
+    await openai.chat({ ...ask, seed: 1, tool_choice: "required", response_format: schemaFormat });
+    const ollama = createTransport({ service: "ollama" });
+    await ollama.chat({ ...ask, seed: 1, response_format: schemaFormat });
+    // @ts-expect-error Ollama cannot be told to call a tool
+    await ollama.chat({ ...ask, tool_choice: "required" });
+    const strict = createTransport({ baseUrl: "https://host" });
+    // @ts-expect-error the contract has no seed
+    await strict.chat({ ...ask, seed: 1 });
+    // Models take a transport to any service.
+    const any: Transport = openai;
+    return any;
+  }
+  expect(requests).toBeInstanceOf(Function);
+  const taking = (field: string) =>
+    serviceNames.filter((name) =>
+      (serviceProfile(name)?.chat?.fields as readonly string[] | undefined)?.includes(field),
+    );
+  expect(taking("tool_choice")).toEqual(["openai", "azure-openai", "vllm", "llama.cpp", "mistral"]);
+  expect(taking("parallel_tool_calls")).toEqual(taking("tool_choice"));
+  expect(taking("reasoning_effort")).toEqual(["openai", "azure-openai", "ollama", "vllm", "llama.cpp", "cohere"]);
+});
+
+describe("quirks", () => {
+  test("a thinking model's reply is read from `reasoning`, as Ollama and vLLM write it, whole and streamed", async () => {
+    const { transport } = await transportFor(
+      [
+        {
+          json: {
+            model: "c",
+            choices: [
+              { index: 0, message: { role: "assistant", content: "4", reasoning: "2+2" }, finish_reason: "stop" },
+            ],
+            usage: { prompt_tokens: 1, completion_tokens: 2 },
+          },
+        },
+        {
+          sse: [
+            chunk({ reasoning: "2+" }),
+            chunk({ reasoning: "2" }),
+            chunk({ content: "4" }, { finish_reason: "stop" }),
+            "[DONE]",
+          ],
+        },
+      ],
+      { service: "ollama" },
+    );
+    const ask = { model: "c", messages: [{ role: "user" as const, content: "?" }] };
+    expect(await transport.chat(ask)).toMatchObject({ text: "4", reasoning: "2+2" });
+    const events = await collect(transport.chatStream(ask));
+    expect(events.map(({ type }) => type)).toEqual(["reasoning-delta", "reasoning-delta", "text-delta", "finish"]);
+  });
+
+  test("a reply in parts, thinking before text, is put together, as Mistral writes it", async () => {
+    const thought = { type: "thinking", thinking: [{ type: "text", text: "2+2" }] };
+    const { transport } = await transportFor(
+      [
+        { json: { model: "c", choices: [{ index: 0, message: { content: [thought, { type: "text", text: "4" }] } }] } },
+        { sse: [chunk({ content: [thought] }), chunk({ content: "4" }, { finish_reason: "stop" }), "[DONE]"] },
+      ],
+      { service: "mistral" },
+    );
+    const ask = { model: "c", messages: [{ role: "user" as const, content: "?" }] };
+    expect(await transport.chat(ask)).toMatchObject({ text: "4", reasoning: "2+2" });
+    expect((await collect(transport.chatStream(ask))).at(-1)).toMatchObject({
+      result: { text: "4", reasoning: "2+2" },
+    });
+  });
+
+  test("whole calls that share the index 0 stay apart, as Ollama sends them", async () => {
+    const call = (id: string, city: string) => ({
+      id,
+      index: 0,
+      type: "function",
+      function: { name: "weather", arguments: JSON.stringify({ city }) },
+    });
+    const { transport } = await transportFor(
+      [
+        {
+          sse: [
+            chunk({ tool_calls: [call("call_1", "Oslo")] }),
+            chunk({ tool_calls: [call("call_2", "Rome")] }),
+            chunk({}, { finish_reason: "tool_calls" }),
+            "[DONE]",
+          ],
+        },
+      ],
+      { service: "ollama" },
+    );
+    const events = await collect(transport.chatStream({ model: "c", messages: [{ role: "user", content: "?" }] }));
+    expect(events.flatMap((event) => (event.type === "tool-call" ? [event.arguments] : []))).toEqual([
+      '{"city":"Oslo"}',
+      '{"city":"Rome"}',
+    ]);
+  });
+});

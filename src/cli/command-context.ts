@@ -94,13 +94,28 @@ export function storePath({ directory }: Pick<CommandIo, "directory">, { store =
   return path;
 }
 
-/** A transport to the service that the settings name, or `undefined` if they name none. The caller closes it. */
+/**
+ * A transport to the service that the settings name, or `undefined` if they name none; each of its warnings stands once on
+ * stderr. The caller closes it.
+ */
 export function configuredTransport(
+  { environment, stderr }: Pick<CommandIo, "environment" | "stderr">,
   { service, baseUrl, apiKey }: Configuration,
-  environment: CommandIo["environment"],
 ): Transport | undefined {
   if (baseUrl === undefined) return undefined;
-  return createTransport({ baseUrl, ...given({ service, apiKey }), ...proxySettings(baseUrl, environment) });
+  const shown = new Set<string>();
+  return createTransport({
+    baseUrl,
+    ...given({ service, apiKey }),
+    ...proxySettings(baseUrl, environment),
+    onEvent: (event) => {
+      if (event.type !== "warning") return;
+      const line = `citewell: ${event.operation} by ${event.model}: ${event.message}\n`;
+      // On a terminal it may come within a line of the answer or of the progress.
+      if (!shown.has(line)) stderr.write(stderr.isTTY ? `\n${line}` : line);
+      shown.add(line);
+    },
+  });
 }
 
 /** Opens the store and the service that the settings name, and closes both after `use`. */
@@ -111,7 +126,7 @@ export async function withKnowledgeBase<T>(
   use: (kb: KnowledgeBase, settings: Configuration) => Promise<T>,
 ): Promise<T> {
   const settings = readSettings(io, flags);
-  const transport = configuredTransport(settings, io.environment);
+  const transport = configuredTransport(io, settings);
   const kb = await openKnowledgeBase({
     path: storePath(io, settings),
     create,

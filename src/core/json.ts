@@ -1,3 +1,6 @@
+import { z } from "zod";
+import type { JsonSchema } from "./ports.js";
+
 /** Whether a value is an object with fields: not null, not a list. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
@@ -10,4 +13,10 @@ export function parsedJson(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** The JSON Schema of what a zod schema reads, as models are told it. Throws what zod does for a schema that has none. */
+export function jsonSchemaOf(schema: z.ZodType): JsonSchema {
+  const { $schema: _, ...described } = z.toJSONSchema(schema, { io: "input", target: "draft-7" });
+  return described;
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { OptionsError } from "./errors.js";
+import { jsonSchemaOf } from "./json.js";
 import { resolve } from "./options.js";
 import type { Filter } from "./filter.js";
 import type { JsonSchema } from "./ports.js";
@@ -110,13 +111,12 @@ export function tool<Schema extends z.ZodType, Output>(
 function objectSchema(name: string, input: z.ZodType): JsonSchema {
   let schema: JsonSchema;
   try {
-    schema = z.toJSONSchema(input, { io: "input", target: "draft-7" });
+    schema = jsonSchemaOf(input);
   } catch (cause) {
     throw new OptionsError("options", `tool ${name}: its input has no JSON Schema: ${String(cause)}`, { cause });
   }
   if (schema["type"] !== "object") {
     throw new OptionsError("options", `tool ${name}: input must be a schema of an object, such as z.object({ … })`);
   }
-  const { $schema: _, ...rest } = schema;
-  return rest;
+  return schema;
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { abortSignal } from "../core/call-options.js";
+import { jsonSchemaOf } from "../core/json.js";
 import { optionsOf, resolve } from "../core/options.js";
 import { createRunContext } from "../core/pipeline.js";
 import type { ChatModel } from "../core/ports.js";
@@ -101,6 +102,7 @@ export async function judgeAnswer(
         { role: "user", content: user },
       ],
       format: "json",
+      schema: jsonSchemaOf(Verdict),
       temperature: 0,
       maxTokens,
     },

@@ -1,4 +1,5 @@
 import { localDefaults, localModels } from "../contract/catalogue.js";
+import { serviceProfile } from "../contract/services/services.js";
 import { OptionsError } from "../core/errors.js";
 import type { ChatModel, Embedder, Reranker } from "../core/ports.js";
 import { chatModel, type ChatModelOptions } from "../models/chat-model.js";
@@ -51,10 +52,11 @@ export async function connectModels(given: GivenModels): Promise<ConnectedModels
   const { models = {} } = given;
   const reached = (purpose: keyof ModelChoice): [Transport, string] => {
     const model = models[purpose] ?? defaults[purpose];
-    if (!transport || model === undefined) throw missingModel(purpose, transport?.baseUrl);
+    if (!transport || model === undefined) throw missingModel(purpose, transport);
     return [transport, model];
   };
   try {
+    let chat = given.chatModel;
     const embed = given.embedder ?? embedder(...atModel(reached("embedding")));
     return {
       embedder: embed,
@@ -62,9 +64,9 @@ export async function connectModels(given: GivenModels): Promise<ConnectedModels
       reranks: (given.reranker ?? models.rerank ?? defaults.rerank) !== undefined,
       reranker: () => given.reranker ?? reranker(...atModel(reached("rerank"))),
       chatModel: () => {
-        if (given.chatModel) return given.chatModel;
+        if (chat) return chat;
         const [over, model] = reached("chat");
-        return chatModel(over, { ...given.chat, model });
+        return (chat = chatModel(over, { ...given.chat, model }));
       },
       close,
     };
@@ -101,10 +103,21 @@ function atModel([transport, model]: [Transport, string]): [Transport, { readonl
   return [transport, { model }];
 }
 
-function missingModel(purpose: keyof ModelChoice, baseUrl = "this knowledge base"): OptionsError {
+function missingModel(purpose: keyof ModelChoice, transport: Transport | undefined): OptionsError {
+  const { service = "contract", baseUrl = "this knowledge base" } = transport ?? {};
+  const profile = serviceProfile(service);
+  if (profile && !((purpose === "embedding" ? "embeddings" : purpose) in profile.paths)) {
+    const port = purpose === "chat" ? "chatModel" : purpose === "rerank" ? "reranker" : "embedder";
+    return new OptionsError(
+      "config",
+      `${service} has no ${purpose} models: in code, pass a ${port} over another service`,
+    );
+  }
+  const where = profile ? `${service} at ${baseUrl}` : baseUrl;
+  const example = profile?.examples?.[purpose] ?? "<id>";
   return new OptionsError(
     "config",
-    `No ${purpose} model is named for ${baseUrl}. Set models.${purpose} (for the command: CITEWELL_${purpose.toUpperCase()}_MODEL ` +
-      `or --${purpose}-model) to one that this service publishes`,
+    `No ${purpose} model is named for ${where}: name one that it has, such as --${purpose}-model ${example} ` +
+      `(or CITEWELL_${purpose.toUpperCase()}_MODEL; in code models: { ${purpose}: "${example}" })`,
   );
 }

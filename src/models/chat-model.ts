@@ -132,6 +132,7 @@ export function chatModel(transport: Transport, options: ChatModelOptions): Chat
     };
   };
 
+  const refusedSchemas = new Set<string>();
   return {
     model,
     contextTokens,
@@ -146,7 +147,7 @@ export function chatModel(transport: Transport, options: ChatModelOptions): Chat
       const call = { ...resolve("stream", callOptions, givenCall), toolMessages };
       const ask = (schema?: JsonSchema) => chatEvents(transport, wireRequest(request, schema), call);
       const { format, schema } = request;
-      return format === "json" && schema && profile?.chat ? followingSchema(() => ask(schema), ask) : ask();
+      return format === "json" && schema && profile?.chat ? followingSchema(schema, refusedSchemas, ask) : ask();
     },
   };
 }
@@ -158,18 +159,30 @@ function jsonFormat(schema: JsonSchema | undefined): AnyRequest["response_format
   return { type: "json_schema", json_schema: { name: "reply", schema: { ...schema } } };
 }
 
-/** Asks by a schema; where the service refuses it, as each takes another part of JSON Schema, by the words of the prompt alone. */
+/**
+ * Asks by a schema; where the service refuses it, as each takes another part of JSON Schema, by the words of the prompt alone,
+ * and for that schema from then on in no other way.
+ */
 async function* followingSchema(
-  bySchema: () => AsyncIterable<ChatEvent>,
-  byPrompt: () => AsyncIterable<ChatEvent>,
+  schema: JsonSchema,
+  refused: Set<string>,
+  ask: (schema?: JsonSchema) => AsyncIterable<ChatEvent>,
 ): AsyncGenerator<ChatEvent, void, undefined> {
-  try {
-    // A request that is refused has no events before.
-    yield* bySchema();
-  } catch (error) {
-    const isRefusal = error instanceof TransportError && error.code === "refused";
-    if (!isRefusal || (error.status !== 400 && error.status !== 422)) throw error;
-    yield* byPrompt();
+  const key = JSON.stringify(schema);
+  if (!refused.has(key)) {
+    try {
+      // A request that is refused has no events before.
+      yield* ask(schema);
+      return;
+    } catch (error) {
+      const isRefusal = error instanceof TransportError && error.code === "refused";
+      if (!isRefusal || (error.status !== 400 && error.status !== 422)) throw error;
+    }
+  }
+  for await (const event of ask()) {
+    // Only now it is known that the schema was the reason.
+    refused.add(key);
+    yield event;
   }
 }
 

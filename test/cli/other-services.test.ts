@@ -90,3 +90,44 @@ test("--help and an unknown service name those that there are", async () => {
   expect(wrong.exitCode).toBe(2);
   expect(wrong.stderr).toContain("ollama");
 });
+
+test.each([
+  ["ollama", "--embedding-model bge-m3"],
+  ["llama.cpp", "--embedding-model <id>"],
+])("ask --service %s says in one line which flag is missing, with an example", async (service, named) => {
+  const { exitCode, stderr } = await citewell(["ask", "?", "--service", service], { cwd: await temporaryFolder() });
+  expect(exitCode).toBe(2);
+  expect(stderr.trim().split("\n")).toEqual([expect.stringContaining(named)]);
+});
+
+test("what the transport warns of stands once on stderr, however many calls it concerns", async () => {
+  const upstream = await scriptedUpstream(({ body }) => {
+    const { input } = body as { readonly input: readonly string[] };
+    return { json: { data: input.map((_, index) => ({ index, embedding: [1, index] })) } };
+  });
+  const files = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`docs/${at}.md`, `Note number ${at}.`]));
+  const service = ["--service", "vllm", "--base-url", upstream.baseUrl, "--embedding-model", "e"];
+  const { exitCode, stderr } = await citewell(["index", "docs", ...service], { cwd: await temporaryFolder(files) });
+  expect(exitCode).toBe(0);
+  expect(upstream.requests.length).toBeGreaterThan(1);
+  expect(stderr.match(/no token counts/g)).toHaveLength(1);
+  expect(stderr).toContain("citewell: embeddings by e: the service reports no token counts");
+});
+
+test("a reply that was cut short is warned of beside the answer", async () => {
+  const upstream = await scriptedUpstream((request) => {
+    if (request.path === "/v1/embeddings") {
+      const { input } = request.body as { readonly input: readonly string[] };
+      const data = input.map((_, index) => ({ index, embedding: [1, 0] }));
+      return { json: { data, usage: { prompt_tokens: 5, total_tokens: 5 } } };
+    }
+    const usage = { prompt_tokens: 9, completion_tokens: 9 };
+    return { sse: [chunk({ content: "Ada kee" }), { ...chunk({}, { finish_reason: "length" }), usage }, "[DONE]"] };
+  });
+  const cwd = await temporaryFolder({ "docs/a.md": "Ada keeps the key." });
+  const service = ["--service", "ollama", "--base-url", upstream.baseUrl, ...models];
+  await citewell(["index", "docs", ...service], { cwd });
+  const { stdout, stderr } = await citewell(["ask", "Who keeps the key?", ...service], { cwd });
+  expect(stdout).toContain("Ada kee");
+  expect(stderr.match(/cut short/g)).toHaveLength(1);
+});

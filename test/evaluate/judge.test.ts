@@ -53,6 +53,17 @@ describe("a model that judges answers", () => {
     expect(body).toMatchObject({ temperature: 0, response_format: { type: "json_object" } });
   });
 
+  test("is held to the form of a judgement where its service can", async () => {
+    const upstream = await scriptedUpstream([said('{"faithfulness": 5, "relevance": 5, "reason": "So."}')]);
+    const transport = createTransport({ service: "openai", baseUrl: upstream.baseUrl, apiKey: "k" });
+    await judgeAnswer(chatModel(transport, { model: "judge" }), answer);
+    await transport.close();
+    const scale = { type: "integer", minimum: 1, maximum: 5 };
+    expect(upstream.requests[0]!.body).toMatchObject({
+      response_format: { type: "json_schema", json_schema: { schema: { properties: { faithfulness: scale } } } },
+    });
+  });
+
   test("may write its judgement in a code fence", async () => {
     const { verdicts } = await judged(said('```json\n{"faithfulness": 1, "relevance": 2}\n```'));
     expect(verdicts).toMatchObject([{ faithfulness: 0, relevance: 0.25, reason: "" }]);

@@ -36,6 +36,22 @@ describe("a chat model of another service", () => {
     ]);
   });
 
+  test("is asked once from then on, unless the refusal had another reason than the schema", async () => {
+    const refusal = { status: 400, json: { error: { message: "Unsupported", type: "bad_request" } } };
+    const script = [refusal, refusal, refusal, streamed("{}"), streamed("{}"), streamed("{}")];
+    const { transport, upstream } = await transportFor(script, { service: "vllm" });
+    const model = chatModel(transport, { model: "c" });
+    const request = { ...ask, format: "json" as const, schema };
+    expect(await failure(collect(model.stream(request)))).toMatchObject({ code: "refused" });
+    await collect(model.stream(request));
+    await collect(model.stream(request));
+    // Another schema may have no such keyword.
+    await collect(model.stream({ ...request, schema: { type: "object" } }));
+    expect(
+      upstream.requests.map(({ body }) => (body as { response_format: { type: string } }).response_format.type),
+    ).toEqual(["json_schema", "json_object", "json_schema", "json_object", "json_object", "json_schema"]);
+  });
+
   test("must call a tool where the service can demand it", async () => {
     const tools = [{ name: "clock", parameters: { type: "object" } }];
     const request = { ...ask, tools, toolChoice: "required" as const };

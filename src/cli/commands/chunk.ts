@@ -83,7 +83,7 @@ async function chunkFor(
 
 /** Chunks by meaning: the embedder of the settings embeds every sentence, and stderr says what that cost. */
 async function chunkByMeaning(io: CommandIo, settings: Configuration, document: Document): Promise<DocumentChunk[]> {
-  const transport = configuredTransport(settings, io.environment);
+  const transport = configuredTransport(io, settings);
   const models = await connectModels({ transport, models: { embedding: settings.embeddingModel } });
   const used = new Map<string, number>();
   try {

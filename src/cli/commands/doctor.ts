@@ -72,7 +72,7 @@ async function service(io: CommandIo, settings: Configuration): Promise<Finding[
     return [{ check: "service", result: "note", message }];
   }
   const models = await asFinding("service", async () => {
-    const transport = configuredTransport(settings, io.environment)!;
+    const transport = configuredTransport(io, settings)!;
     try {
       return await transport.listModels({ signal: io.signal, deadlineMs: maxReplyMs });
     } finally {

@@ -35,7 +35,7 @@ export async function migrateCommand(io: CommandIo, flags: MigrateFlags): Promis
   }
   const { budgetTokens: maxTokens, budgetCost: maxCost, acceptFailures = false } = flags;
   const { price, embeddingModel, chunk } = settings;
-  const transport = configuredTransport(settings, io.environment);
+  const transport = configuredTransport(io, settings);
   const { clear, latest, onProgress } = ingestProgress(io);
   try {
     const report = await migrateKnowledgeBase(

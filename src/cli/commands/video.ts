@@ -236,7 +236,7 @@ async function withService(
       "No service is configured, and a task of the built-in one ends with this command. Set CITEWELL_BASE_URL (citewell local starts a service to try with), or create with --wait",
     );
   }
-  const configured = configuredTransport(settings, io.environment);
+  const configured = configuredTransport(io, settings);
   const connected = await connectTransport(configured);
   try {
     return await use(connected.transport);

@@ -18,6 +18,8 @@ export interface ServiceProfile {
   readonly keyHeader?: "api-key";
   /** Version of the interface that goes into the query of every request. Default: none. */
   readonly apiVersion?: string;
+  /** Models that its documentation names, for messages that ask for one. Default: none, the names are the user's own. */
+  readonly examples?: Readonly<Partial<Record<"embedding" | "rerank" | "chat", string>>>;
   /** Its name in telemetry, where the conventions have another one. Default: the row's. */
   readonly telemetryName?: string;
   readonly embeddings?: {
@@ -98,6 +100,7 @@ export const services: Readonly<Record<Exclude<ServiceName, "contract">, Service
   // embeddings: https://rubydoc.info/github/openai/openai-ruby/OpenAI/Models/EmbeddingCreateParams/Input.
   openai: {
     baseUrl: "https://api.openai.com/v1",
+    examples: { embedding: "text-embedding-3-small", chat: "gpt-4.1-mini" },
     paths: openaiPaths,
     embeddings: {
       dimensions: "dimensions",
@@ -127,6 +130,7 @@ export const services: Readonly<Record<Exclude<ServiceName, "contract">, Service
   // https://docs.ollama.com/api/openai-compatibility
   ollama: {
     baseUrl: "http://localhost:11434/v1",
+    examples: { embedding: "bge-m3", chat: "qwen3" },
     paths: openaiPaths,
     embeddings: { dimensions: "dimensions", base64: "encoding_format" },
     chat: {
@@ -142,6 +146,7 @@ export const services: Readonly<Record<Exclude<ServiceName, "contract">, Service
   // vllm/entrypoints/openai/chat_completion/protocol.py, which calls max_tokens deprecated; releases before 0.6.3 know no other.
   vllm: {
     baseUrl: "http://localhost:8000/v1",
+    examples: { embedding: "BAAI/bge-m3", rerank: "BAAI/bge-reranker-base", chat: "Qwen/Qwen3-0.6B" },
     paths: { ...openaiPaths, rerank: "/rerank" },
     embeddings: { dimensions: "dimensions", base64: "encoding_format" },
     chat: {
@@ -175,6 +180,7 @@ export const services: Readonly<Record<Exclude<ServiceName, "contract">, Service
   // https://huggingface.co/docs/text-embeddings-inference/cli_arguments (--max-client-batch-size)
   tei: {
     baseUrl: "http://localhost:8080",
+    examples: { embedding: "BAAI/bge-m3", rerank: "BAAI/bge-reranker-base" },
     paths: { embeddings: "/v1/embeddings", rerank: "/rerank" },
     addressEnds: ["/v1"],
     embeddings: { base64: "encoding_format", maxTexts: 32 },
@@ -184,6 +190,7 @@ export const services: Readonly<Record<Exclude<ServiceName, "contract">, Service
   // V2RerankRequest.ts), https://docs.cohere.com/docs/compatibility-api, which has chat in OpenAI's shape, and …/reference/errors.
   cohere: {
     baseUrl: "https://api.cohere.com",
+    examples: { embedding: "embed-v4.0", rerank: "rerank-v3.5", chat: "command-a-03-2025" },
     paths: {
       embeddings: "/v2/embed",
       rerank: "/v2/rerank",
@@ -214,6 +221,7 @@ export const services: Readonly<Record<Exclude<ServiceName, "contract">, Service
   // rate limits. Neither was found to bound the texts of a request.
   jina: {
     baseUrl: "https://api.jina.ai/v1",
+    examples: { embedding: "jina-embeddings-v3", rerank: "jina-reranker-v2-base-multilingual" },
     paths: { embeddings: "/embeddings", rerank: "/rerank" },
     embeddings: {
       dimensions: "dimensions",
@@ -233,6 +241,7 @@ export const services: Readonly<Record<Exclude<ServiceName, "contract">, Service
   // https://github.com/voyage-ai/typescript-sdk/blob/main/src/api/client/requests/RerankRequest.ts.
   voyage: {
     baseUrl: "https://api.voyageai.com/v1",
+    examples: { embedding: "voyage-3.5", rerank: "rerank-2.5" },
     paths: { embeddings: "/embeddings", rerank: "/rerank" },
     embeddings: {
       dimensions: "output_dimension",
@@ -249,6 +258,7 @@ export const services: Readonly<Record<Exclude<ServiceName, "contract">, Service
   // https://docs.mistral.ai/api/: fields that it does not know are refused, and a stream ends with its usage unasked.
   mistral: {
     baseUrl: "https://api.mistral.ai/v1",
+    examples: { embedding: "mistral-embed", chat: "mistral-small-latest" },
     paths: openaiPaths,
     telemetryName: "mistral_ai",
     embeddings: { dimensions: "output_dimension", base64: "encoding_format" },

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { OptionsError } from "../../core/errors.js";
+import { jsonSchemaOf } from "../../core/json.js";
 import type { ChatMessage, JsonSchema, TokenCounter } from "../../core/ports.js";
 import { longestStart } from "../../text/blocks/cut-text.js";
 import { escapeTags } from "../../text/prompt/prompt-tags.js";
@@ -28,10 +29,9 @@ export interface AnswerStructure {
 
 /** @throws OptionsError when the schema has no JSON Schema. */
 export function answerStructure(schema: z.ZodType): AnswerStructure {
-  const { $schema: _, ...described } = describe(schema);
-  const { $schema: __, ...replySchema } = describe(replyOf(schema));
+  const described = describe(schema);
   return {
-    replySchema,
+    replySchema: describe(replyOf(schema)),
     systemPrompt: (instructions) => structuredPrompt(described, instructions),
     read: async (reply) => {
       const found = readStructuredReply(reply);
@@ -52,9 +52,9 @@ function replyOf(schema: z.ZodType): z.ZodType {
   return z.object({ citations: z.array(citation), answered: z.boolean(), answer: schema.optional() });
 }
 
-function describe(schema: z.ZodType): z.core.JSONSchema.BaseSchema {
+function describe(schema: z.ZodType): JsonSchema {
   try {
-    return z.toJSONSchema(schema, { io: "input", target: "draft-7" });
+    return jsonSchemaOf(schema);
   } catch (cause) {
     throw new OptionsError("options", `answer: schema has no JSON Schema: ${String(cause)}`, { cause });
   }

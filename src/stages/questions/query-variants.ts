@@ -1,5 +1,6 @@
 import { checkPort } from "../../core/check-port.js";
 import { z } from "zod";
+import { jsonSchemaOf } from "../../core/json.js";
 import { optionsOf, resolve } from "../../core/options.js";
 import { mapStage, type Stage } from "../../core/pipeline.js";
 import type { ChatModel } from "../../core/ports.js";
@@ -38,6 +39,7 @@ export function multiQuery(model: ChatModel, options: MultiQueryOptions = {}): S
   const { count, ...time } = resolve("multiQuery", multiQueryOptions, options);
   checkPort("multiQuery", "chatModel", model);
   const system = `Rewrite the question in <question> as ${count} other search queries that would find passages which answer it: other words for the same, more general, more specific. Keep the language of the question. Do not answer it. Reply with a JSON object: {"queries": ["…"]}`;
+  const schema = jsonSchemaOf(WordingsReply);
   return mapStage("multi-query", (asked, context) => {
     const read = (reply: string): StepResult => {
       const before = asked.variants ?? [];
@@ -54,7 +56,7 @@ export function multiQuery(model: ChatModel, options: MultiQueryOptions = {}): S
       const note = `also asked: ${variants.map(({ text }) => JSON.stringify(text)).join(", ")}`;
       return { changes: { variants: [...before, ...variants] }, note };
     };
-    const request = jsonRequest(system, asked.question);
+    const request = { ...jsonRequest(system, asked.question), schema };
     return questionStep(asked, { step: "multi-query", model, time, request, read }, context);
   });
 }
@@ -71,6 +73,7 @@ const hydeSystem = `Write a short passage, of two to four sentences, as it could
 export function hyde(model: ChatModel, options: HydeOptions = {}): Stage<Question, Question> {
   const time = resolve("hyde", hydeOptions, options);
   checkPort("hyde", "chatModel", model);
+  const schema = jsonSchemaOf(PassageReply);
   return mapStage("hyde", (asked, context) => {
     const read = (reply: string): StepResult => {
       const passage = objectIn(reply, PassageReply)?.passage.trim() ?? "";
@@ -81,7 +84,7 @@ export function hyde(model: ChatModel, options: HydeOptions = {}): Stage<Questio
         note: `also looked for passages like: ${JSON.stringify(shorten(text, 300))}`,
       };
     };
-    const request = jsonRequest(hydeSystem, asked.question);
+    const request = { ...jsonRequest(hydeSystem, asked.question), schema };
     return questionStep(asked, { step: "hyde", model, time, request, read }, context);
   });
 }

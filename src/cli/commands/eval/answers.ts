@@ -88,7 +88,7 @@ async function withJudge<T>(
 ): Promise<T> {
   const { judge: model } = flags;
   if (model === undefined) return use(undefined);
-  const transport = configuredTransport(readSettings(io, flags), io.environment);
+  const transport = configuredTransport(io, readSettings(io, flags));
   if (transport === undefined) {
     throw new OptionsError(
       "options",

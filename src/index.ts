@@ -176,7 +176,7 @@ export { widen } from "./stages/retrieval/widen.js";
 export type { WidenOptions } from "./stages/retrieval/widen.js";
 export type { ConversationInfo } from "./store/conversations.js";
 export type { StoredAnswer, StoredCall, StoredExchange, StoredWait } from "./store/stored-exchange.js";
-export { migrateBack } from "./store/migration.js";
+export { migrateBack } from "./store/migrate-back.js";
 export { openStore } from "./store/open-store.js";
 export type { StoreOptions } from "./store/store-options.js";
 export { vectorKey } from "./text/chunking/chunk-identity.js";

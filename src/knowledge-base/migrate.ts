@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { functionOption, optionsOf, resolve } from "../core/options.js";
 import { runOptions } from "../core/pipeline.js";
-import { beginMigration } from "../store/migration.js";
 import { connectModels } from "./connect-models.js";
 import { ingest } from "./ingest.js";
 import type { IngestReport } from "./ingest/ledger.js";
@@ -52,6 +51,7 @@ export async function migrateKnowledgeBase(
     knowledgeBaseOptions.omit({ store: true }),
     options,
   );
+  const { beginMigration } = await import("../store/migration.js");
   const models = await connectModels(given);
   try {
     const { embedder } = models;

@@ -2,10 +2,9 @@ import type { z } from "zod";
 import { OptionsError } from "../core/errors.js";
 import { resolve } from "../core/options.js";
 import type { CloseOptions } from "../core/ports.js";
-import { type Conversations, openConversations } from "../store/conversations.js";
+import type { Conversations } from "../store/conversations.js";
 import { closeOptions } from "../store/call-options.js";
 import { openStore } from "../store/open-store.js";
-import { searchAndAsk } from "./ask.js";
 import { connectModels } from "./connect-models.js";
 import { ingest } from "./ingest.js";
 import { type KnowledgeBase, type KnowledgeBaseOptions, knowledgeBaseOptions } from "./options.js";
@@ -32,6 +31,8 @@ export function openKnowledgeBase(options?: KnowledgeBaseOptions): Promise<Knowl
 export async function openKnowledgeBase(options: KnowledgeBaseOptions = {}): Promise<KnowledgeBase> {
   const settings = resolve("openKnowledgeBase", knowledgeBaseOptions, options);
   const { path, create, requireScope, metadata, onWarning, chunk, concurrency } = settings;
+  const { searchAndAsk } = await import("./ask.js");
+  const { openConversations } = await import("../store/conversations.js");
   const models = await connectModels(settings);
   try {
     const { embedder } = models;

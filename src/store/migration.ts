@@ -1,6 +1,5 @@
 import { existsSync, rmSync } from "node:fs";
 import { resolve as resolvePath } from "node:path";
-import { StoreError } from "../core/errors.js";
 import type { Embedder, Store } from "../core/ports.js";
 import type { Document } from "../core/types.js";
 import { type Database, openForReading } from "../sqlite/database.js";
@@ -15,8 +14,8 @@ import {
   writePointer,
 } from "./database/store-pointer.js";
 import { StoreReader } from "./database/store-reader.js";
-import { WriteLock } from "./database/write-lock.js";
-import { openEmbeddedStore } from "./open-store.js";
+import { takeCurrent } from "./migrate-back.js";
+import { openEmbeddedStore } from "./open-embedded-store.js";
 import type { StoreOptions } from "./store-options.js";
 
 /** A new store that is built from the documents of the current one, beside it. */
@@ -114,41 +113,6 @@ async function inherit(old: Database, target: Store): Promise<void> {
     settings: { ...settings, ...(sameModel && batchTexts !== undefined && { batchTexts }) },
     ...(sameModel && { tokenMargin: Number(readMeta(old, "token-margin") ?? 1) }),
   });
-}
-
-/**
- * Makes the store from before the last migration the current one again. Called once more, it goes forward again.
- *
- * @throws StoreError `missing` when there is none, `locked` while another process writes.
- */
-export function migrateBack(path: string): void {
-  const folder = resolvePath(path);
-  const { current, previous, building } = readPointer(folder);
-  if (previous === undefined || !existsSync(databasePathIn(generationFolder(folder, previous)))) {
-    throw new StoreError("missing", `${folder} holds no earlier store to go back to: it was not migrated`, {
-      path: folder,
-    });
-  }
-  const { lock } = takeCurrent(folder, { current });
-  try {
-    writePointer(folder, { current: previous, previous: current, ...(building !== undefined && { building }) });
-  } finally {
-    lock.release();
-  }
-}
-
-/** Takes the write lock of the current store. */
-function takeCurrent(folder: string, { current }: StorePointer): { databasePath: string; lock: WriteLock } {
-  const place = generationFolder(folder, current);
-  const databasePath = databasePathIn(place);
-  if (!existsSync(databasePath)) {
-    throw new StoreError("missing", `There is no store at ${folder}. Run \`citewell index <folder>\` first`, {
-      path: folder,
-    });
-  }
-  const lock = new WriteLock(place);
-  lock.take();
-  return { databasePath, lock };
 }
 
 /** The store that an earlier attempt began, if it is of the same space; any other is deleted. */

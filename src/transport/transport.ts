@@ -16,12 +16,12 @@ import { type RerankResult, rerank } from "./operations/rerank.js";
 import type { ModelTotals } from "./calls/totals.js";
 import { type PublishedModel, listModels } from "./operations/list-models.js";
 import { Caller } from "./calls/caller.js";
-import { type CreateVideoCall, type CreatedVideoTask, createVideoTask } from "./video/create.js";
-import { type DownloadVideoOptions, type DownloadedVideo, downloadVideo } from "./video/download.js";
-import { type ReconcileVideoOptions, type ReconciledVideo, reconcileVideo } from "./video/reconcile.js";
+import type { CreateVideoCall, CreatedVideoTask } from "./video/create.js";
+import type { DownloadVideoOptions, DownloadedVideo } from "./video/download.js";
+import type { ReconcileVideoOptions, ReconciledVideo } from "./video/reconcile.js";
 import type { VideoTask } from "./video/task.js";
-import { type VideoTaskPage, cancelVideoTask, listVideoTasks, videoTask } from "./video/tasks.js";
-import { type WaitForVideoOptions, waitForVideo } from "./video/wait.js";
+import type { VideoTaskPage } from "./video/tasks.js";
+import type { WaitForVideoOptions } from "./video/wait.js";
 
 /**
  * The only door to the service. Requests use the contract's own field names and are checked before a byte is sent;
@@ -73,6 +73,13 @@ export interface Transport<Service extends ServiceName = "contract"> {
   readonly close: () => Promise<void>;
 }
 
+// Few use video: its modules are loaded by the first call.
+const create = () => import("./video/create.js");
+const tasks = () => import("./video/tasks.js");
+const wait = () => import("./video/wait.js");
+const download = () => import("./video/download.js");
+const reconcile = () => import("./video/reconcile.js");
+
 /** @throws OptionsError when an option is unknown or out of range. */
 export function createTransport<const Service extends ServiceName = "contract">(
   options: TransportOptions & {
@@ -93,13 +100,13 @@ export function createTransport<const Service extends ServiceName = "contract">(
     chat: async (request, call = {}) => chat(caller, plain(request), call),
     chatStream: (request, call = {}) => chatStream(caller, plain(request), call),
     totals: () => caller.totals(),
-    createVideoTask: async (request, call = {}) => createVideoTask(caller, request, call),
-    videoTask: async (id, call = {}) => videoTask(caller, id, call),
-    waitForVideo: async (id, call = {}) => waitForVideo(caller, id, call),
-    downloadVideo: async (task, path, call = {}) => downloadVideo(caller, task, path, call),
-    listVideoTasks: async (request = {}, call = {}) => listVideoTasks(caller, request, call),
-    reconcileVideo: async (submission, call = {}) => reconcileVideo(caller, submission, call),
-    cancelVideoTask: async (id, call = {}) => cancelVideoTask(caller, id, call),
+    createVideoTask: async (request, call = {}) => (await create()).createVideoTask(caller, request, call),
+    videoTask: async (id, call = {}) => (await tasks()).videoTask(caller, id, call),
+    waitForVideo: async (id, call = {}) => (await wait()).waitForVideo(caller, id, call),
+    downloadVideo: async (task, path, call = {}) => (await download()).downloadVideo(caller, task, path, call),
+    listVideoTasks: async (request = {}, call = {}) => (await tasks()).listVideoTasks(caller, request, call),
+    reconcileVideo: async (submission, call = {}) => (await reconcile()).reconcileVideo(caller, submission, call),
+    cancelVideoTask: async (id, call = {}) => (await tasks()).cancelVideoTask(caller, id, call),
     listModels: async (call = {}) => listModels(caller, call),
     close: () => caller.close(),
   };

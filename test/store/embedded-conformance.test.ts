@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { openEmbeddedStore } from "../../src/store/open-store.js";
+import { openEmbeddedStore } from "../../src/store/open-embedded-store.js";
 import { conformance } from "./conformance.js";
 import { temporaryFolder } from "./temporary-folder.js";
 

@@ -3,7 +3,8 @@ import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:
 import { join } from "node:path";
 import { expect, expectTypeOf, onTestFinished, test } from "vitest";
 import type { Store } from "../../src/core/ports.js";
-import { openEmbeddedStore, openStore, type StoreInternals } from "../../src/store/open-store.js";
+import { openEmbeddedStore, type StoreInternals } from "../../src/store/open-embedded-store.js";
+import { openStore } from "../../src/store/open-store.js";
 import { prepareFolder, removeIfUnused } from "../../src/store/database/store-folder.js";
 import type { StoreOptions } from "../../src/store/store-options.js";
 import { WriteLock } from "../../src/store/database/write-lock.js";

@@ -1,5 +1,5 @@
 import { migrateKnowledgeBase, type MigrationReport } from "../../knowledge-base/migrate.js";
-import { migrateBack } from "../../store/migration.js";
+import { migrateBack } from "../../store/migrate-back.js";
 import {
   configuredTransport,
   print,

@@ -1,10 +1,7 @@
 import { basename, extname } from "node:path";
 import type { HeavyFormat } from "./heavy-loaders.js";
 import type { Loader, RowReader } from "./loader.js";
-import { loadMarkdown } from "./markdown.js";
-import { codeEndings, loadPlainText } from "./plain-text.js";
-import { readCsv } from "./rows/csv.js";
-import { readJson, readJsonLines } from "./rows/json.js";
+import { codeEndings } from "./programming-languages.js";
 
 /** A format whose files are one document each, loaded in place or in a worker that can be stopped. */
 export type TextFormat =
@@ -28,7 +25,8 @@ export interface RowFormat {
 export type Format = TextFormat | RowFormat;
 
 /** Fallback for unknown file types. */
-export const plainText: TextFormat = { load: loadPlainText };
+export const plainText: TextFormat = { load: async (file) => (await import("./plain-text.js")).loadPlainText(file) };
+const markdown: TextFormat = { load: async (file) => (await import("./markdown.js")).loadMarkdown(file) };
 
 const inWorker = (worker: HeavyFormat): TextFormat => ({ worker, minWorkerBytes: 0 });
 // A tenth of a megabyte takes some 50 ms: a larger page would block the event loop for too long.
@@ -37,12 +35,21 @@ const html: TextFormat = {
   worker: "html",
   minWorkerBytes: 100_000,
 };
+const csv: RowReader = async function* (file, options) {
+  yield* (await import("./rows/csv.js")).readCsv(file, options);
+};
+const jsonLines: RowReader = async function* (file, options) {
+  yield* (await import("./rows/json.js")).readJsonLines(file, options);
+};
+const json: RowReader = async function* (file, options) {
+  yield* (await import("./rows/json.js")).readJson(file, options);
+};
 const microsoft = "application/vnd.openxmlformats-officedocument";
 const oasis = "application/vnd.oasis.opendocument";
 
 /** Formats with their endings and media types. */
 const known: readonly (readonly [format: Format, endings: string, mediaTypes: string])[] = [
-  [{ load: loadMarkdown }, ".md .markdown .mdown .mkd .mdx", "text/markdown text/x-markdown"],
+  [markdown, ".md .markdown .mdown .mkd .mdx", "text/markdown text/x-markdown"],
   [html, ".html .htm .xhtml", "text/html application/xhtml+xml"],
   [inWorker("pdf"), ".pdf", "application/pdf"],
   [inWorker("docx"), ".docx .docm", `${microsoft}.wordprocessingml.document`],
@@ -53,9 +60,9 @@ const known: readonly (readonly [format: Format, endings: string, mediaTypes: st
   [inWorker("odp"), ".odp .fodp", `${oasis}.presentation`],
   [inWorker("epub"), ".epub", "application/epub+zip"],
   [plainText, ".txt .text .rst .adoc .asciidoc .org .tex .log", "text/plain"],
-  [{ rows: readCsv }, ".csv .tsv", "text/csv text/tab-separated-values"],
-  [{ rows: readJsonLines }, ".jsonl .ndjson", "application/jsonl application/x-ndjson"],
-  [{ rows: readJson }, ".json", "application/json"],
+  [{ rows: csv }, ".csv .tsv", "text/csv text/tab-separated-values"],
+  [{ rows: jsonLines }, ".jsonl .ndjson", "application/jsonl application/x-ndjson"],
+  [{ rows: json }, ".json", "application/json"],
   [plainText, codeEndings.join(" "), ""],
 ];
 

@@ -3,7 +3,7 @@ import { pathToFileURL } from "node:url";
 import { resolve } from "../../core/options.js";
 import type { Document } from "../../core/types.js";
 import { Formats } from "../formats/formats.js";
-import { loadOptions, type LoadOptions, readFiles, reportOutcomes } from "./read-files.js";
+import { loadOptions, type LoadOptions } from "./load-options.js";
 import { mustBe, realPath } from "./real-path.js";
 import { RowsSeen, isRow } from "./rows-seen.js";
 import { documentSource, type DocumentSource, type ReadContext } from "./source.js";
@@ -23,6 +23,7 @@ export function readFile(path: string, options: ReadFileOptions = {}): DocumentS
     seen.start();
     await mustBe("file", file);
     report({ type: "progress", what: "files-found", count: 1 });
+    const { readFiles, reportOutcomes } = await import("./read-files.js");
     const reading = { ...loading, source: id, signal, report, seen, files };
     const { failed } = yield* reportOutcomes(readFiles([file], formats, reading), context, loading);
     seen.end(failed);

@@ -5,7 +5,7 @@ import { LoadError } from "../../core/errors.js";
 import { optionsOf, resolve } from "../../core/options.js";
 import type { Document } from "../../core/types.js";
 import { Formats } from "../formats/formats.js";
-import { loadOptions, type LoadOptions, readFiles, reportFailed, reportOutcomes } from "./read-files.js";
+import { loadOptions, type LoadOptions } from "./load-options.js";
 import { isMissing, mustBe, realPath } from "./real-path.js";
 import { RowsSeen, isRow } from "./rows-seen.js";
 import { documentSource, type DocumentSource, type ReadContext } from "./source.js";
@@ -52,6 +52,7 @@ export function readFolder(paths: string | readonly string[], options: ReadFolde
 
   async function* read(context: ReadContext, only?: ReadonlySet<string>): AsyncGenerator<Document> {
     const { signal, report, files: memory } = context;
+    const { readFiles, reportFailed, reportOutcomes } = await import("./read-files.js");
     const reportSkipped = (path: string, reason: string) =>
       report({ type: "skipped", uri: pathToFileURL(path).href, reason });
     seen.start();

@@ -8,7 +8,8 @@ import { asLoadError } from "../sources/read-files.js";
 import type { ReadContext } from "../sources/source.js";
 import { LoadingWorker } from "../worker/load-bytes.js";
 import { Robots, type RobotRules } from "./robots.js";
-import { WebClient, type WebSettings } from "./web-client.js";
+import { WebClient } from "./web-client.js";
+import type { WebSettings } from "./web-options.js";
 
 /** Everything that it takes to fetch and load the pages of one run. */
 export interface Visit {

@@ -8,7 +8,7 @@ import { reportFailed, reportOutcomes } from "../sources/read-files.js";
 import { documentSource, type DocumentSource, type ReadContext } from "../sources/source.js";
 import { loadPage, visiting, type Visit } from "./load-page.js";
 import { webAddress, withoutFragment } from "./web-address.js";
-import { webOptions, type WebOptions } from "./web-client.js";
+import { webOptions, type WebOptions } from "./web-options.js";
 
 export interface ReadSitemapOptions extends WebOptions {
   /** Read only pages whose address starts with one of these. Default: all of the sitemap's site. */

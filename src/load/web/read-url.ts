@@ -1,11 +1,9 @@
 import { resolve } from "../../core/options.js";
 import type { Document } from "../../core/types.js";
-import { reportOutcomes } from "../sources/read-files.js";
 import { isRow } from "../sources/rows-seen.js";
 import { documentSource, type DocumentSource } from "../sources/source.js";
-import { loadPage, visiting } from "./load-page.js";
 import { webAddress } from "./web-address.js";
-import { webOptions, type WebOptions } from "./web-client.js";
+import { webOptions, type WebOptions } from "./web-options.js";
 
 export type ReadUrlOptions = WebOptions;
 
@@ -25,6 +23,8 @@ export function readUrl(addresses: string | readonly string[], options: ReadUrlO
     id,
     read: async function* (context): AsyncGenerator<Document> {
       complete = false;
+      const { loadPage, visiting } = await import("./load-page.js");
+      const { reportOutcomes } = await import("../sources/read-files.js");
       context.report({ type: "progress", what: "files-found", count: urls.length });
       const outcomes = visiting(web, id, context, async function* (visit) {
         for (const url of urls) yield* loadPage(url, visit);

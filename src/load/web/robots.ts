@@ -1,6 +1,7 @@
 import imported from "robots-parser";
 import { LoadError, asError } from "../../core/errors.js";
-import { StatusError, type WebClient, type WebSettings } from "./web-client.js";
+import { StatusError, type WebClient } from "./web-client.js";
+import type { WebSettings } from "./web-options.js";
 
 // Its types say that the function is a property of the module; it is the module.
 const robotsParser = imported as unknown as typeof imported.default;

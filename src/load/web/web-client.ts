@@ -1,49 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createGunzip } from "node:zlib";
 import type { Agent, Dispatcher } from "undici";
-import { z } from "zod";
 import { LoadError, asError } from "../../core/errors.js";
 import { guardedLookup, isRefusedHost, type MayReach, isPublicAddress } from "../../network/addresses.js";
-import { optionsOf } from "../../core/options.js";
 import { httpClient } from "../../network/http-client.js";
 import type { Revision } from "../../core/types.js";
-import { loadOptions, type LoadOptions } from "../sources/read-files.js";
-
-/** How pages are fetched: slowly, and only where a site's robots.txt lets this program in. */
-export interface WebOptions extends LoadOptions {
-  /** Requests a second to one host, at most, 0.01 to 100; a longer `Crawl-delay` of its robots.txt wins. Default: 1. */
-  readonly requestsPerSecond?: number;
-  /** Maximum time for one request with its redirects, in milliseconds, 100 to 600,000. Default: 30,000. */
-  readonly requestTimeoutMs?: number;
-  /**
-   * Fetch all pages anew. False: only those that changed since they were stored, as their servers tell by `ETag` and
-   * `Last-Modified`. Set it after loaders of your own have changed. Default: false.
-   */
-  readonly refetch?: boolean;
-  /** Redirects to follow for one page, at most, 0 to 20. Default: 5. */
-  readonly maxRedirects?: number;
-  /** Ask robots.txt before a page. Leave this on for sites that are not yours. Default: true. */
-  readonly robots?: boolean;
-  /** Name of this program for servers and robots.txt. Default: `citewell`. */
-  readonly userAgent?: string;
-  /** Fetch from addresses of this machine and its network too. Default: false. */
-  readonly allowPrivate?: boolean;
-}
-
-export const webOptions = optionsOf<WebOptions>()({
-  ...loadOptions.shape,
-  requestsPerSecond: z.number().min(0.01).max(100).default(1),
-  requestTimeoutMs: z.int().min(100).max(600_000).default(30_000),
-  refetch: z.boolean().default(false),
-  maxRedirects: z.int().min(0).max(20).default(5),
-  robots: z.boolean().default(true),
-  userAgent: z
-    .string()
-    .regex(/^[\x21-\x7e][\x20-\x7e]*$/, "must be printable ASCII")
-    .default("citewell"),
-  allowPrivate: z.boolean().default(false),
-});
-export type WebSettings = z.output<typeof webOptions>;
+import type { WebSettings } from "./web-options.js";
 
 export interface Page {
   /** Where the redirects led. */

@@ -3,6 +3,9 @@ import type { Searchable } from "../../core/ports.js";
 import { optionsOf } from "../../core/options.js";
 import type { AnyTool } from "../../core/tool.js";
 
+/** The highest number that a citation marker can have. */
+export const maxSources = 999;
+
 /** A call of a tool with `writes` that is about to run. */
 export interface ApprovalRequest {
   /** Name of the tool. */

@@ -3,6 +3,7 @@ import { citationChecker, type CitationChecker } from "../../text/citations/chec
 import { packSources, type Packed, type Passage } from "../../text/prompt/pack.js";
 import { renderSource } from "../../text/prompt/prompt.js";
 import type { Hit, TraceStep } from "../../core/types.js";
+import { maxSources } from "./answer-options.js";
 
 export interface AddLimits {
   /** The step's name in the trace. */
@@ -19,8 +20,6 @@ export interface AddedSources {
   readonly summary: string;
 }
 
-/** The highest number that a citation marker can have. */
-export const maxSources = 999;
 /** Reserved for the line about known sources, and for numbers with more digits than the packer counted. */
 const lineTokens = 48;
 

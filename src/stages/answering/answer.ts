@@ -8,9 +8,8 @@ import type { ChatModel } from "../../core/ports.js";
 import { type Source, untilAborted } from "../../core/stream.js";
 import type { Answer, AnswerEvent, Retrieved } from "../../core/types.js";
 import type { AnswerDraft } from "./answer-draft.js";
-import { answerOptions, type AnswerOptions } from "./answer-options.js";
-import { maxSources } from "./answer-sources.js";
-import { composeAnswer, type ResumedAnswer } from "./compose-answer.js";
+import { answerOptions, type AnswerOptions, maxSources } from "./answer-options.js";
+import type { composeAnswer as Compose, ResumedAnswer } from "./compose-answer.js";
 import { readPaused, waitingIds } from "./paused-answer.js";
 import { answerStructure, repairMessageCount } from "./structured-answer.js";
 import { toolbox } from "./tools/toolbox.js";
@@ -99,10 +98,11 @@ function answerEach<In>(
   async function* answerOne(item: In, context: RunContext): AsyncGenerator<AnswerEvent> {
     let last: AnswerEvent;
     let draft: AnswerDraft | undefined;
-    let events: ReturnType<typeof composeAnswer> | undefined;
+    let events: ReturnType<typeof Compose> | undefined;
     const onDraft = (made: AnswerDraft) => void (draft = made);
     try {
       const from = begin(item);
+      const { composeAnswer } = await import("./compose-answer.js");
       events = composeAnswer(from, { model, settings, structure, tools, context, onDraft });
       for (;;) {
         context.signal.throwIfAborted();

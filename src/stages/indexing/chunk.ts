@@ -2,23 +2,12 @@ import { setImmediate as turn } from "node:timers/promises";
 import { z } from "zod";
 import { OptionsError } from "../../core/errors.js";
 import { optionsOf, resolve } from "../../core/options.js";
-import { type RunContext, type Stage, stage } from "../../core/pipeline.js";
+import { type Stage, stage } from "../../core/pipeline.js";
 import type { Embedder, TokenCounter } from "../../core/ports.js";
-import type { Source } from "../../core/stream.js";
-import type { SplitOptions } from "../../text/chunking/cuts.js";
-import { measureText } from "../../text/chunking/measure-text.js";
-import {
-  type EmbedTexts,
-  SemanticCuts,
-  sentenceDistances,
-  type SentenceLimit,
-} from "../../text/chunking/semantic-cuts.js";
-import { splitBy, splitInSteps, type Strategy } from "../../text/chunking/split.js";
+import type { Strategy } from "../../text/chunking/split.js";
 import { defaultTokens } from "../../text/tokens/tokens.js";
 import { withinMargin } from "../../text/tokens/token-margin.js";
-import type { Chunk, Document, DocumentChunk } from "../../core/types.js";
-import { sentenceEmbedding } from "./embed-sentences.js";
-import { splitOnWorker, type SplitOnWorkerOptions, SplittingThread } from "./splitting/split-on-worker.js";
+import type { Document, DocumentChunk } from "../../core/types.js";
 
 /** The model that chunks are made for: any embedder will do. */
 export interface ChunkTarget {
@@ -87,15 +76,6 @@ export function chunkLimit(maxTokens: number | undefined, target?: ChunkTarget):
 const maxTurnMs = 8;
 
 /**
- * How much text of one run is split on the main thread, in UTF-16 code units: splitting this takes about as long as a
- * worker needs to start and load its vocabulary.
- */
-export const maxInlineCharacters = 1 << 17;
-
-/** The worker starts before it is needed. */
-const workerStartCharacters = maxInlineCharacters / 2;
-
-/**
  * Cuts documents into chunks: slices that cover the text, each with its title and headings as context and an exact token
  * count, whatever the strategy. Markdown (`text/markdown`) keeps headings with what follows, and fences and tables whole
  * if they fit; a table that has to be cut repeats its header row in the context. Source code (`text/x-…`) is cut at blank
@@ -122,30 +102,16 @@ export function chunk(options: ChunkOptions = {}): Stage<Document, DocumentChunk
       "chunk: the strategy semantic compares sentences by their vectors. Pass an embedder: chunk({ embedder })",
     );
   }
-  // Computed for each document anew, since the token margin is learned while documents are embedded.
-  const current = () => ({
-    maxTokens: chunkLimit(maxTokens, target),
-    overlapTokens,
-    parentTokens,
-  });
-  const inlineBy = (by: Strategy) => (document: Document) => splitInSteps(document, { ...current(), tokens }, by);
-  const cutter = (context: RunContext): ((document: Document) => Source<Chunk | undefined>) => {
-    if (strategy !== "semantic") return inlineBy(strategy);
-    const embed = sentenceEmbedding(comparing!, context);
-    return (document) => semanticChunks(document, { ...current(), tokens }, embed, comparing!);
-  };
-  // A worker has only the default token counter, and no embedder.
-  const worker =
-    strategy === "semantic" || tokens !== defaultTokens
-      ? undefined
-      : { settings: () => ({ ...current(), strategy }), inline: inlineBy(strategy) };
+  const current = () => ({ maxTokens: chunkLimit(maxTokens, target), overlapTokens, parentTokens });
+  const cutting = { strategy, tokens, current, comparing };
 
   return stage(
     "chunk",
     async function* (source, context) {
       const { signal, report } = context;
+      const { cutDocuments } = await import("./cut-documents.js");
       let turnedAt = performance.now();
-      for await (const { document, chunks } of cutDocuments(source, context, cutter(context), worker)) {
+      for await (const { document, chunks } of cutDocuments(source, cutting, context)) {
         let count = 0;
         for await (const each of chunks) {
           signal.throwIfAborted();
@@ -164,55 +130,6 @@ export function chunk(options: ChunkOptions = {}): Stage<Document, DocumentChunk
     },
     { gives: { chunkTokens: maxTokens } },
   );
-}
-
-interface CutDocument {
-  readonly document: Document;
-  readonly chunks: Source<Chunk | undefined>;
-}
-
-/** Pairs documents with their chunks: the first few are split inline, and any others on a worker. */
-async function* cutDocuments(
-  source: AsyncIterable<Document>,
-  context: RunContext,
-  inline: (document: Document) => Source<Chunk | undefined>,
-  worker: SplitOnWorkerOptions | undefined,
-): AsyncGenerator<CutDocument> {
-  const reader = source[Symbol.asyncIterator]();
-  let thread: SplittingThread | undefined;
-  try {
-    let length = 0;
-    for (let next = await reader.next(); !next.done; next = await reader.next()) {
-      const document = next.value;
-      length += document.text.length;
-      if (worker && length > workerStartCharacters) thread ??= new SplittingThread();
-      if (worker && thread && length > maxInlineCharacters) {
-        yield* splitOnWorker(startingWith(document, reader), { ...worker, thread }, context);
-      } else yield { document, chunks: inline(document) };
-    }
-  } finally {
-    await thread?.end();
-    await reader.return?.();
-  }
-}
-
-async function* startingWith<Item>(first: Item, rest: AsyncIterator<Item>): AsyncGenerator<Item> {
-  yield first;
-  for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
-}
-
-async function* semanticChunks(
-  document: Document,
-  options: SplitOptions,
-  embed: EmbedTexts,
-  limit: SentenceLimit,
-): AsyncGenerator<Chunk | undefined> {
-  if (document.text.trim() === "") return;
-  const measuring = measureText(document, options.tokens);
-  let step = measuring.next();
-  for (; !step.done; step = measuring.next()) yield undefined;
-  const distances = await sentenceDistances(document.text, step.value, embed, limit);
-  yield* splitBy(document, options, new SemanticCuts(document, step.value, options, distances));
 }
 
 function isEmbedder(value: unknown): value is Embedder {

@@ -8,7 +8,7 @@ import { chatBytes } from "../calls/reply-size.js";
 import { type Failure, badReply } from "../failures/failure.js";
 import type { TransportChatRequest } from "./chat-request.js";
 import type { ChatResult, ChatStreamEvent } from "./chat-result.js";
-import { ChatReader } from "./chat/chat-reader.js";
+import type { ChatReader } from "./chat/chat-reader.js";
 import { checkRequest, requestError, requireRequest } from "./check-request.js";
 import { chatShape as shape } from "../service-shape.js";
 
@@ -118,7 +118,10 @@ function chatCall<T>(
     body: { ...shape.body({ ...checked, stream }, settings), ...extra },
     replyBytes: chatBytes(checked),
     accept: stream ? "text/event-stream" : "application/json",
-    read: (exchange) => read(new ChatReader(exchange, model, settings)),
+    read: async (exchange) => {
+      const { ChatReader: Reader } = await import("./chat/chat-reader.js");
+      return read(new Reader(exchange, model, settings));
+    },
   });
 }
 

@@ -6,7 +6,7 @@ import { cp, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { maxInlineCharacters } from "../../../src/stages/indexing/chunk.js";
+import { maxInlineCharacters } from "../../../src/stages/indexing/cut-documents.js";
 import type { IngestReport } from "../../../src/knowledge-base/ingest/ledger.js";
 import type { Store } from "../../../src/core/ports.js";
 import { openStore } from "../../../src/store/open-store.js";

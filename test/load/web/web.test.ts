@@ -9,7 +9,7 @@ import { readSitemap } from "../../../src/load/web/read-sitemap.js";
 import { readUrl } from "../../../src/load/web/read-url.js";
 import { parseSitemap } from "../../../src/load/web/read-sitemap.js";
 import { WebClient } from "../../../src/load/web/web-client.js";
-import { webOptions } from "../../../src/load/web/web-client.js";
+import { webOptions } from "../../../src/load/web/web-options.js";
 import { createRunContext, type RunEvent } from "../../../src/core/pipeline.js";
 import { collect } from "../../../src/core/stream.js";
 import { scriptedUpstream, type ScriptedReply } from "../../support/scripted-upstream.js";

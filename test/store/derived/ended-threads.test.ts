@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { StoreError } from "../../../src/core/errors.js";
 import type { Store } from "../../../src/core/ports.js";
-import { openEmbeddedStore, type StoreInternals } from "../../../src/store/open-store.js";
+import { openEmbeddedStore, type StoreInternals } from "../../../src/store/open-embedded-store.js";
 import type { StoreOptions } from "../../../src/store/store-options.js";
 import { madeDocument, madeVector, withVectors } from "../made-documents.js";
 import { temporaryFolder } from "../temporary-folder.js";

@@ -1,0 +1,49 @@
+import { z } from "zod";
+import { optionsOf } from "../../core/options.js";
+import type { Metadata } from "../../core/types.js";
+import type { Loader } from "../formats/loader.js";
+import { type RowMapping, rowMapping } from "../formats/rows/row-mapping.js";
+import { operatorMetadata } from "./operator-metadata.js";
+
+const kindOfFile = /^\.[^.\s/]+$|^[\w.+-]+\/[\w.+-]+$/;
+
+/** How files become documents, wherever they come from. */
+export interface LoadOptions {
+  /**
+   * Loaders of your own, by file name ending (`.foo`) or by media type (`text/x-foo`), before those that are built in.
+   * Default: none.
+   */
+  readonly loaders?: Readonly<Record<string, Loader>>;
+  /** Which columns of CSV and fields of JSON are text, title and name of a document. Default: by their names. */
+  readonly rows?: RowMapping;
+  /** Maximum bytes of a file, 1 or more; larger ones are passed over, and where rows are documents, larger rows. Default 50,000,000. */
+  readonly maxFileBytes?: number;
+  /**
+   * Maximum time to make a document of one file, in milliseconds, 100 to 3,600,000. A PDF or EPUB has
+   * this time for each page or chapter. Default 10,000.
+   */
+  readonly timeoutMs?: number;
+  /**
+   * JSON values put on every document, by name, such as `{ tenant: "a" }`. They win over what a file, its front matter or
+   * its row says under the same names: a document cannot give itself another tenant. A run with other values updates the
+   * documents. Default: none.
+   */
+  readonly metadata?: Metadata;
+}
+
+export const loadOptions = optionsOf<LoadOptions>()({
+  loaders: z
+    .record(
+      z.string(),
+      z.custom<Loader>((value) => typeof value === "function", "must be a function"),
+    )
+    .refine((loaders) => Object.keys(loaders).every((kind) => kindOfFile.test(kind)), {
+      error: "each must be named by an ending such as .foo or a media type such as text/x-foo",
+    })
+    .default({}),
+  rows: rowMapping.default({}),
+  maxFileBytes: z.int().min(1).default(50_000_000),
+  timeoutMs: z.int().min(100).max(3_600_000).default(10_000),
+  metadata: operatorMetadata.default({}),
+});
+export type LoadSettings = z.output<typeof loadOptions>;

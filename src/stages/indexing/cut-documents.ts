@@ -1,0 +1,93 @@
+import type { RunContext } from "../../core/pipeline.js";
+import type { Embedder, TokenCounter } from "../../core/ports.js";
+import type { Source } from "../../core/stream.js";
+import type { Chunk, Document } from "../../core/types.js";
+import type { SplitOptions } from "../../text/chunking/cuts.js";
+import { measureText } from "../../text/chunking/measure-text.js";
+import {
+  type EmbedTexts,
+  SemanticCuts,
+  sentenceDistances,
+  type SentenceLimit,
+} from "../../text/chunking/semantic-cuts.js";
+import { splitBy, splitInSteps, type Strategy } from "../../text/chunking/split.js";
+import { defaultTokens } from "../../text/tokens/tokens.js";
+import { sentenceEmbedding } from "./embed-sentences.js";
+import { splitOnWorker, SplittingThread } from "./splitting/split-on-worker.js";
+
+/**
+ * How much text of one run is split on the main thread, in UTF-16 code units: splitting this takes about as long as a
+ * worker needs to start and load its vocabulary.
+ */
+export const maxInlineCharacters = 1 << 17;
+
+/** The worker starts before it is needed. */
+const workerStartCharacters = maxInlineCharacters / 2;
+
+interface CutDocument {
+  readonly document: Document;
+  readonly chunks: Source<Chunk | undefined>;
+}
+
+/** How the documents of a run are cut. */
+export interface CuttingSettings {
+  readonly strategy: Strategy | "semantic";
+  readonly tokens: TokenCounter;
+  /** Computed for each document anew, since the token margin is learned while documents are embedded. */
+  readonly current: () => Omit<SplitOptions, "tokens">;
+  /** Compares sentences; present for `semantic`. */
+  readonly comparing: Embedder | undefined;
+}
+
+/** Pairs documents with their chunks: the first few are split inline, and any others on a worker. */
+export async function* cutDocuments(
+  source: AsyncIterable<Document>,
+  { strategy, tokens, current, comparing }: CuttingSettings,
+  context: RunContext,
+): AsyncGenerator<CutDocument> {
+  if (strategy === "semantic") {
+    const embed = sentenceEmbedding(comparing!, context);
+    for await (const document of source) {
+      yield { document, chunks: semanticChunks(document, { ...current(), tokens }, embed, comparing!) };
+    }
+    return;
+  }
+  const inline = (document: Document) => splitInSteps(document, { ...current(), tokens }, strategy);
+  // A worker has only the default token counter.
+  const worker = tokens === defaultTokens && { settings: () => ({ ...current(), strategy }), inline };
+  const reader = source[Symbol.asyncIterator]();
+  let thread: SplittingThread | undefined;
+  try {
+    let length = 0;
+    for (let next = await reader.next(); !next.done; next = await reader.next()) {
+      const document = next.value;
+      length += document.text.length;
+      if (worker && length > workerStartCharacters) thread ??= new SplittingThread();
+      if (worker && thread && length > maxInlineCharacters) {
+        yield* splitOnWorker(startingWith(document, reader), { ...worker, thread }, context);
+      } else yield { document, chunks: inline(document) };
+    }
+  } finally {
+    await thread?.end();
+    await reader.return?.();
+  }
+}
+
+async function* startingWith<Item>(first: Item, rest: AsyncIterator<Item>): AsyncGenerator<Item> {
+  yield first;
+  for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
+}
+
+async function* semanticChunks(
+  document: Document,
+  options: SplitOptions,
+  embed: EmbedTexts,
+  limit: SentenceLimit,
+): AsyncGenerator<Chunk | undefined> {
+  if (document.text.trim() === "") return;
+  const measuring = measureText(document, options.tokens);
+  let step = measuring.next();
+  for (; !step.done; step = measuring.next()) yield undefined;
+  const distances = await sentenceDistances(document.text, step.value, embed, limit);
+  yield* splitBy(document, options, new SemanticCuts(document, step.value, options, distances));
+}

@@ -57,9 +57,12 @@ export function keepSecret(secret: string | undefined, leastPart = shortestPart)
   };
 }
 
+/** What the documentation of services without keys gives to clients that want one. */
+const placeholders = /^(-|EMPTY|none|ollama|(sk-)?no-key(-required)?)$/i;
+
 /**
  * Hides a key, and the values of headers that may be keys too: each of their words of 8 characters or more, only as a whole,
- * since most say something ordinary.
+ * since most say something ordinary. A placeholder of a key is none: hidden, it would take the words out of every message.
  */
 export function keepSecrets(
   key: string | undefined,
@@ -75,7 +78,7 @@ export function keepSecrets(
         redactAll: (data) => other.redactAll(one.redactAll(data)),
         safeCause: (cause) => other.safeCause(one.safeCause(cause)),
       }),
-      keepSecret(key, leastPart),
+      keepSecret(placeholders.test(key ?? "") ? undefined : key, leastPart),
     );
 }
 

@@ -138,3 +138,20 @@ describe("headers of one's own", () => {
     expect(JSON.stringify([error, heard])).not.toContain(secret);
   });
 });
+
+// Ollama, vLLM, text-embeddings-inference and llama.cpp name these in their documentation, for clients that want some key.
+test.each<[ServiceName, string]>([
+  ["ollama", "ollama"],
+  ["vllm", "EMPTY"],
+  ["tei", "-"],
+  ["llama.cpp", "no-key"],
+])("%s: the key %j says that there is none, and is not cut out of messages", async (service, apiKey) => {
+  const { transport, upstream } = await transportFor([{ status: 404, text: `no ${apiKey} page - not found` }], {
+    service,
+    apiKey,
+  });
+  const error = await failure(transport.embeddings({ model: "e", input: ["a"] }));
+  expect(String(error)).toContain(`no ${apiKey} page - not found`);
+  expect(String(error)).not.toContain("[key]");
+  expect(upstream.requests[0]!.headers.authorization).toBe(`Bearer ${apiKey}`);
+});

@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { OptionsError, StoreError } from "../core/errors.js";
 import { guarded, openDatabase, type Database } from "../sqlite/database.js";
-import { checksumColumns, ConversationChecksums } from "./conversation-checksums.js";
+import { checksumColumns, ConversationChecksums, exchangeChecksumColumns } from "./conversation-checksums.js";
 import { approvalBooks, approvalsTable } from "./approvals.js";
 import {
   type AnswerToResume,
@@ -120,7 +120,7 @@ const waitingAnswers = `
 `;
 
 /** Written into every file. An earlier version is upgraded when it is opened, a later one refused. */
-export const conversationsVersion = 4;
+export const conversationsVersion = 5;
 const cacheBytes = 1_000_000;
 
 interface Keeping {
@@ -218,7 +218,7 @@ export function openConversations(folder: string): Conversations {
     if (found) touching.run(now, number);
     const position = (last.get(number)?.position ?? 0) + 1;
     inserting.run(number, position, now, question);
-    checksums.saveConversation(number);
+    checksums.saveExchange(number, position);
     return position;
   });
   const copy = database.transaction((scope: string, from: string, id: string, count: number) => {
@@ -230,11 +230,16 @@ export function openConversations(folder: string): Conversations {
     const now = Date.now();
     const number = Number(creating.run(scope, id, source.owner, now, now).lastInsertRowid);
     copying.run(number, source.number, count);
-    checksums.saveConversation(number);
+    checksums.saveExchanges(number);
   });
-  /** Runs a change of a conversation. Returns whether it changed anything. */
-  const change = database.transaction((scope: string, id: string, run: () => { readonly changes: number }): boolean => {
-    if (run().changes === 0) return false;
+  /** Saves what became of a question. Returns whether it changed anything. */
+  const keep = database.transaction((statement: ReturnType<typeof keeping>, kept: Keeping): boolean => {
+    if (statement.run(kept).changes === 0) return false;
+    checksums.saveExchange(finding.get(kept.scope, kept.id)!.number, kept.position);
+    return true;
+  });
+  const rename = database.transaction((scope: string, id: string, title: string): boolean => {
+    if (naming.run(title, Date.now(), scope, id).changes === 0) return false;
     checksums.saveConversation(finding.get(scope, id)!.number);
     return true;
   });
@@ -252,13 +257,13 @@ export function openConversations(folder: string): Conversations {
       ask: (id, question, owner) => use(() => append.immediate(scope, id, question, owner)),
       answer: (id, position, answer, resumed) =>
         use(() => {
-          const keep = "waiting" in answer ? keepingWaiting : answer.stopped ? keepingStopped : keepingWhole;
+          const statement = "waiting" in answer ? keepingWaiting : answer.stopped ? keepingStopped : keepingWhole;
           const kept = { scope, id, position, resumed: resumed ?? null, answer: JSON.stringify(answer) };
-          return change.immediate(scope, id, () => keep.run(kept));
+          return keep.immediate(statement, kept);
         }),
       waiting: (id) => use(() => new Map(reading.all(scope, id).flatMap((row) => waitOf(row, path)))),
       approvals: (id) => use(() => books.book(finding.get(scope, id)?.number ?? null)),
-      rename: (id, title) => use(() => change.immediate(scope, id, () => naming.run(title, Date.now(), scope, id))),
+      rename: (id, title) => use(() => rename.immediate(scope, id, title)),
       branch: (from, id, count) => use(() => copy.immediate(scope, from, id, count)),
       delete: (id) => use(() => deleting.run(scope, id).changes > 0),
     }),
@@ -283,7 +288,8 @@ function prepare(database: Database, path: string): void {
       if (version === conversationsVersion) return;
       if (version < 2) database.exec(version === 0 ? tables : upgrade);
       if (version < 3) database.exec(waitingAnswers);
-      database.exec(checksumColumns);
+      if (version < 4) database.exec(checksumColumns);
+      database.exec(exchangeChecksumColumns);
       new ConversationChecksums(database).saveAll();
       database.pragma(`user_version = ${conversationsVersion}`);
     })

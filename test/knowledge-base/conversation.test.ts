@@ -270,7 +270,7 @@ test("a file from a newer release is refused, naming both versions", async () =>
   const database = openDatabase(`${folder}/conversations.sqlite`);
   database.pragma("user_version = 7");
   database.close();
-  expect(() => openConversations(folder)).toThrow(/has version 7, this release writes 4/);
+  expect(() => openConversations(folder)).toThrow(/has version 7, this release writes 5/);
 });
 
 test("conversations of the first version are kept, as those of no scope", async () => {
@@ -316,6 +316,8 @@ test("conversations of the second version are kept, and can wait for approval", 
   database.exec(`
     DROP TABLE approvals;
     ALTER TABLE conversations DROP COLUMN checksum;
+    ALTER TABLE conversations DROP COLUMN exchange_checksums;
+    ALTER TABLE exchanges DROP COLUMN checksum;
     ALTER TABLE exchanges DROP COLUMN waiting;
     INSERT INTO conversations VALUES (1, '', 'a', NULL, 'ada', 1000, 2000);
     INSERT INTO exchanges VALUES (1, 1, 1000, 'How long?',

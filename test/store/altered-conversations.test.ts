@@ -57,6 +57,20 @@ test.each([
   ["a title", "UPDATE conversations SET title = 'Bees' WHERE number = 1"],
   ["an owner", "UPDATE conversations SET owner = 'ida' WHERE number = 1"],
   ["an exchange that is gone", "DELETE FROM exchanges WHERE conversation = 1 AND position = 1"],
+  [
+    "an exchange that was added",
+    "INSERT INTO exchanges (conversation, position, asked_at, question) VALUES (1, 3, 1, 'And?')",
+  ],
+  [
+    "an exchange of another conversation",
+    "INSERT INTO exchanges SELECT 1, 3, asked_at, question, answer, stopped, waiting, checksum FROM exchanges WHERE conversation = 2",
+  ],
+  [
+    "an exchange in the place of another",
+    `UPDATE exchanges SET position = 5 WHERE conversation = 1 AND position = 1;
+     UPDATE exchanges SET position = 1 WHERE conversation = 1 AND position = 2;
+     UPDATE exchanges SET position = 2 WHERE conversation = 1 AND position = 5`,
+  ],
 ])("%s that was altered is found with the id of its conversation, and kept by a repair", async (_, sql) => {
   const { store, folder, alter } = await folderInUse();
   alter(sql);
@@ -71,6 +85,23 @@ test.each([
   expect(all.of("team").exchanges("keys")).toEqual(withoutWaits);
   expect(all.of("team").waiting("keys").size).toBe(0);
 });
+
+test.each([
+  ["altered", "UPDATE exchanges SET question = 'How strong?' WHERE conversation = 1 AND position = 1"],
+  ["deleted", "DELETE FROM exchanges WHERE conversation = 1 AND position = 1"],
+])(
+  "a turn reads no earlier exchange to save its own: one that was %s before is still found after it",
+  async (_, sql) => {
+    const { store, folder, alter } = await folderInUse();
+    alter(sql);
+    const all = openConversations(folder);
+    onTestFinished(() => all.close());
+    const kept = all.of("team");
+    kept.answer("keys", kept.ask("keys", "And in France?"), answer);
+    kept.rename("keys", "Keys abroad");
+    expect((await store.verify()).problems).toMatchObject([{ what: "conversations", repairable: true }]);
+  },
+);
 
 test("an answer that cannot be read any more is taken out by a repair, and its question stays", async () => {
   const { store, folder, alter } = await folderInUse();
@@ -107,13 +138,25 @@ test("a file of conversations that SQLite finds broken is reported, and nothing 
   expect(verified.problems[0]).toMatchObject({ what: "conversations", repairable: false });
 });
 
-test("conversations of the third version get checksums when they are next opened: what is altered from then on is found", async () => {
-  const { store, folder, alter } = await folderInUse();
-  alter(`ALTER TABLE conversations DROP COLUMN checksum; ALTER TABLE approvals DROP COLUMN checksum;
-    PRAGMA user_version = 3`);
-  expect(await store.verify()).toMatchObject({ ok: true });
-  openConversations(folder).close();
-  expect(await store.verify()).toMatchObject({ ok: true });
-  alter("UPDATE conversations SET title = 'Bees' WHERE number = 1");
-  expect((await store.verify()).problems).toHaveLength(1);
-});
+const withoutExchangeChecksums = `
+  ALTER TABLE conversations DROP COLUMN exchange_checksums; ALTER TABLE exchanges DROP COLUMN checksum;
+`;
+const withoutChecksums = `${withoutExchangeChecksums}
+  ALTER TABLE conversations DROP COLUMN checksum; ALTER TABLE approvals DROP COLUMN checksum;
+`;
+
+test.each([
+  [3, withoutChecksums],
+  [4, withoutExchangeChecksums],
+])(
+  "conversations of version %i get checksums when they are next opened: what is altered from then on is found",
+  async (version, older) => {
+    const { store, folder, alter } = await folderInUse();
+    alter(`${older} PRAGMA user_version = ${version}`);
+    expect(await store.verify()).toMatchObject({ ok: true });
+    openConversations(folder).close();
+    expect(await store.verify()).toMatchObject({ ok: true });
+    alter("UPDATE exchanges SET question = 'How strong?' WHERE conversation = 1 AND position = 1");
+    expect((await store.verify()).problems).toHaveLength(1);
+  },
+);

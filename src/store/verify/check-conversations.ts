@@ -62,7 +62,7 @@ export function repairConversations(folder: string): void {
         for (const { number } of conversations) {
           for (const row of exchanges.all(number)) if (!isReadable(row, path)) clear.run(number, row.position);
           clearWaits.run(number);
-          checksums.saveConversation(number);
+          checksums.saveExchanges(number);
         }
         for (const id of approvals) {
           settle.run(id);

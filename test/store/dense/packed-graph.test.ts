@@ -1,5 +1,6 @@
-import { cpSync, existsSync, readFileSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { spawnSync } from "node:child_process";
+import { cpSync, existsSync, readFileSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { afterEach, expect, onTestFinished, test } from "vitest";
 import { HnswGraph, loadHnswLibrary } from "../../../src/store/dense/graph/hnsw.js";
 import { isWorthPacking, savePacked, withUnpackedGraph } from "../../../src/store/dense/graph/packed-graph.js";
@@ -55,6 +56,29 @@ test.each(["among the temporary files", "beside the graph where those cannot be 
     expect(readdirSync(folder).toSorted()).toEqual(["graph-1.bin", "whole.bin"]);
   },
 );
+
+test("the copy of a process that was killed is removed by the next one that unpacks a graph; copies in use are not", async () => {
+  const [temporaries, packed] = [temporaryFolder(), join(temporaryFolder(), "graph-1.bin")];
+  process.env["TMPDIR"] = temporaries;
+  const ended = spawnSync(process.execPath, ["--eval", ""]).pid;
+  const anHourAgo = Date.now() / 1000 - 3600;
+  const abandoned = `citewell-${ended}-graph-a.tmp`;
+  const others = [
+    `citewell-${process.pid}-graph-b.tmp`,
+    `citewell-${ended}-graph-recent.tmp`,
+    `other-${ended}-graph-c.tmp`,
+  ];
+  for (const name of [abandoned, ...others]) {
+    writeFileSync(join(temporaries, name), "");
+    if (!name.includes("recent")) utimesSync(join(temporaries, name), anHourAgo, anHourAgo);
+  }
+  const graph = HnswGraph.create(await loadHnswLibrary(), dimension, { m: 8, efConstruction: 50, ef: 50 });
+  graph.add(1, normalised(wordVectors(1)[0]!));
+  await savePacked(packed, graph.saved, (path) => graph.write(path));
+  const during = await withUnpackedGraph(packed, graph.saved, async (path) => basename(path));
+  expect(during).toMatch(new RegExp(`^citewell-${process.pid}-graph-`));
+  expect(readdirSync(temporaries).toSorted()).toEqual(others.toSorted());
+});
 
 test("only a graph of vectors that are mostly zeros is worth packing", () => {
   const words = wordVectors(20);

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type FileHandle, open, rm } from "node:fs/promises";
+import { type FileHandle, open, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { decodeVector, encodeVector } from "../../database/columns.js";
@@ -78,7 +78,7 @@ async function unpackGraph(from: string, to: string, shape: GraphShape): Promise
 
 /**
  * Calls `read` with the path of a whole copy of a packed graph, which is removed afterwards. It is made among the temporary
- * files, or beside the graph where they have no room.
+ * files, or beside the graph where they have no room; the copies of processes that were killed are removed before.
  */
 export async function withUnpackedGraph<Result>(
   path: string,
@@ -86,7 +86,8 @@ export async function withUnpackedGraph<Result>(
   read: (path: string) => Promise<Result>,
 ): Promise<Result> {
   const name = `graph-${randomUUID()}.tmp`;
-  const copies = [join(tmpdir(), `citewell-${name}`), join(path, "..", name)];
+  const copies = [join(tmpdir(), `citewell-${process.pid}-${name}`), join(path, "..", name)];
+  await removeAbandonedCopies(tmpdir());
   try {
     const whole = await unpackGraph(path, copies[0]!, shape).then(
       () => copies[0]!,
@@ -95,6 +96,30 @@ export async function withUnpackedGraph<Result>(
     return await read(whole);
   } finally {
     for (const copy of copies) await rm(copy, { force: true });
+  }
+}
+
+/** A process in another container that shares the folder seems to have ended; its copy is in use for seconds. */
+const abandonedAfterMs = 600_000;
+
+/** Removes copies whose processes have ended. Those beside a graph are removed when it is next saved. */
+async function removeAbandonedCopies(folder: string): Promise<void> {
+  for (const name of await readdir(folder).catch(() => [])) {
+    const pid = /^citewell-(\d+)-graph-[\w-]+\.tmp$/.exec(name)?.[1];
+    if (pid === undefined || isRunning(Number(pid))) continue;
+    const copy = join(folder, name);
+    const { mtimeMs } = await stat(copy).catch(() => ({ mtimeMs: Infinity }));
+    if (Date.now() - mtimeMs > abandonedAfterMs) await rm(copy, { force: true }).catch(() => {});
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // Another user's process cannot be signalled, but it runs.
+    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }
 

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ChatTool, chat } from "../chat.js";
 import { EmbeddingsRequest, embeddings } from "../embeddings.js";
 import { RerankRequest, rerank } from "../rerank.js";
-import type { OptionalChatField, ServiceName, ServiceProfile } from "./services.js";
+import type { ChatFieldOf, OptionalChatField, OtherService, ServiceProfile } from "./services.js";
 
 // Requests to services that are not the contract's own. The shape is checked, so that a mistake is found before it is
 // sent; the bounds of values are the service's own business.
@@ -105,20 +105,20 @@ interface ToolFields {
   readonly parallel_tool_calls?: boolean;
 }
 
-interface EffortField {
+interface SamplingFields {
+  /** How many replies to make, each paid for. Default: 1. */
+  readonly n?: number;
+  /** Tokens to choose the next one from: the most likely ones. Default: the service's. */
+  readonly top_k?: number;
+  /** Least probability of a token, relative to the most likely one, 0 to 1. Default: the service's. */
+  readonly min_p?: number;
   /** How much the model thinks, such as `none`, `low` or `high`; which words there are is the model's. Default: the model's. */
   readonly reasoning_effort?: string;
 }
 
-type WithTools = "openai" | "azure-openai" | "vllm" | "llama.cpp" | "mistral";
-type WithEffort = "openai" | "azure-openai" | "ollama" | "vllm" | "llama.cpp" | "cohere";
-
-/** What a chat request may hold at a service beyond the contract; for the contract's own, nothing. */
-export type ServiceChatFields<Service extends ServiceName> = Service extends "contract"
-  ? unknown
-  : CommonFields &
-      (Service extends WithTools ? ToolFields : unknown) &
-      (Service extends WithEffort ? EffortField : unknown);
+/** Fields of a chat request at a service that the contract lacks, or that only some services have. */
+export type ServiceChatFields<Service extends OtherService> = CommonFields &
+  Pick<ToolFields & SamplingFields, ChatFieldOf<Service>>;
 
 /** Only the contract has rules between fields and guessed bounds. */
 const unruled = { rules: undefined, guessedBounds: undefined };

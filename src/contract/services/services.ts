@@ -95,7 +95,28 @@ export type ServiceName =
   | "voyage"
   | "mistral";
 
-export const services: Readonly<Record<Exclude<ServiceName, "contract">, ServiceProfile>> = {
+export type OtherService = Exclude<ServiceName, "contract">;
+
+type OpenaiField = "n" | "tool_choice" | "parallel_tool_calls" | "reasoning_effort";
+
+/** The optional fields of a chat request that a service has. The rows below can list no others. */
+export type ChatFieldOf<Service extends OtherService> = Service extends "vllm"
+  ? OptionalChatField
+  : Service extends "openai" | "azure-openai"
+    ? OpenaiField
+    : Service extends "llama.cpp"
+      ? Exclude<OptionalChatField, "n">
+      : Service extends "mistral"
+        ? Exclude<OpenaiField, "reasoning_effort">
+        : Service extends "ollama" | "cohere"
+          ? "reasoning_effort"
+          : never;
+
+type Row<Service extends OtherService> = ServiceProfile & {
+  readonly chat?: { readonly fields: readonly ChatFieldOf<Service>[] };
+};
+
+export const services: { readonly [Service in OtherService]: Row<Service> } = {
   // Chat: https://github.com/openai/openai-node/blob/master/src/resources/chat/completions/completions.ts. The limits of
   // embeddings: https://rubydoc.info/github/openai/openai-ruby/OpenAI/Models/EmbeddingCreateParams/Input.
   openai: {
@@ -274,10 +295,7 @@ export const services: Readonly<Record<Exclude<ServiceName, "contract">, Service
 };
 
 /** All kinds of service, for checks and messages. */
-export const serviceNames: readonly ServiceName[] = [
-  "contract",
-  ...(Object.keys(services) as (keyof typeof services)[]),
-];
+export const serviceNames: readonly ServiceName[] = ["contract", ...(Object.keys(services) as OtherService[])];
 
 /** The row of a service; `undefined` for the contract's own. */
 export function serviceProfile(name: ServiceName): ServiceProfile | undefined {

@@ -1,6 +1,6 @@
 import type { ChatRequest as ContractChatRequest, Message, RoleToolMessage } from "../../contract/chat.js";
 import type { ServiceChatFields } from "../../contract/services/service-requests.js";
-import type { ServiceName } from "../../contract/services/services.js";
+import type { OptionalChatField, OtherService, ServiceName } from "../../contract/services/services.js";
 
 /**
  * The contract's request. `stream` is set by the method; `stop` may be one sequence. What no model takes together does not
@@ -54,12 +54,15 @@ interface DeveloperMessage {
  */
 export type ServiceRequest<Service extends ServiceName> = Service extends "contract"
   ? TransportChatRequest
-  : OtherServiceRequest<Service>;
+  : OtherServiceRequest<Exclude<Service, "contract">>;
 
-/** A request to a service that is not the contract's own. */
-type OtherServiceRequest<Service extends ServiceName> = Omit<
+/**
+ * A request to a service that is not the contract's own. Fields of the contract that it may lack are left out, not forbidden: so a
+ * transport to any service can stand for one to the contract's, as models take it.
+ */
+type OtherServiceRequest<Service extends OtherService> = Omit<
   ContractChatRequest,
-  "stream" | "stop" | "messages" | keyof ServiceChatFields<Service>
+  "stream" | "stop" | "messages" | "response_format" | ThinkingField | OptionalChatField
 > &
   ServiceChatFields<Service> & {
     /** Oldest first. */

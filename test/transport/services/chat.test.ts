@@ -102,6 +102,13 @@ test("the types let a request hold what its service has", () => {
     await ollama.chat({ ...ask, seed: 1, response_format: schemaFormat });
     // @ts-expect-error Ollama cannot be told to call a tool
     await ollama.chat({ ...ask, tool_choice: "required" });
+    // @ts-expect-error nor asked for several replies
+    await ollama.chat({ ...ask, n: 2 });
+    // @ts-expect-error the switches of the contract's model families are not OpenAI's
+    await openai.chat({ ...ask, enable_thinking: true });
+    // @ts-expect-error nor is top_k
+    await openai.chat({ ...ask, top_k: 3 });
+    await createTransport({ service: "vllm" }).chat({ ...ask, top_k: 3, min_p: 0.1, n: 2, reasoning_effort: "low" });
     const strict = createTransport({ baseUrl: "https://host" });
     // @ts-expect-error the contract has no seed
     await strict.chat({ ...ask, seed: 1 });
@@ -116,6 +123,9 @@ test("the types let a request hold what its service has", () => {
     );
   expect(taking("tool_choice")).toEqual(["openai", "azure-openai", "vllm", "llama.cpp", "mistral"]);
   expect(taking("parallel_tool_calls")).toEqual(taking("tool_choice"));
+  expect(taking("n")).toEqual(["openai", "azure-openai", "vllm", "mistral"]);
+  expect(taking("top_k")).toEqual(["vllm", "llama.cpp"]);
+  expect(taking("min_p")).toEqual(taking("top_k"));
   expect(taking("reasoning_effort")).toEqual(["openai", "azure-openai", "ollama", "vllm", "llama.cpp", "cohere"]);
 });
 

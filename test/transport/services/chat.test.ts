@@ -92,6 +92,51 @@ test.each(having("chat"))(
   },
 );
 
+const called = { name: "clock", arguments: '{"zone":"UTC"}' };
+
+/** A call of a tool as the service writes it, whole, and as pieces of a stream. */
+function toolCallOf(service: string): { readonly whole: object; readonly pieces: readonly object[] } {
+  // Ollama and Mistral send a call in one piece; Mistral's has no type.
+  if (service === "ollama" || service === "mistral") {
+    const typed = service === "ollama" ? { type: "function" } : {};
+    const whole = { id: "c00000001", index: 0, ...typed, function: called };
+    return { whole, pieces: [whole] };
+  }
+  const head = { id: "c00000001", type: "function" };
+  return {
+    whole: { ...head, function: called },
+    pieces: [
+      { index: 0, ...head, function: { name: "clock", arguments: "" } },
+      { index: 0, function: { arguments: '{"zone":' } },
+      { index: 0, function: { arguments: '"UTC"}' } },
+    ],
+  };
+}
+
+test.each(having("chat"))("%s calls a tool, whole and streamed", async (service, row) => {
+  const { whole, pieces } = toolCallOf(service);
+  const message = { role: "assistant", content: service === "ollama" ? "" : null, tool_calls: [whole] };
+  const usage = { prompt_tokens: 12, completion_tokens: 4, total_tokens: 16 };
+  const { transport } = await connected(row, [
+    { json: { id: "c1", model: "c", choices: [{ index: 0, message, finish_reason: "tool_calls" }], usage } },
+    {
+      sse: [
+        ...pieces.map((piece) => chunk({ tool_calls: [piece] })),
+        { ...chunk({}, { finish_reason: "tool_calls" }), usage },
+        "[DONE]",
+      ],
+    },
+  ]);
+  const request = { model: "c", messages: [{ role: "user" as const, content: "?" }], tools };
+  const expected = { toolCalls: [{ id: "c00000001", ...called }], finishReason: "tool-calls", text: "" };
+  expect(await transport.chat(request)).toMatchObject(expected);
+  const events = await collect(transport.chatStream(request));
+  expect(events.filter(({ type }) => type === "tool-call")).toEqual([
+    { type: "tool-call", id: "c00000001", ...called },
+  ]);
+  expect(events.at(-1)).toMatchObject({ type: "finish", result: expected });
+});
+
 test("the types let a request hold what its service has", () => {
   // Only the types are tested: nothing is sent.
   async function requests() {

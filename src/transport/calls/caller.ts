@@ -184,7 +184,8 @@ export class Caller {
     const key = `${operation} ${model}`;
     if (this.#uncounted.has(key)) return;
     this.#uncounted.add(key);
-    this.warn(operation, model, "the service reports no token counts: usage and cost of these calls are unknown");
+    const message = "the service reports no token counts: usage and cost of these calls are unknown, or estimated";
+    this.warn(operation, model, message);
   }
 
   /** @throws TransportError (`request`) when the service has no such operation. */

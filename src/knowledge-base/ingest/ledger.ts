@@ -22,7 +22,7 @@ export interface IngestReport {
     /** Chunks that went with changed or vanished documents. */
     readonly deleted: number;
   };
-  /** Tokens that the service counted. */
+  /** Tokens that the service counted; where it reports none, by the embedder's own counter. */
   readonly tokens: number;
   /** Calls for embeddings; one that the transport had to repeat counts once. */
   readonly requests: number;
@@ -81,7 +81,7 @@ export interface IngestProgress {
   readonly documentsDone: number;
   /** Chunks that had to be embedded and have their vector. */
   readonly chunksEmbedded: number;
-  /** Tokens that the service counted. */
+  /** Tokens that the service counted; where it reports none, by the embedder's own counter. */
   readonly tokens: number;
   /** Calls for embeddings that were answered. */
   readonly requests: number;

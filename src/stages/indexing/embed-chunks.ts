@@ -67,7 +67,7 @@ export const embedChunksOptions = optionsOf<EmbedChunksOptions>()({
  * vectors they bring are handed out, documents that lack a part are marked as failed, and the error is thrown.
  *
  * Reports `chunks` that left with a vector, `reused` for those of them that needed no sending, `tokens` as the service
- * counted them, and `requests`.
+ * counted them, or by the embedder's own counter where it reports none, and `requests`.
  */
 export function embedChunks<Space extends string, C extends Chunk = Chunk>(
   embedder: Embedder<Space>,

@@ -81,6 +81,8 @@ test("doctor does not claim to have asked a service that has nothing to ask for 
     result: "note",
     message: expect.stringMatching(/^voyage at https:\/\/api\.voyageai\.com\/v1 .*not asked/) as string,
   });
+  // It cannot chat, which no setting would mend.
+  expect(findings.find(({ check }) => check === "chat model")).toMatchObject({ result: "note" });
 });
 
 test("--help and an unknown service name those that there are", async () => {

@@ -1,3 +1,4 @@
+import { serviceProfile } from "../../contract/services/services.js";
 import { asError, TransportError } from "../../core/errors.js";
 import { openStore } from "../../store/open-store.js";
 import { checkNativeModules } from "../../store/native-modules.js";
@@ -102,13 +103,16 @@ async function service(io: CommandIo, settings: Configuration): Promise<Finding[
 
 /** @param published is not known for a service that does not list its models. */
 function chosenModels(settings: Configuration, published: readonly { readonly id: string }[] | undefined): Finding[] {
-  const { embeddingModel, rerankModel, chatModel } = settings;
+  const { service: kind = "contract", embeddingModel, rerankModel, chatModel } = settings;
   const chosen = { "embedding model": embeddingModel, "rerank model": rerankModel, "chat model": chatModel };
   const needed: Readonly<Record<string, string>> = {
     "embedding model": "CITEWELL_EMBEDDING_MODEL",
     "chat model": "CITEWELL_CHAT_MODEL",
   };
   return Object.entries(chosen).flatMap(([check, id]): Finding[] => {
+    if (check === "chat model" && serviceProfile(kind) && !serviceProfile(kind)?.paths.chat) {
+      return [{ check, result: "note", message: `${kind} has none: index and search work over it, ask does not` }];
+    }
     if (id === undefined) {
       const variable = needed[check];
       return variable === undefined ? [] : [{ check, result: "problem", message: `none is named: set ${variable}` }];

@@ -1,0 +1,161 @@
+import { z } from "zod";
+
+/** The JSON of the HTTP API. The page imports its types, and `openapi.ts` describes it from the schemas. */
+
+const place = {
+  uri: z.string(),
+  title: z.string().optional(),
+  line: z.int().optional().describe("1-based line of the original file"),
+  page: z.int().optional().describe("1-based page of the original file"),
+  start: z.int().describe("Offset into the document's text, in UTF-16 code units"),
+  end: z.int().describe("Offset just behind the last code unit"),
+};
+
+export const WirePassage = z.object({ chunkId: z.string(), ...place, text: z.string(), score: z.number() });
+export type WirePassage = z.output<typeof WirePassage>;
+
+export const WireCitation = z.object({
+  number: z.int().describe("As it stands in the text: [1]"),
+  chunkId: z.string(),
+  ...place,
+  quote: z.string().describe("The document's own words; the claimed words when unsupported"),
+  supported: z.boolean().describe("Whether the document holds these words there"),
+  support: z.enum(["exact", "normalised", "near", "missing"]),
+});
+export type WireCitation = z.output<typeof WireCitation>;
+
+/** A passage that was looked at on the way to an answer. */
+export const WireConsidered = z.object({
+  ...WirePassage.shape,
+  kept: z.boolean().describe("Whether the model was shown it"),
+  reason: z.string().describe("At which step it was kept or dropped, and why"),
+});
+export type WireConsidered = z.output<typeof WireConsidered>;
+
+export const WireCall = z.object({
+  approvalId: z.string(),
+  id: z.string(),
+  name: z.string(),
+  input: z.unknown(),
+  untrusted: z.boolean().describe("Whether the model had read text that is not the user's"),
+  decision: z.object({ approved: z.boolean(), finished: z.boolean() }).optional(),
+});
+export type WireCall = z.output<typeof WireCall>;
+
+export const WireFailure = z.object({ code: z.string(), message: z.string() });
+export type WireFailure = z.output<typeof WireFailure>;
+
+/**
+ * Events of an answer. The stream ends with exactly one `finish`, `stopped` or `error`. `conversation` comes first where
+ * the answer belongs to one.
+ */
+export const WireEvent = z.discriminatedUnion("type", [
+  z.object({
+    type: z.literal("conversation"),
+    id: z.string(),
+    question: z.string(),
+    position: z.int().describe("Of the question in its conversation, from 1"),
+  }),
+  z.object({ type: z.literal("retrieved"), passages: z.array(WirePassage) }),
+  z.object({ type: z.literal("reasoning-delta"), text: z.string() }),
+  z.object({ type: z.literal("text-delta"), text: z.string().describe("Markdown; [1] is a piece of its own") }),
+  z.object({ type: z.literal("citation"), citation: WireCitation }),
+  z.object({ type: z.literal("tool-call"), id: z.string(), name: z.string(), input: z.unknown() }),
+  z.object({ type: z.literal("approval"), id: z.string(), name: z.string(), approved: z.boolean() }),
+  z.object({ type: z.literal("approval-needed"), call: WireCall }),
+  z.object({
+    type: z.literal("tool-result"),
+    id: z.string(),
+    name: z.string(),
+    output: z.unknown().optional(),
+    error: z.string().optional(),
+  }),
+  z.object({ type: z.literal("warning"), message: z.string() }),
+  z.object({
+    type: z.literal("finish"),
+    text: z.string(),
+    answered: z.boolean().describe("False when the documents do not hold the answer, or calls wait"),
+    citations: z.array(WireCitation),
+    considered: z.array(WireConsidered).describe("What was looked at, the passages that were shown first"),
+    waiting: z.array(WireCall).describe("Calls that wait for approval; empty when the answer is whole"),
+    model: z.string(),
+    inputTokens: z.int().optional(),
+    outputTokens: z.int().optional(),
+  }),
+  z.object({ type: z.literal("stopped"), text: z.string().describe("The answer as far as it came, which is kept") }),
+  z.object({ type: z.literal("error"), error: WireFailure }),
+]);
+export type WireEvent = z.output<typeof WireEvent>;
+
+export const WireConversation = z.object({
+  id: z.string(),
+  title: z.string(),
+  exchanges: z.int(),
+  waiting: z.boolean().describe("Whether an answer waits for approval"),
+  createdAtMs: z.int(),
+  updatedAtMs: z.int(),
+});
+export type WireConversation = z.output<typeof WireConversation>;
+
+export const WireExchange = z.object({
+  position: z.int(),
+  question: z.string(),
+  askedAtMs: z.int(),
+  answer: z
+    .object({ text: z.string(), citations: z.array(WireCitation), stopped: z.boolean() })
+    .optional()
+    .describe("Absent when it failed, waits, or is still being made"),
+  waiting: z.object({ text: z.string(), citations: z.array(WireCitation), calls: z.array(WireCall) }).optional(),
+});
+export type WireExchange = z.output<typeof WireExchange>;
+
+export const WireWholeConversation = z.object({
+  ...WireConversation.shape,
+  running: z.boolean().describe("Whether an answer is being made: follow it at …/events"),
+  history: z.array(WireExchange),
+});
+export type WireWholeConversation = z.output<typeof WireWholeConversation>;
+
+export const WireDocument = z.object({
+  uri: z.string(),
+  title: z.string().optional(),
+  source: z.string().optional().describe("What it was read from"),
+  chunks: z.int(),
+});
+export type WireDocument = z.output<typeof WireDocument>;
+
+/** A part of a document's text around a passage. */
+export const WireExcerpt = z.object({
+  ...place,
+  mediaType: z.string().optional(),
+  text: z.string().describe("The document's text from `from`"),
+  from: z.int().describe("Offset of the first code unit of `text` in the document"),
+  length: z.int().describe("Length of the whole document, in UTF-16 code units"),
+  pages: z
+    .array(z.object({ page: z.int(), start: z.int() }))
+    .describe("Where pages begin within the excerpt, in a document that has pages"),
+});
+export type WireExcerpt = z.output<typeof WireExcerpt>;
+
+export const WireUpload = z.object({
+  name: z.string(),
+  bytes: z.int(),
+  state: z.enum(["waiting", "reading", "done", "failed"]),
+  uri: z.string().describe("Of its document; of files with several, the beginning of their addresses"),
+  chunks: z.int().optional(),
+  error: z.string().optional().describe("Why it failed, and what to do"),
+  warnings: z.array(z.string()).describe("What was read only in part"),
+});
+export type WireUpload = z.output<typeof WireUpload>;
+
+export const WireStatus = z.object({
+  title: z.string().describe("Name of the collection"),
+  documents: z.int(),
+  chunks: z.int(),
+  mayWrite: z.boolean().describe("Whether documents may be deleted"),
+  uploads: z
+    .object({ maxBytes: z.int(), endings: z.array(z.string()) })
+    .optional()
+    .describe("Present when files may be uploaded"),
+});
+export type WireStatus = z.output<typeof WireStatus>;

@@ -24,9 +24,22 @@ const mayImport: Record<string, readonly string[]> = {
   evaluate: ["text", "stages"],
   // ------------------------------------------------------------------------------------------------------------------
   "knowledge-base": ["contract", "transport", "models", "stages", "store", "load", "local", "text"],
+  server: ["knowledge-base", "load", "network"],
   "index.ts": ["transport", "models", "stages", "store", "load", "text", "knowledge-base"],
-  entries: ["contract", "transport", "models", "load", "local", "evaluate"],
-  cli: ["contract", "transport", "models", "stages", "store", "load", "local", "text", "evaluate", "knowledge-base"],
+  entries: ["contract", "transport", "models", "load", "local", "evaluate", "server"],
+  cli: [
+    "contract",
+    "transport",
+    "models",
+    "stages",
+    "store",
+    "load",
+    "local",
+    "text",
+    "evaluate",
+    "knowledge-base",
+    "server",
+  ],
 };
 
 /**

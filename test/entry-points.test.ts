@@ -32,6 +32,7 @@ describe("entry points", () => {
       "citewell/load",
       "citewell/evaluate",
       "citewell/local",
+      "citewell/server",
       "citewell/testing",
     ]);
   });
@@ -73,6 +74,7 @@ const loadedAtOnce: Readonly<Record<string, readonly string[]>> = {
   "citewell/load": ["ignore", "robots-parser", "zod"],
   "citewell/evaluate": ["zod"],
   "citewell/local": [],
+  "citewell/server": ["@hono/node-server", "hono", "stemmer", "zod"],
   "citewell/testing": ["zod"],
 };
 

@@ -6,6 +6,7 @@ import * as citewell from "citewell";
 import * as evaluating from "citewell/evaluate";
 import * as loading from "citewell/load";
 import * as local from "citewell/local";
+import * as serving from "citewell/server";
 import * as testing from "citewell/testing";
 import * as transports from "citewell/transport";
 import * as videos from "citewell/video";
@@ -167,6 +168,8 @@ const acts: Readonly<Record<string, (options: never, opened: Opened) => unknown>
   bootstrapInterval: (options) => evaluating.bootstrapInterval([1], options),
   randomisationTest: (options) => evaluating.randomisationTest([1], options),
   openCollection: (options, { folder }) => evaluating.openCollection(folder, options),
+  createHandler: (options, { kb }) => serving.createHandler(kb, options),
+  createServer: (options, { kb }) => serving.createServer(kb, options),
   evaluateAnswers: (options) => evaluating.evaluateAnswers([], options),
   evaluate: (options) => evaluating.evaluate([], () => Promise.resolve([]), options),
   judgeAnswer: (options, { chat }) => evaluating.judgeAnswer(chat, { question, text: "a", hits: [] }, options),
@@ -189,6 +192,7 @@ const noOptions: Readonly<Record<string, string>> = {
   ChatModel: port,
   DocumentSource: port,
   Embedder: port,
+  KnowledgeBase: port,
   PassageSearch: port,
   'Pick<DocumentSource, "files" | "id" | "read" | "vanished">': port,
   'Pick<Embedder<Space>, "dimension" | "space">': port,
@@ -246,7 +250,16 @@ describe("a name that is not known", () => {
 
 describe("the walk over the declarations", () => {
   test("finds every function that the entries export at run time, and every method of what these open", () => {
-    const entries = { ...citewell, ...evaluating, ...loading, ...local, ...testing, ...transports, ...videos };
+    const entries = {
+      ...citewell,
+      ...evaluating,
+      ...loading,
+      ...local,
+      ...serving,
+      ...testing,
+      ...transports,
+      ...videos,
+    };
     const functions = (values: object) =>
       Object.entries(values).flatMap(([name, value]) =>
         typeof value === "function" && !/^class\b/.test(String(value)) ? [name] : [],

@@ -8,7 +8,7 @@ import type { KnowledgeBase } from "../knowledge-base/options.js";
 import { createTransport, type Transport } from "../transport/transport.js";
 import { readConfiguration, type Configuration } from "./settings/configuration.js";
 import { clearLine, safeForTerminal } from "./output/terminal-text.js";
-import { given } from "./settings/given.js";
+import { given } from "../core/given.js";
 
 /** The streams, environment and folder that a command works with. Tests pass their own. */
 export interface CommandIo {

@@ -7,6 +7,7 @@ const ports = {
     is: "an embedder: { space, maxInputTokens, maxBatchTexts, tokens: { name, count }, embed }",
   },
   reranker: { method: "rerank", is: "a reranker: an object with rerank()" },
+  knowledgeBase: { method: "ask", is: "a knowledge base, as openKnowledgeBase() returns it" },
   chatModel: { method: "stream", is: "a chat model: { model, tokens, stream, … }" },
 } as const;
 

@@ -20,3 +20,12 @@ export function jsonSchemaOf(schema: z.ZodType): JsonSchema {
   const { $schema: _, ...described } = z.toJSONSchema(schema, { io: "input", target: "draft-7" });
   return described;
 }
+
+/** JSON with the fields of every object in order, so that values which say the same have the same text. */
+export function sortedJson(value: unknown): string {
+  return JSON.stringify(value, (_, each: unknown) =>
+    isRecord(each)
+      ? Object.fromEntries(Object.entries(each).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+      : each,
+  );
+}

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { ApprovalBook, Approvals, WaitingAnswer } from "../core/approval.js";
 import { OptionsError } from "../core/errors.js";
 import { bothFilters, type Filter } from "../core/filter.js";
+import { sortedJson } from "../core/json.js";
 import { optionsOf, resolve } from "../core/options.js";
 import { Pipeline } from "../core/pipeline.js";
 import type { ChatModel, Embedder, Reranker, Searchable, Store } from "../core/ports.js";
@@ -187,10 +188,5 @@ async function* inScope(events: AsyncIterable<AnswerEvent>, scope: string): Asyn
 
 /** One name for all filters that say the same in another order of their fields. */
 function scopeName(scope: Filter | undefined): string {
-  if (scope === undefined) return "";
-  return JSON.stringify(scope, (_, value: unknown) =>
-    typeof value === "object" && value !== null && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
-      : value,
-  );
+  return scope === undefined ? "" : sortedJson(scope);
 }

@@ -7,7 +7,7 @@ import { RequestFailure, failureKinds } from "./failure/request-failure.js";
 import type { Faults } from "./faults/faults.js";
 import { halved, scriptedResponse, streamFrames } from "./faults/faulty-responses.js";
 import { requestIdHeader } from "./http/connections.js";
-import { eventStream } from "./http/event-stream.js";
+import { eventStream } from "../network/event-stream.js";
 import type { RateLimits } from "./http/rate-limits.js";
 import { authorizedKey, checkContentType, queryFields, readJsonObject } from "./http/request.js";
 import type { Fields, Route, RouteReply, ServiceParts } from "./route.js";

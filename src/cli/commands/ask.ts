@@ -5,7 +5,7 @@ import { explainStop, withKnowledgeBase, type CommandIo, type StoreFlags } from 
 import { exitCodes } from "../output/failure.js";
 import { displayPlace, oneLine, safeForTerminal, type KnownFolders } from "../output/terminal-text.js";
 import type { Configuration } from "../settings/configuration.js";
-import { given } from "../settings/given.js";
+import { given } from "../../core/given.js";
 import { hitAsJson } from "./search.js";
 
 export interface AskFlags extends StoreFlags {

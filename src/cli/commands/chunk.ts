@@ -21,7 +21,7 @@ import {
 import type { Configuration } from "../settings/configuration.js";
 import { exitCodes, messageOf } from "../output/failure.js";
 import { counted } from "../output/figures.js";
-import { given } from "../settings/given.js";
+import { given } from "../../core/given.js";
 import { displayReason, oneLine, safeForTerminal } from "../output/terminal-text.js";
 
 export interface ChunkFlags

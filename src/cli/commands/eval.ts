@@ -8,7 +8,7 @@ import { explainStop, print, type CommandIo } from "../command-context.js";
 import { exitCodes } from "../output/failure.js";
 import { count, counted } from "../output/figures.js";
 import { progressLine } from "../output/progress.js";
-import { given } from "../settings/given.js";
+import { given } from "../../core/given.js";
 import {
   chosenQueries,
   ingestCollection,

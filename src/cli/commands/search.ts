@@ -5,7 +5,7 @@ import { print, withKnowledgeBase, type CommandIo, type StoreFlags } from "../co
 import { exitCodes } from "../output/failure.js";
 import { describeWhy, explain, whyAsJson } from "../output/show-why.js";
 import { displayPlace, oneLine } from "../output/terminal-text.js";
-import { given } from "../settings/given.js";
+import { given } from "../../core/given.js";
 
 export interface SearchFlags extends StoreFlags {
   readonly mode: SearchMode;

@@ -4,7 +4,7 @@ import { counted } from "../output/figures.js";
 import { explainStop, print, withKnowledgeBase, type StoreFlags, type CommandIo } from "../command-context.js";
 import { exitCodes } from "../output/failure.js";
 import { safeForTerminal } from "../output/terminal-text.js";
-import { given } from "../settings/given.js";
+import { given } from "../../core/given.js";
 
 export interface VerifyFlags extends StoreFlags {
   readonly sample?: number;

@@ -18,7 +18,7 @@ import {
 } from "../command-context.js";
 import { exitCodes } from "../output/failure.js";
 import { oneLine, safeForTerminal } from "../output/terminal-text.js";
-import { given } from "../settings/given.js";
+import { given } from "../../core/given.js";
 
 export type VideoFlags = Pick<StoreFlags, "service" | "baseUrl" | "apiKey" | "config" | "json">;
 

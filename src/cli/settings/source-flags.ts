@@ -8,7 +8,7 @@ import { readPath, type ReadPathOptions } from "../../load/read-path.js";
 import { realPath } from "../../load/sources/real-path.js";
 import { allSources, type DocumentSource } from "../../load/sources/source.js";
 import { isWebAddress } from "../../load/web/web-address.js";
-import { given } from "./given.js";
+import { given } from "../../core/given.js";
 import { readSettings, storePath, type StoreFlags, type CommandIo } from "../command-context.js";
 
 /** Flags that choose the documents below the paths and say how they are read. */

@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { isRecord } from "../../core/json.js";
+import { readBody } from "../../network/request-body.js";
 import { invalidRequest, RequestFailure } from "../failure/request-failure.js";
 
 /** The key of who sends `Authorization: Bearer <key>` with one of the keys; refuses all others with 401. */
@@ -53,8 +54,6 @@ export async function readJsonObject(
   maxBytes: number,
   whenEmpty?: Readonly<Record<string, unknown>>,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const declared = Number(request.headers.get("content-length") ?? 0);
-  if (declared > maxBytes) throw bodyTooLarge(maxBytes);
   const text = await readText(request, maxBytes);
   if (text.trim() === "" && whenEmpty !== undefined) return whenEmpty;
   if (text.trim() === "") throw invalidRequest("The request body is empty; send a JSON object");
@@ -69,21 +68,17 @@ export async function readJsonObject(
 }
 
 async function readText(request: Request, maxBytes: number): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of (request.body ?? []) as AsyncIterable<Uint8Array>) {
-    size += part.byteLength;
-    // The rest is not read, so that nothing can follow on this connection.
-    if (size > maxBytes) throw bodyTooLarge(maxBytes, { connection: "close" });
-    parts.push(part);
-  }
+  const body = await readBody(request, maxBytes);
+  // The rest is not read, so that nothing can follow on this connection.
+  if (!body) throw bodyTooLarge(maxBytes);
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(parts));
+    return new TextDecoder("utf-8", { fatal: true }).decode(body);
   } catch {
     throw invalidRequest("The request body is not UTF-8");
   }
 }
 
-function bodyTooLarge(maxBytes: number, headers: Readonly<Record<string, string>> = {}): Error {
-  return new RequestFailure("too-large", `The request body must have at most ${maxBytes} bytes`, { headers });
+function bodyTooLarge(maxBytes: number): Error {
+  const message = `The request body must have at most ${maxBytes} bytes`;
+  return new RequestFailure("too-large", message, { headers: { connection: "close" } });
 }

@@ -9,7 +9,7 @@ import type { SearchMode } from "../../../stages/retrieval/search.js";
 import { withKnowledgeBase, withTemporaryFolder, type CommandIo, type StoreFlags } from "../../command-context.js";
 import { counted } from "../../output/figures.js";
 import { ingestProgress } from "../../output/progress.js";
-import { given } from "../../settings/given.js";
+import { given } from "../../../core/given.js";
 
 export interface EvalFlags extends StoreFlags {
   readonly mode?: readonly SearchMode[];

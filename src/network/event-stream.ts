@@ -7,7 +7,7 @@ const headers = {
 const comment = Buffer.from(": keep-alive\n\n");
 
 /**
- * Sends frames as fast as the socket takes them, and a comment whenever none came for `keepAliveMs`. When the socket
+ * A response of server-sent events. Sends frames as fast as the socket takes them, and a comment whenever none came for `keepAliveMs`. When the socket
  * closes, the iteration is ended; when the iteration fails, the socket is closed.
  */
 export function eventStream(frames: AsyncIterable<Uint8Array>, keepAliveMs: number): Response {

@@ -1,0 +1,207 @@
+import { randomUUID } from "node:crypto";
+import { z } from "zod";
+import { given } from "../../core/given.js";
+import type { AnswerEvent } from "../../core/types.js";
+import type { Conversation } from "../../knowledge-base/conversation.js";
+import { Refusal } from "../guard/refusal.js";
+import { answerEvents } from "./answer-events.js";
+import { filterField, questionField } from "./questions.js";
+import { type Reply, route, type RouteContext } from "./route.js";
+import { wireConversation, wireExchange } from "./to-wire.js";
+import { WireConversation, type WireEvent, WireWholeConversation } from "./wire.js";
+
+const id = z.string().min(1).max(200).describe("Of the conversation");
+const asked = { question: questionField, filter: filterField };
+
+export const conversationRoutes = [
+  route({
+    method: "GET",
+    path: "/api/conversations",
+    summary: "The conversations, those with the last question first",
+    request: z.strictObject({}),
+    reply: z.object({ conversations: z.array(WireConversation) }),
+    serve: (_, { documents, access }) => ({
+      json: { conversations: documents.conversations(given({ owner: access.owner })).map(wireConversation) },
+    }),
+  }),
+  route({
+    method: "POST",
+    path: "/api/conversations",
+    summary: "Begin a conversation with a question; the first event has its id",
+    request: z.strictObject(asked),
+    reply: "events",
+    serve({ question, filter }, context) {
+      const conversation = open(context, randomUUID());
+      return start(context, conversation, { question, position: 1 }, (signal) =>
+        conversation.ask(question, { ...context.ask, signal, ...given({ filter }) }),
+      );
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/conversations/{id}",
+    summary: "A conversation with its questions and answers",
+    request: z.strictObject({ id }),
+    reply: WireWholeConversation,
+    serve(fields, context) {
+      const conversation = existing(context, fields.id);
+      const running = context.answers.get(answerName(context, fields.id))?.isRunning ?? false;
+      const history = conversation.exchanges().map(wireExchange);
+      return { json: { ...wireConversation(conversation.info()!), running, history } };
+    },
+  }),
+  route({
+    method: "PATCH",
+    path: "/api/conversations/{id}",
+    summary: "Give a conversation another title",
+    request: z.strictObject({ id, title: z.string().regex(/\S/, "must not be blank").max(500) }),
+    reply: WireConversation,
+    serve(fields, context) {
+      const conversation = existing(context, fields.id);
+      conversation.rename(fields.title);
+      return { json: wireConversation(conversation.info()!) };
+    },
+  }),
+  route({
+    method: "DELETE",
+    path: "/api/conversations/{id}",
+    summary: "Delete a conversation",
+    request: z.strictObject({ id }),
+    reply: "nothing",
+    serve(fields, context) {
+      const conversation = existing(context, fields.id);
+      context.answers.get(answerName(context, fields.id))?.stop();
+      conversation.delete();
+      return { nothing: true };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/conversations/{id}/questions",
+    summary: "Ask the next question of a conversation",
+    request: z.strictObject({ id, ...asked }),
+    reply: "events",
+    serve({ id: which, question, filter }, context) {
+      const conversation = existing(context, which);
+      const position = (conversation.exchanges().at(-1)?.position ?? 0) + 1;
+      return start(context, conversation, { question, position }, (signal) =>
+        conversation.ask(question, { ...context.ask, signal, ...given({ filter }) }),
+      );
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/conversations/{id}/regenerate",
+    summary: "Answer the last question anew; the old answer stays until the new one is whole",
+    request: z.strictObject({ id, filter: filterField }),
+    reply: "events",
+    serve({ id: which, filter }, context) {
+      const conversation = existing(context, which);
+      return start(context, conversation, conversation.exchanges().at(-1), (signal) =>
+        conversation.regenerate({ ...context.ask, signal, ...given({ filter }) }),
+      );
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/conversations/{id}/approvals",
+    summary: "Allow or refuse calls that wait, and go on with their answer",
+    request: z.strictObject({
+      id,
+      approvals: z.record(z.string(), z.boolean()).describe("By approvalId; with none, what was decided before holds"),
+    }),
+    reply: "events",
+    serve({ id: which, approvals }, context) {
+      const conversation = existing(context, which);
+      const { answer } = context.ask;
+      const exchange = conversation.exchanges().findLast(({ waiting }) => waiting);
+      return start(context, conversation, exchange, (signal) =>
+        conversation.resume(approvals, { signal, ...given({ answer }) }),
+      );
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/conversations/{id}/branch",
+    summary: "Ask another question after the first exchanges of a conversation, in a new one",
+    request: z.strictObject({ id, exchanges: z.int().min(0).describe("How many of them stay"), ...asked }),
+    reply: "events",
+    serve({ id: which, exchanges, question, filter }, context) {
+      const from = existing(context, which);
+      const newId = randomUUID();
+      const conversation = exchanges === 0 ? open(context, newId) : from.branch(newId, exchanges);
+      const position = (conversation.exchanges().at(-1)?.position ?? 0) + 1;
+      return start(context, conversation, { question, position }, (signal) =>
+        conversation.ask(question, { ...context.ask, signal, ...given({ filter }) }),
+      );
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/conversations/{id}/events",
+    summary: "Follow the answer that is being made, or was a moment ago, from its beginning",
+    request: z.strictObject({
+      id,
+      after: z.coerce.number().int().min(-1).default(-1).describe("Number of the last event seen"),
+    }),
+    reply: "events",
+    serve({ id: which, after }, context) {
+      existing(context, which);
+      const answer = context.answers.get(answerName(context, which));
+      if (!answer) throw new Refusal(404, "not-running", "No answer of this conversation is being made");
+      return { events: answer.follow(after + 1) };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/conversations/{id}/stop",
+    summary: "Stop the answer that is being made; it is kept as far as it came",
+    request: z.strictObject({ id }),
+    reply: z.object({ stopped: z.boolean().describe("False when none was being made") }),
+    async serve({ id: which }, context) {
+      existing(context, which);
+      const answer = context.answers.get(answerName(context, which));
+      const stopped = answer?.isRunning ?? false;
+      answer?.stop();
+      await answer?.ended;
+      return { json: { stopped } };
+    },
+  }),
+];
+
+type Holding = Pick<RouteContext, "documents" | "access">;
+
+function open({ documents, access }: Holding, which: string): Conversation {
+  return documents.conversation({ id: which, ...given({ owner: access.owner }) });
+}
+
+/** @throws Refusal (404) for one that there is not, or that somebody else began: the caller learns no more of it. */
+function existing(context: Holding, which: string): Conversation {
+  const found = context.documents.conversation({ id: which }).info();
+  if (found && found.owner === context.access.owner) return open(context, which);
+  throw new Refusal(404, "not-found", "There is no such conversation");
+}
+
+function answerName({ accessName }: Pick<RouteContext, "accessName">, which: string): string {
+  return `${accessName} ${which}`;
+}
+
+/** Starts an answer, and follows it: it goes on when its reader leaves. */
+function start(
+  context: RouteContext,
+  { id: which }: Conversation,
+  exchange: { readonly question: string; readonly position: number } | undefined,
+  answer: (signal: AbortSignal) => AsyncIterable<AnswerEvent>,
+): Reply {
+  const running = context.answers.start(answerName(context, which), (signal) => {
+    const events = answerEvents(answer(signal), context.passages);
+    const { question = "", position = 0 } = exchange ?? {};
+    return headed({ type: "conversation", id: which, question, position }, events);
+  });
+  return { events: running.follow() };
+}
+
+async function* headed(first: WireEvent, events: AsyncIterable<WireEvent>): AsyncGenerator<WireEvent> {
+  yield first;
+  yield* events;
+}

@@ -1,0 +1,78 @@
+import type { WaitingCall } from "../../core/approval.js";
+import { asError } from "../../core/errors.js";
+import { given } from "../../core/given.js";
+import type { AnswerEvent, Answer, Citation, Hit } from "../../core/types.js";
+import type { Conversation } from "../../knowledge-base/conversation.js";
+import type { KnowledgeBase } from "../../knowledge-base/options.js";
+import { refusalOf } from "../guard/refusal.js";
+import type { WireCall, WireCitation, WireConversation, WireEvent, WireExchange, WirePassage } from "./wire.js";
+
+type ConversationInfo = ReturnType<KnowledgeBase["conversations"]>[number];
+type StoredExchange = ReturnType<Conversation["exchanges"]>[number];
+type StoredCall = NonNullable<StoredExchange["waiting"]>["calls"][number];
+
+export function wirePassage({ chunk, uri, title, line, page, score }: Hit): WirePassage {
+  const { id: chunkId, start, end, text } = chunk;
+  return { chunkId, uri, ...given({ title, line, page }), start, end, text, score };
+}
+
+export function wireCitation(citation: Citation): WireCitation {
+  const { number, chunkId, uri, title, line, page, start, end, quote, supported, support } = citation;
+  return { number, chunkId, uri, ...given({ title, line, page }), start, end, quote, supported, support };
+}
+
+export function wireCall(call: WaitingCall | StoredCall): WireCall {
+  const { approvalId, id, name, input, untrusted } = call;
+  const decision = "decision" in call ? call.decision : undefined;
+  return {
+    approvalId,
+    id,
+    name,
+    input,
+    untrusted,
+    ...(decision && { decision: { approved: decision.approved, finished: decision.finished } }),
+  };
+}
+
+export function wireConversation(info: ConversationInfo): WireConversation {
+  const { id, title, exchanges, waiting = false, createdAtMs, updatedAtMs } = info;
+  return { id, title, exchanges, waiting, createdAtMs, updatedAtMs };
+}
+
+export function wireExchange({ position, question, askedAtMs, answer, waiting }: StoredExchange): WireExchange {
+  return {
+    position,
+    question,
+    askedAtMs,
+    ...(answer && {
+      answer: { text: answer.text, citations: answer.citations.map(wireCitation), stopped: answer.stopped },
+    }),
+    ...(waiting && {
+      waiting: {
+        text: waiting.text,
+        citations: waiting.citations.map(wireCitation),
+        calls: waiting.calls.map(wireCall),
+      },
+    }),
+  };
+}
+
+/** An event for readers; the end of an answer is written by `answerEvents`. */
+export function wireEvent(event: Exclude<AnswerEvent, { type: "finish" | "error" }>): WireEvent {
+  if (event.type === "retrieved") return { type: "retrieved", passages: event.hits.map(wirePassage) };
+  if (event.type === "citation") return { type: "citation", citation: wireCitation(event.citation) };
+  if (event.type === "approval-needed") return { type: "approval-needed", call: wireCall(event) };
+  if (event.type !== "approval") return event;
+  const { id, name, approved } = event;
+  return { type: "approval", id, name, approved };
+}
+
+export function wireFailure(thrown: unknown): Extract<WireEvent, { type: "error" }> {
+  const { code, message } = refusalOf(asError(thrown));
+  return { type: "error", error: { code, message } };
+}
+
+/** Calls that wait in an answer. */
+export function waitingCalls({ waiting }: Answer): WireCall[] {
+  return (waiting?.calls ?? []).map(wireCall);
+}

@@ -1,0 +1,54 @@
+import { z } from "zod";
+import { Refusal } from "../guard/refusal.js";
+import { route, type RouteContext } from "./route.js";
+import type { Uploads } from "./uploads.js";
+import { WireUpload } from "./wire.js";
+
+const name = z.string().min(1).normalize().describe("Of the file, with its ending");
+
+export const uploadRoutes = [
+  route({
+    method: "GET",
+    path: "/api/uploads",
+    summary: "The files that were uploaded, and how far each is",
+    request: z.strictObject({}),
+    reply: z.object({ uploads: z.array(WireUpload) }),
+    serve: async (_, context) => ({ json: { uploads: await uploadsOf(context).list(context) } }),
+  }),
+  route({
+    method: "PUT",
+    path: "/api/uploads/{name}",
+    summary: "Upload a file, in place of the one of that name; it is indexed soon after",
+    request: z.strictObject({ name }),
+    reply: WireUpload,
+    takesBytes: true,
+    async serve(fields, context) {
+      const { body } = context.request;
+      return { json: await uploadsOf(context).receive(fields.name, body, context), status: 202 };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/uploads/{name}/retry",
+    summary: "Try a file again that failed",
+    request: z.strictObject({ name }),
+    reply: WireUpload,
+    serve: async (fields, context) => ({ json: await uploadsOf(context).retry(fields.name, context), status: 202 }),
+  }),
+  route({
+    method: "DELETE",
+    path: "/api/uploads/{name}",
+    summary: "Delete a file that was uploaded, with its documents",
+    request: z.strictObject({ name }),
+    reply: "nothing",
+    async serve(fields, context) {
+      await uploadsOf(context).remove(fields.name, context);
+      return { nothing: true };
+    },
+  }),
+];
+
+function uploadsOf({ uploads }: RouteContext): Uploads {
+  if (uploads) return uploads;
+  throw new Refusal(403, "forbidden", "Files may not be uploaded here");
+}

@@ -1,0 +1,262 @@
+import { createHash, randomUUID } from "node:crypto";
+import { createWriteStream } from "node:fs";
+import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { pathToFileURL } from "node:url";
+import { asError, CitewellError } from "../../core/errors.js";
+import { sortedJson } from "../../core/json.js";
+import type { KnowledgeBase, ScopedKnowledgeBase } from "../../knowledge-base/options.js";
+import { Formats } from "../../load/formats/formats.js";
+import { readFile } from "../../load/sources/read-file.js";
+import { type DocumentSource, documentSource } from "../../load/sources/source.js";
+import type { Access } from "../access.js";
+import { Refusal } from "../guard/refusal.js";
+import type { WireStatus, WireUpload } from "./wire.js";
+
+export interface UploadSettings {
+  readonly folder: string;
+  readonly maxBytes: number;
+}
+
+/** Who uploads, and which documents it sees. */
+export interface Uploader {
+  readonly access: Access;
+  readonly documents: ScopedKnowledgeBase;
+}
+
+type Progress = Pick<WireUpload, "state" | "chunks" | "error" | "warnings">;
+
+/** File systems take no longer names. */
+const maxNameBytes = 200;
+const unfinished = ".part-";
+
+/**
+ * Files that people upload: kept in a folder, one subfolder for each tenant, and indexed one after the other. The file stays,
+ * so that a failed one can be tried again, and one that was not finished is when the server starts anew.
+ */
+export class Uploads {
+  readonly #kb: KnowledgeBase;
+  readonly #settings: UploadSettings;
+  readonly #formats = new Formats();
+  /** By path, of this process. */
+  readonly #progress = new Map<string, Progress>();
+  readonly #ending = new AbortController();
+  #queue: Promise<void> = Promise.resolve();
+
+  constructor(kb: KnowledgeBase, settings: UploadSettings) {
+    this.#kb = kb;
+    this.#settings = settings;
+  }
+
+  /** What the caller may upload; `undefined` when nothing. */
+  limitsFor({ mayWrite, filter, metadata }: Access): WireStatus["uploads"] {
+    // Without metadata of its tenant, a file would be one that its own uploader cannot see, and others perhaps can.
+    if (mayWrite !== true || (filter !== undefined && metadata === undefined)) return undefined;
+    return { maxBytes: this.#settings.maxBytes, endings: [...this.#formats.endings] };
+  }
+
+  /** Stores the file and queues it. @throws Refusal when its name, kind or size cannot be taken. */
+  async receive(name: string, body: ReadableStream<Uint8Array> | null, uploader: Uploader): Promise<WireUpload> {
+    this.#check(name, uploader.access);
+    if (this.#formats.ofFile(name) === undefined) {
+      const message = `Files such as ${name} cannot be read. Save it as PDF, as an Office document, or as text`;
+      throw new Refusal(415, "unsupported", message);
+    }
+    const folder = this.#folderOf(uploader.access);
+    await mkdir(folder, { recursive: true });
+    const part = join(folder, `${unfinished}${randomUUID()}`);
+    const received = Readable.from(limited(body ?? [], this.#settings.maxBytes, name));
+    try {
+      await pipeline(received, createWriteStream(part));
+      await rename(part, join(folder, name));
+    } catch (error) {
+      await rm(part, { force: true });
+      throw error;
+    }
+    return this.#index(name, uploader);
+  }
+
+  /** Tries a file again. */
+  async retry(name: string, uploader: Uploader): Promise<WireUpload> {
+    this.#check(name, uploader.access);
+    const file = join(this.#folderOf(uploader.access), name);
+    if (!(await stat(file).catch(() => undefined))) throw new Refusal(404, "not-found", `No file ${name} was uploaded`);
+    const { state } = this.#progress.get(file) ?? {};
+    return state === "waiting" || state === "reading"
+      ? this.#describe(name, uploader.access)
+      : this.#index(name, uploader);
+  }
+
+  /** Deletes a file with its documents. */
+  async remove(name: string, uploader: Uploader): Promise<void> {
+    const { access, documents } = uploader;
+    this.#check(name, access);
+    const file = join(this.#folderOf(access), name);
+    await rm(file, { force: true });
+    this.#progress.delete(file);
+    await this.#queue;
+    const source = this.#uriOf(name, access);
+    const stored = await documents.documents({ source });
+    await documents.deleteDocuments(stored.map(({ uri }) => uri));
+  }
+
+  /** Deletes the file of a document that was deleted, so that it does not come back. */
+  async forget(uri: string, access: Access): Promise<void> {
+    const name = (await this.#names(access)).find((each) => this.#uriOf(each, access) === uri);
+    if (name === undefined) return;
+    const file = join(this.#folderOf(access), name);
+    await rm(file, { force: true });
+    this.#progress.delete(file);
+  }
+
+  /** The caller's files in order of their names. Those that no run finished are queued. */
+  async list(uploader: Uploader): Promise<WireUpload[]> {
+    const { access, documents } = uploader;
+    const names = await this.#names(access);
+    const unknown = names.filter((name) => !this.#progress.has(join(this.#folderOf(access), name)));
+    for (const name of unknown) {
+      const stored = await documents.documents({ source: this.#uriOf(name, access) });
+      if (stored.length === 0) await this.#index(name, uploader);
+      else this.#report(name, access, done(stored, []));
+    }
+    return Promise.all(names.map((name) => this.#describe(name, access)));
+  }
+
+  /** Stops reading, and waits for it to end. What is not finished is read when the server starts anew. */
+  async close(): Promise<void> {
+    this.#ending.abort(new Refusal(503, "closed", "The server is ending"));
+    await this.#queue;
+  }
+
+  #check(name: string, access: Access): void {
+    if (this.limitsFor(access) === undefined) throw new Refusal(403, "forbidden", "Files may not be uploaded here");
+    const isName = !/[/\\]|\p{Cc}/u.test(name) && !name.startsWith(".") && name === name.trim();
+    if (!isName || name === "" || Buffer.byteLength(name) > maxNameBytes) {
+      throw new Refusal(
+        400,
+        "options",
+        `${JSON.stringify(name)} is no name for a file: send the bare name, at most ${maxNameBytes} bytes`,
+      );
+    }
+  }
+
+  #folderOf({ metadata }: Access): string {
+    return join(this.#settings.folder, tenantName(metadata));
+  }
+
+  /** Of the document that a file becomes; the documents of its rows begin with it. */
+  #uriOf(name: string, { metadata }: Access): string {
+    return `upload:${tenantName(metadata)}/${encodeURIComponent(name)}`;
+  }
+
+  async #names(access: Access): Promise<string[]> {
+    const entries = await readdir(this.#folderOf(access)).catch(() => []);
+    return entries.filter((name) => !name.startsWith(".")).toSorted();
+  }
+
+  async #describe(name: string, access: Access): Promise<WireUpload> {
+    const file = join(this.#folderOf(access), name);
+    const progress = this.#progress.get(file) ?? { state: "waiting", warnings: [] };
+    const { size: bytes } = await stat(file).catch(() => ({ size: 0 }));
+    return { name, bytes, uri: this.#uriOf(name, access), ...progress };
+  }
+
+  #report(name: string, access: Access, progress: Progress): void {
+    this.#progress.set(join(this.#folderOf(access), name), progress);
+  }
+
+  #index(name: string, uploader: Uploader): Promise<WireUpload> {
+    const { access } = uploader;
+    this.#report(name, access, { state: "waiting", warnings: [] });
+    this.#queue = this.#finish(name, uploader, this.#queue);
+    return this.#describe(name, access);
+  }
+
+  async #finish(name: string, uploader: Uploader, before: Promise<void>): Promise<void> {
+    await before;
+    if (this.#ending.signal.aborted) return;
+    const { access } = uploader;
+    this.#report(name, access, { state: "reading", warnings: [] });
+    try {
+      this.#report(name, access, await this.#read(name, uploader));
+    } catch (thrown) {
+      this.#report(name, access, { state: "failed", error: this.#reason(thrown, name, access), warnings: [] });
+    }
+  }
+
+  async #read(name: string, { access, documents }: Uploader): Promise<Progress> {
+    const file = join(this.#folderOf(access), name);
+    const { maxBytes } = this.#settings;
+    const loaded = readFile(file, { maxFileBytes: maxBytes, ...(access.metadata && { metadata: access.metadata }) });
+    const source = this.#uriOf(name, access);
+    const run = { signal: this.#ending.signal, retryFailed: true };
+    const report = await this.#kb.ingest(renamed(loaded, pathToFileURL(file).href, source), run);
+    const [failure] = report.failures;
+    if (failure) throw failure.error;
+    const [skipped] = report.skipped;
+    const stored = await documents.documents({ source });
+    if (stored.length === 0 && skipped) throw new Refusal(422, "empty", skipped.reason);
+    if (stored.length === 0) {
+      const hidden = await this.#kb.store.documents({ source }).catch(() => []);
+      await this.#kb.store.deleteDocuments(hidden.map(({ uri }) => uri));
+      throw new Refusal(500, "scope", "It was taken out again: Access.metadata is not what Access.filter lets through");
+    }
+    const warnings = report.warnings.map((warning) => this.#withoutPath(warning, name, access));
+    return done(stored, warnings);
+  }
+
+  /** In words that are fit for whoever uploaded it. */
+  #reason(thrown: unknown, name: string, access: Access): string {
+    const error = asError(thrown);
+    if (error instanceof CitewellError || error instanceof Refusal)
+      return this.#withoutPath(error.message, name, access);
+    return "The server failed to read it";
+  }
+
+  #withoutPath(message: string, name: string, access: Access): string {
+    const file = join(this.#folderOf(access), name);
+    return message.replaceAll(pathToFileURL(file).href, name).replaceAll(file, name);
+  }
+}
+
+function done(stored: readonly { readonly chunks: number }[], warnings: readonly string[]): Progress {
+  return { state: "done", chunks: stored.reduce((sum, { chunks }) => sum + chunks, 0), warnings: [...warnings] };
+}
+
+/** A folder's name that no tenant can choose, nor guess from another's. */
+function tenantName(metadata: Access["metadata"]): string {
+  return metadata === undefined ? "all" : createHash("sha256").update(sortedJson(metadata)).digest("hex").slice(0, 24);
+}
+
+/** A source whose documents have addresses that do not tell where the file is. */
+function renamed(source: DocumentSource, from: string, to: string): DocumentSource {
+  return documentSource({
+    id: to,
+    read: async function* (context) {
+      // The memory of files goes by their own addresses, and a file is here because somebody wants it read.
+      const { files: _, ...reading } = context;
+      for await (const document of source.read(reading)) {
+        yield { ...document, uri: document.uri.replace(from, to), source: to };
+      }
+    },
+    vanished: (uri, storedFrom) => storedFrom === to && source.vanished(uri.replace(to, from), from),
+  });
+}
+
+async function* limited(
+  body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  maxBytes: number,
+  name: string,
+): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for await (const part of body) {
+    bytes += part.byteLength;
+    if (bytes > maxBytes) {
+      const message = `${name} has more than ${maxBytes} bytes, which is the limit: split it`;
+      throw new Refusal(413, "too-large", message, { connection: "close" });
+    }
+    yield part;
+  }
+}

@@ -1,0 +1,59 @@
+import { once } from "node:events";
+import type { Server as NodeServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createAdaptorServer } from "@hono/node-server";
+import { OptionsError, systemMessage } from "../core/errors.js";
+import { resolve } from "../core/options.js";
+import type { KnowledgeBase } from "../knowledge-base/options.js";
+import { isLoopbackAddress } from "../network/addresses.js";
+import { createHandler } from "./create-handler.js";
+import { loopbackNames, type ServerOptions, serverOptions } from "./options.js";
+
+/** A running server. */
+export interface Server {
+  /** Address of the page, without a slash at its end; the API is below it. */
+  readonly url: string;
+  /** Takes no more requests, lets answers go on for `closeGraceMs`, keeps what is left as stopped, and frees the port. */
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Serves a knowledge base on this machine: page and API, as `createHandler` has them. The knowledge base stays open when the
+ * server is closed.
+ *
+ * @throws OptionsError for bad options, for an address that others reach without `token` or `access`, or when the port is taken.
+ */
+export async function createServer<Fields extends object>(
+  kb: KnowledgeBase<Fields>,
+  options: ServerOptions = {},
+): Promise<Server> {
+  const { port, host, closeGraceMs, ...settings } = resolve("createServer", serverOptions, options);
+  const isGuarded = settings.token !== undefined || settings.access !== undefined;
+  if (!isGuarded && host !== "localhost" && !isLoopbackAddress(host)) {
+    const message = `${host} can be reached from other machines: give a token, or say by access who may see what`;
+    throw new OptionsError("options", message, { call: "createServer", option: "host" });
+  }
+  const { port: _port, host: _host, closeGraceMs: _grace, ...given } = options;
+  const handler = createHandler(kb, isGuarded ? given : { hosts: [...loopbackNames, host], ...given });
+  const server = createAdaptorServer({ fetch: handler.fetch, overrideGlobalObjects: false }) as NodeServer;
+  try {
+    await once(server.listen(port, host), "listening");
+  } catch (error) {
+    await handler.close();
+    throw new OptionsError("options", `Cannot listen at ${host}:${port}: ${systemMessage(error as Error)}`, {
+      call: "createServer",
+      option: "port",
+    });
+  }
+  const { port: taken } = server.address() as AddressInfo;
+  return {
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${taken}${settings.basePath}`,
+    close: async () => {
+      const closed = new Promise((done) => server.close(done));
+      await handler.close();
+      const forced = setTimeout(() => server.closeAllConnections(), closeGraceMs);
+      await closed;
+      clearTimeout(forced);
+    },
+  };
+}

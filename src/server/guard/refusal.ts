@@ -1,0 +1,37 @@
+import { AnswerError, CitewellError, OptionsError, StoreError, TransportError } from "../../core/errors.js";
+
+/** A request that is not carried out. Its message is for the caller. */
+export class Refusal extends Error {
+  readonly status: number;
+  /** Stable name of the case. */
+  readonly code: string;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, code: string, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message);
+    this.name = new.target.name;
+    this.status = status;
+    this.code = code;
+    this.headers = headers;
+  }
+}
+
+/**
+ * What a caller is told of an error. The library's own messages are written for people and hold no key; others may tell of
+ * the inside of the program, and are not shown.
+ */
+export function refusalOf(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  if (error instanceof CitewellError) return new Refusal(statusOf(error), error.code, error.message);
+  return new Refusal(500, "internal", "The server failed to answer. Its log says why");
+}
+
+function statusOf(error: CitewellError): number {
+  if (error instanceof OptionsError) return error.code === "options" ? 400 : 500;
+  if (error instanceof AnswerError)
+    return error.code === "decided" ? 409 : error.code === "question-too-long" ? 400 : 502;
+  if (error instanceof StoreError) return error.code === "locked" || error.code === "closed" ? 503 : 500;
+  if (error instanceof TransportError)
+    return error.code === "rate-limited" ? 503 : error.code === "timeout" ? 504 : 502;
+  return 500;
+}

@@ -15,6 +15,7 @@ import type {
 import { CitedText, type CitedPart, type CitedTextState } from "../../text/citations/cited-text.js";
 import type { Folded } from "../../text/prompt/fold-messages.js";
 import { isAbstention } from "../../text/prompt/prompt.js";
+import { asksForNothing } from "../../text/words/small-talk.js";
 import type { ClaimedSource } from "../../text/prompt/structured-reply.js";
 import { addUsage, noUsage } from "../calls/model-request.js";
 import type { AnswerSources } from "./answer-sources.js";
@@ -159,8 +160,12 @@ export class AnswerDraft {
     if (text.trim() === "") found.push("The model said nothing");
     // Claims that rest on a tool's result have no source to cite.
     if (this.#state.citable && !isAbstention(text)) {
+      const { question, asked = question } = this.#retrieved;
+      // A reply to a greeting is about no source.
+      const needsNone = asksForNothing(asked);
       for (const { sentence, support } of this.cited.unbacked()) {
-        found.push(`${support ? unsupported[support] : "Without a citation"}: ${sentence}`);
+        if (support) found.push(`${unsupported[support]}: ${sentence}`);
+        else if (!needsNone) found.push(`Without a citation: ${sentence}`);
       }
     }
     return found.map((message) => this.warn(message));

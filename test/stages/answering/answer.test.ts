@@ -92,6 +92,13 @@ describe("an answer", () => {
     ]);
   });
 
+  test("to small talk is about no source: only what it cites wrongly has a warning", async () => {
+    const reply = 'Hello there, I can answer questions about your documents. They cost nine euros [1: "nine euros"].';
+    const model = scriptedModel([[say(reply), finish()]]);
+    const { warnings } = await collectAnswer(await eventsOf(answer(model), retrieved([keys], { question: "Hello!" })));
+    expect(warnings).toEqual(["Not found in the source it cites: They cost nine euros."]);
+  });
+
   test("that abstains is not marked as answered, and its sentence needs no citation", async () => {
     const model = scriptedModel([[say(abstentions.english), finish()]]);
     const whole = await collectAnswer(await eventsOf(answer(model), retrieved([keys])));

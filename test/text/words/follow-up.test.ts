@@ -10,6 +10,17 @@ test.each([
   expect(standsAlone(question)).toBe(true);
 });
 
+test.each(["Hello!", "thanks a lot", "Ok, thank you.", "Who are you?", "谢谢", "再见"])(
+  "%j stands alone: it asks for nothing, so that nothing said before belongs in it",
+  (question) => {
+    expect(standsAlone(question)).toBe(true);
+  },
+);
+
+test.each(["Yes", "No.", "好的", "Thanks, and in France?"])("%j does not: it may answer a question", (question) => {
+  expect(standsAlone(question)).toBe(false);
+});
+
 test.each([
   "Sampler probabilities?",
   "What about sampler probabilities, would that have been with more?",

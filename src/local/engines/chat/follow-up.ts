@@ -1,8 +1,8 @@
 import { pointsBack } from "../../../text/words/follow-up.js";
+import { smallTalk } from "../../../text/words/small-talk.js";
 import { parseQuestion } from "../../../text/prompt/prompt.js";
 import { terms } from "../../../text/words/terms.js";
 import type { EngineMessage } from "../engines.js";
-import { conversationalReply } from "./conversation.js";
 import { rarity } from "../rarity.js";
 import { isChinese } from "./reading.js";
 
@@ -24,7 +24,7 @@ const maxAddedWords = 8;
  * the question as it is when it stands alone, or is a greeting or thanks, which are about nothing.
  */
 export function standaloneQuestion(question: string, earlier: readonly string[]): string {
-  if (conversationalReply(question) !== undefined) return question;
+  if (smallTalk(question)) return question;
   const own = new Set(terms(question));
   const telling = [...own].filter((term) => rarity(term) >= 0.7);
   if (!pointsBack(question) && telling.length >= fewTerms) return question;
@@ -37,7 +37,7 @@ export function standaloneQuestion(question: string, earlier: readonly string[])
 /** The telling words of the newest earlier turn that has any, in its order. */
 function subjectOf(earlier: readonly string[], own: ReadonlySet<string>): string {
   for (const text of earlier.toReversed()) {
-    if (conversationalReply(text) !== undefined) continue;
+    if (smallTalk(text)) continue;
     const words = text.match(
       isChinese(text) ? /[\p{Script=Han}]{2,}|[\p{L}\p{N}_.-]+/gu : /[\p{L}\p{N}_][\p{L}\p{N}_.'-]*/gu,
     );

@@ -35,7 +35,10 @@ const Thinking = z.union([
 export interface ChatModelOptions {
   /** Id of the model. */
   readonly model: string;
-  /** Tokens of request and reply together. At least 1024; default: the catalogue's, 32,768 for models it lacks. */
+  /**
+   * Tokens of request and reply together. At least 1024. Default: the catalogue's; for models it lacks 32,768, or 4096 over
+   * `ollama`, which has no more unless it is started with `OLLAMA_CONTEXT_LENGTH`.
+   */
   readonly contextTokens?: number;
   /** Maximum tokens of a reply, 1 or more, for the contract's service at most 16,384. Default: 4096, for a vision model 2048, never more than half the context. */
   readonly maxOutputTokens?: number;
@@ -101,7 +104,7 @@ export function chatModel(transport: Transport, options: ChatModelOptions): Chat
   const toolMessages = settings.toolMessages ?? (profile ? "role-tool" : "user-xml");
   const info = modelInfo(transport.models, model, "llm");
   const type = info.type === "vlm" ? "vlm" : "llm";
-  const contextTokens = settings.contextTokens ?? info.contextTokens ?? defaultContextTokens;
+  const { contextTokens = info.contextTokens ?? profile?.chat?.contextTokens ?? defaultContextTokens } = settings;
   const maxOutputTokens = settings.maxOutputTokens ?? Math.min(defaultMaxTokens[type], Math.floor(contextTokens / 2));
   const maxReplyTokens = profile ? Infinity : maxServiceTokens[type];
   const limit = Math.min(contextTokens - 1, maxReplyTokens);

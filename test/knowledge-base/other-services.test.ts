@@ -17,6 +17,7 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 import { chunk, transportFor } from "../support/transport-for.js";
 
 interface ChatBody {
+  readonly max_tokens: number;
   readonly messages: readonly { readonly role: string; readonly content: string; readonly tool_call_id?: string }[];
   readonly tools?: readonly { readonly function: { readonly name: string } }[];
   readonly response_format?: { readonly type: string; readonly json_schema?: { readonly schema: object } };
@@ -182,4 +183,16 @@ test.each<[ServiceName, RegExp]>([
   onTestFinished(() => kb.close());
   await kb.ingest([{ uri: "keys.md", text: "Ada keeps the key." }]);
   await expect(async () => collectAnswer(kb.ask("Who?"))).rejects.toThrow(message);
+});
+
+test("a question over Ollama fits the context that it has unless it was set up for more, since it cuts in silence", async () => {
+  const { kb, transport, upstream } = await knowledgeBase("ollama", [said("No.")]);
+  const long = Array.from({ length: 400 }, (_, at) => `Rule ${at}: the key number ${at} is kept by Ada.`).join("\n\n");
+  await kb.ingest([{ uri: "rules.md", text: long }]);
+  await collectAnswer(kb.ask("Who keeps the key?", { count: 40 }));
+  const [body] = chatBodies(upstream.requests);
+  const { tokens } = chatModel(transport, { model: "c" });
+  const sent = body!.messages.reduce((sum, { content }) => sum + tokens.count(content), 0);
+  expect(sent).toBeGreaterThan(1000);
+  expect(sent + body!.max_tokens).toBeLessThanOrEqual(4096);
 });

@@ -67,6 +67,12 @@ describe("a chat model of another service", () => {
     expect(model).toMatchObject({ toolMessages: "role-tool", maxMessages: Infinity, maxOutputTokens: 64_000 });
   });
 
+  test("has Ollama's own context, unless a larger one is named", async () => {
+    const { transport } = await transportFor([], { service: "ollama" });
+    expect(chatModel(transport, { model: "c" })).toMatchObject({ contextTokens: 4096, maxOutputTokens: 2048 });
+    expect(chatModel(transport, { model: "c", contextTokens: 32_768 })).toMatchObject({ contextTokens: 32_768 });
+  });
+
   test("thinks by reasoning_effort, or is refused where there is no field for it", async () => {
     expect(await sent("ollama", ask, { thinking: false })).toMatchObject({ reasoning_effort: "none" });
     const { transport } = await transportFor([], { service: "mistral" });

@@ -55,6 +55,11 @@ export interface ServiceProfile {
     readonly streamUsage: boolean;
     /** Whether it takes the role `developer`. */
     readonly developer: boolean;
+    /**
+     * Tokens of request and reply together, where it has fewer than its models unless it is set up for more, and cuts the
+     * beginning of longer ones without a word. Default: the model's.
+     */
+    readonly contextTokens?: number;
   };
   readonly rerank?: {
     /** The field of the documents. Default: `documents`. */
@@ -148,7 +153,7 @@ export const services: { readonly [Service in OtherService]: Row<Service> } = {
     embeddings: { dimensions: "dimensions", base64: "encoding_format", maxTexts: 2048, maxInputTokens: 8192 },
     chat: openaiChat,
   },
-  // https://docs.ollama.com/api/openai-compatibility
+  // https://docs.ollama.com/api/openai-compatibility, and …/context-length: 4k with less than 24 GiB of video memory.
   ollama: {
     baseUrl: "http://localhost:11434/v1",
     examples: { embedding: "bge-m3", chat: "qwen3" },
@@ -161,6 +166,7 @@ export const services: { readonly [Service in OtherService]: Row<Service> } = {
       jsonSchema: "json_schema",
       streamUsage: true,
       developer: false,
+      contextTokens: 4096,
     },
   },
   // https://github.com/vllm-project/vllm: docs/serving/openai_compatible_server.md and

@@ -107,6 +107,8 @@ const oneImporter = [
   "fflate",
   "robots-parser",
   "sharp",
+  "vega",
+  "vega-lite",
 ];
 
 const maxFilesInFolder = 20;

@@ -121,9 +121,14 @@ Files deleted from a folder that still exists are removed by citewell index on i
   program
     .command("stats")
     .description("show the figures of the store: documents, chunks, vectors, settings, and size on disk")
+    .option(
+      "--report <file>",
+      "write an HTML page with charts: lengths, map, growth; needs the packages vega, vega-lite",
+    )
     .takesStore()
     .examples(`
   $ citewell stats
+  $ citewell stats --report collection.html
   $ citewell stats --json | jq .diskBytes.total`)
     .runs(async () => (await import("./commands/stats.js")).statsCommand);
 
@@ -187,7 +192,10 @@ Files deleted from a folder that still exists are removed by citewell index on i
     .option("--seed <number>", "draw the queries of --limit-queries at random, with this seed", between(0, 2 ** 32 - 1))
     .option("--queries <file>", "queries (default: queries.jsonl in the folder)")
     .option("--qrels <file>", "judgements (default: qrels/test.tsv in the folder)")
-    .option("--report <file>", "write an HTML page with tables, a chart and the queries that changed most")
+    .option(
+      "--report <file>",
+      "write an HTML page with charts and the queries that changed most; needs vega, vega-lite",
+    )
     .option("--answers", "measure answers against answers.jsonl, with and without the documents that hold them")
     .option("--judge <model>", "with --answers: let this chat model judge faithfulness and relevance too")
     .option("--output <file>", "write the result as JSON, with the scores of every query")

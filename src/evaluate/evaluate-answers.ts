@@ -56,6 +56,8 @@ export interface AnswerEvaluation {
     /** 95th percentile, in milliseconds. */
     readonly p95: number;
   };
+  /** Time of each answer, in milliseconds, in the order of the questions. */
+  readonly durationsMs: readonly number[];
   /** Tokens of the chat model over all answers. */
   readonly usage: {
     /** Tokens of what was sent. */
@@ -120,6 +122,7 @@ export async function evaluateAnswers(
     ...summarise(answerMetricNames, scores.values()),
     citations,
     latencyMs: latency(durationsMs),
+    durationsMs,
     usage,
     scores,
   };

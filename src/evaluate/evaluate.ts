@@ -39,6 +39,8 @@ export interface Evaluation {
     /** 95th percentile. */
     readonly p95: number;
   };
+  /** Time of each ranking, in milliseconds, in the order of the queries. */
+  readonly durationsMs: readonly number[];
   /** By query id. */
   readonly scores: ReadonlyMap<string, Scores>;
 }
@@ -83,6 +85,7 @@ export async function evaluate(
     queries: scores.size,
     ...summarise(metricNames, scores.values()),
     latencyMs: latency(durationsMs),
+    durationsMs,
     scores,
   };
 }

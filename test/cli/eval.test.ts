@@ -174,7 +174,8 @@ test("a grid measures modes, fusions and reranking in one run, and a report show
   const html = await readFile(join(cwd, "report.html"), "utf8");
   expect(html).toMatch(/^<!doctype html>/);
   expect(html).not.toMatch(/<script|<b>|https?:|src=|@import/);
-  expect(html.match(/<circle/g)).toHaveLength(runs.length);
+  expect(html.match(/<figure>/g)).toHaveLength(5);
+  expect(html.match(/aria-label="nDCG@10[^"]*"/)![0].split("; ")).toHaveLength(runs.length);
   expect(html).toContain("hybrid k=60 0.5:1");
   expect(html).toContain("against lexical</h2>");
 

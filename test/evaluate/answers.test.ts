@@ -155,6 +155,18 @@ describe("citewell eval --answers", () => {
     expect(written.metrics.topCitation).toBe(1);
   });
 
+  test("a report of answers has each measure with its interval, and how long answers took", async () => {
+    const folder = await smallCollection();
+    const run = await citewellJson<AnswersJson>(
+      ["eval", folder, "--answers", "--report", join(folder, "run.html")],
+      {},
+    );
+    const html = await readFile(join(folder, "run.html"), "utf8");
+    expect(html).toContain(`<th scope="row">Answered</th><td>${run.metrics.answered.toFixed(3)} <small>`);
+    expect(html).toMatch(/<title>answer: median [\d.]+ m?s, /);
+    expect(run).not.toHaveProperty("durationsMs");
+  });
+
   test("a seed always draws the same sample, in the collection's order", () => {
     const items = Array.from({ length: 100 }, (_, index) => index);
     const drawn = sample(items, 10, 1);

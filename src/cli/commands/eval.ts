@@ -8,13 +8,14 @@ import { explainStop, print, type CommandIo } from "../command-context.js";
 import { exitCodes } from "../output/failure.js";
 import { count, counted } from "../output/figures.js";
 import { progressLine } from "../output/progress.js";
+import { writeText } from "../output/write-text.js";
+import { loadVega } from "../report/draw-chart.js";
 import { given } from "../../core/given.js";
 import {
   chosenQueries,
   ingestCollection,
   openEvalCollection,
   withEvalStore,
-  writeText,
   type EvalFlags,
 } from "./eval/collection.js";
 import { evalReport } from "./eval/report.js";
@@ -34,6 +35,8 @@ import {
 const rerankDepth = 100;
 
 export async function evalCommand(io: CommandIo, folder: string, flags: EvalFlags): Promise<number> {
+  // A page that cannot be drawn is refused before the long work starts.
+  if (flags.report !== undefined) await loadVega();
   const evaluateFolder = flags.answers ? (await import("./eval/answers.js")).evalAnswers : evalSearch;
   const kept = flags.store === undefined ? "name a --store to keep what is embedded" : "what was embedded is kept";
   const stopped = `Stopped without a result; ${kept}. Run the same command again.\n`;
@@ -64,7 +67,7 @@ async function evalSearch(io: CommandIo, folder: string, flags: EvalFlags): Prom
 
   if (flags.report !== undefined) {
     const baselinesOfRuns = planned.map(({ baseline }) => baseline);
-    await writeText(path(flags.report), evalReport({ collection, runs, baselines: baselinesOfRuns }));
+    await writeText(path(flags.report), await evalReport({ collection, runs, baselines: baselinesOfRuns }));
   }
   if (flags.output !== undefined) await writeRuns(path(flags.output), runs);
   const objects = runs.map(runAsJson);

@@ -1,5 +1,7 @@
+import { resolve } from "node:path";
 import type { StoreCounts } from "../../core/ports.js";
 import { type ChunkSettings, keptSettings } from "../../knowledge-base/ingest/settings.js";
+import { collectionFigures } from "../../store/collection-figures.js";
 import { diskUse, type DiskUse } from "../../store/disk-use.js";
 import {
   print,
@@ -11,6 +13,7 @@ import {
 } from "../command-context.js";
 import { exitCodes } from "../output/failure.js";
 import { bytes, count } from "../output/figures.js";
+import { writeText } from "../output/write-text.js";
 
 interface Stats extends StoreCounts {
   /** Length of the vectors; undefined while there is none. */
@@ -22,14 +25,29 @@ interface Stats extends StoreCounts {
   readonly diskBytes: DiskUse;
 }
 
-export async function statsCommand(io: CommandIo, flags: StoreFlags): Promise<number> {
+export interface StatsFlags extends StoreFlags {
+  readonly report?: string;
+}
+
+/** Points on the map of a collection: more would hide each other. */
+const maxMapPoints = 2000;
+
+export async function statsCommand(io: CommandIo, flags: StatsFlags): Promise<number> {
   const figures = await withKnowledgeBase(io, flags, false, async ({ store }) => {
     const { dimension, space } = store;
     return { ...(await store.counts()), dimension, space, chunk: keptSettings(store).chunk };
   });
   // Measured once the store is closed: the log of an open database would count too.
-  const stats = { ...figures, diskBytes: diskUse(storePath(io, readSettings(io, flags))) };
-  print(io, flags, stats, describe(stats));
+  const folder = storePath(io, readSettings(io, flags));
+  const stats = { ...figures, diskBytes: diskUse(folder) };
+  const described = describe(stats);
+  if (flags.report !== undefined) {
+    const { statsReport } = await import("./stats-report.js");
+    const collection = collectionFigures(folder, maxMapPoints);
+    const page = await statsReport({ location: folder, figures: described, collection, folders: io });
+    await writeText(resolve(io.directory, flags.report), page);
+  }
+  print(io, flags, stats, described.map(([name, value]) => `${name.padEnd(12)}${value}\n`).join(""));
   return exitCodes.done;
 }
 
@@ -40,7 +58,15 @@ const settingNames = {
   parentTokens: "parent tokens",
 } as const satisfies Record<keyof ChunkSettings, string>;
 
-function describe({ documents, chunks, vectors, dimension, space, chunk, diskBytes }: Stats): string {
+function describe({
+  documents,
+  chunks,
+  vectors,
+  dimension,
+  space,
+  chunk,
+  diskBytes,
+}: Stats): [name: string, value: string][] {
   const settings = Object.entries(chunk).map(
     ([name, value]) => `${settingNames[name as keyof ChunkSettings]} ${value}`,
   );
@@ -51,13 +77,12 @@ function describe({ documents, chunks, vectors, dimension, space, chunk, diskByt
     `conversations ${bytes(conversations)}`,
     ...(otherGenerations > 0 ? [`stores of migrations ${bytes(otherGenerations)}`] : []),
   ];
-  const lines = [
-    `Documents   ${count(documents)}`,
-    `Chunks      ${count(chunks)}`,
-    `Vectors     ${count(vectors)}${dimension === undefined ? "" : ` of ${count(dimension)} dimensions`}`,
-    `Embeddings  ${space}`,
-    `Cut by      ${settings.length > 0 ? settings.join(", ") : "the default settings"}`,
-    `On disk     ${bytes(total)}: ${parts.join(", ")}`,
+  return [
+    ["Documents", count(documents)],
+    ["Chunks", count(chunks)],
+    ["Vectors", `${count(vectors)}${dimension === undefined ? "" : ` of ${count(dimension)} dimensions`}`],
+    ["Embeddings", space],
+    ["Cut by", settings.length > 0 ? settings.join(", ") : "the default settings"],
+    ["On disk", `${bytes(total)}: ${parts.join(", ")}`],
   ];
-  return `${lines.join("\n")}\n`;
 }

@@ -22,14 +22,10 @@ import { configuredTransport, print, readSettings, type CommandIo } from "../../
 import { exitCodes } from "../../output/failure.js";
 import { count, counted } from "../../output/figures.js";
 import { progressLine } from "../../output/progress.js";
-import {
-  chosenQueries,
-  ingestCollection,
-  openEvalCollection,
-  withEvalStore,
-  writeText,
-  type EvalFlags,
-} from "./collection.js";
+import { writeText } from "../../output/write-text.js";
+import { chosenQueries, ingestCollection, openEvalCollection, withEvalStore, type EvalFlags } from "./collection.js";
+import { answersReport } from "./report.js";
+import { answerHeadings } from "./runs.js";
 
 /** The measured answers to a collection's questions. */
 interface AnswerRun extends AnswerEvaluation {
@@ -69,7 +65,8 @@ export async function evalAnswers(io: CommandIo, folder: string, flags: EvalFlag
       return measureAnswers(io, kb, collection, queries, judge);
     }),
   );
-  const { scores, ...summary } = run;
+  const { scores, durationsMs: _, ...summary } = run;
+  if (flags.report !== undefined) await writeText(path(flags.report), await answersReport(collection.name, run));
   if (flags.output !== undefined) {
     await writeText(
       path(flags.output),
@@ -144,20 +141,11 @@ function relevantDocuments(queries: readonly JudgedQuery[]): ReadonlySet<string>
   return new Set(queries.flatMap(({ judgements }) => [...judgements].filter(([, gain]) => gain > 0).map(([id]) => id)));
 }
 
-const headings: Record<(typeof answerMetricNames)[number], string> = {
-  exactMatch: "Exact match",
-  tokenF1: "Token F1",
-  topCitation: "Top citation holds the answer",
-  citationPrecision: "Citation precision",
-  citationRecall: "Citation recall",
-  answered: "Answered",
-};
-
 function describeAnswers(run: AnswerRun) {
   const { collection, questions, metrics, intervals, citations, unanswerable, latencyMs, judged } = run;
   const rows = answerMetricNames.map((metric) => {
     const [low, high] = intervals[metric];
-    return `${headings[metric].padEnd(32)} ${metrics[metric].toFixed(3)} (${low.toFixed(3)}-${high.toFixed(3)})`;
+    return `${answerHeadings[metric].padEnd(32)} ${metrics[metric].toFixed(3)} (${low.toFixed(3)}-${high.toFixed(3)})`;
   });
   const { abstained, removedDocuments } = unanswerable;
   const share = (abstained / unanswerable.questions).toFixed(3);

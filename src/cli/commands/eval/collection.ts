@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { asError, LoadError, OptionsError } from "../../../core/errors.js";
+import { LoadError, OptionsError } from "../../../core/errors.js";
 import { openCollection, sample, spread, type Collection } from "../../../evaluate/collection.js";
 import type { KnowledgeBase } from "../../../knowledge-base/options.js";
 import { documentSource } from "../../../load/sources/source.js";
@@ -105,13 +104,5 @@ export async function ingestCollection(io: CommandIo, kb: KnowledgeBase, collect
         `The first is ${failure.uri}: ${failure.error.message}`,
       { cause: failure.error },
     );
-  }
-}
-
-export async function writeText(path: string, text: string): Promise<void> {
-  try {
-    await writeFile(path, text);
-  } catch (cause) {
-    throw new OptionsError("options", `Cannot write ${path}: ${asError(cause).message}`, { cause });
   }
 }

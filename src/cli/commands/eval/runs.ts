@@ -2,11 +2,13 @@ import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import { asError, LoadError, OptionsError } from "../../../core/errors.js";
 import type { Comparison } from "../../../evaluate/compare.js";
+import type { AnswerMetric } from "../../../evaluate/evaluate-answers.js";
 import { metricNames, type Evaluation, type MetricName } from "../../../evaluate/evaluate.js";
 import { byName } from "../../../evaluate/statistics.js";
 import type { Fusion } from "../../../knowledge-base/question-options.js";
 import type { SearchMode } from "../../../stages/retrieval/search.js";
-import { writeText, type EvalFlags } from "./collection.js";
+import { writeText } from "../../output/write-text.js";
+import type { EvalFlags } from "./collection.js";
 
 /** One way of searching. */
 export interface EvalPlan {
@@ -121,6 +123,15 @@ export const headings: Record<MetricName, string> = {
   "recall@100": "Recall@100",
   "mrr@10": "MRR@10",
   map: "MAP",
+};
+
+export const answerHeadings: Record<AnswerMetric, string> = {
+  exactMatch: "Exact match",
+  tokenF1: "Token F1",
+  topCitation: "Top citation holds the answer",
+  citationPrecision: "Citation precision",
+  citationRecall: "Citation recall",
+  answered: "Answered",
 };
 
 /** A table of runs with intervals, followed by the changes against the baseline. */

@@ -118,6 +118,6 @@ function missingModel(purpose: keyof ModelChoice, transport: Transport | undefin
   return new OptionsError(
     "config",
     `No ${purpose} model is named for ${where}: name one that it has, such as --${purpose}-model ${example} ` +
-      `(or CITEWELL_${purpose.toUpperCase()}_MODEL; in code models: { ${purpose}: "${example}" })`,
+      `(or CITEWELL_${purpose.toUpperCase()}_MODEL; in code models.${purpose})`,
   );
 }

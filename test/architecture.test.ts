@@ -24,7 +24,7 @@ const mayImport: Record<string, readonly string[]> = {
   evaluate: ["text", "stages"],
   // ------------------------------------------------------------------------------------------------------------------
   "knowledge-base": ["contract", "transport", "models", "stages", "store", "load", "local", "text"],
-  server: ["knowledge-base", "load", "network"],
+  server: ["contract", "knowledge-base", "load", "network"],
   "index.ts": ["transport", "models", "stages", "store", "load", "text", "knowledge-base"],
   entries: ["contract", "transport", "models", "load", "local", "evaluate", "server"],
   cli: [

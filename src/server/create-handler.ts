@@ -15,6 +15,8 @@ import { Refusal, refusalOf } from "./guard/refusal.js";
 import { RequestLimits } from "./guard/request-limits.js";
 import { reasonToRefuse } from "./guard/same-origin.js";
 import { hasToken, isToken, sessionCookie } from "./guard/token.js";
+import { modelId, modelInfo, modelList, openAiFailure, serveChatCompletion } from "./neighbours/chat-completions.js";
+import { serveUiMessages } from "./neighbours/ui-messages.js";
 import { type HandlerOptions, handlerOptions, loopbackNames } from "./options.js";
 
 /** The doors of a knowledge base, for every server that takes a fetch-style handler. */
@@ -74,16 +76,24 @@ export function createHandler<Fields extends object>(
   app.options("*", (c) => c.body(null, 204));
   app.get("/api/openapi.json", (c) => c.json(openApiDocument(routes, title)));
   if (token !== undefined) mountSession(app, token, `${basePath}/`);
-  app.use("/api/*", (c, next) => admit(c, next));
+  for (const path of ["/api/*", "/v1/*"]) app.use(path, (c, next) => admit(c, next));
   for (const row of routes) {
     const path = row.path.replaceAll(/\{(\w+)\}/g, ":$1");
     app.on(row.method, path, (c) => answer(c, row));
   }
-  app.notFound((c) => refused(new Refusal(404, "no-path", `Nothing is served at ${c.req.method} ${c.req.path}`)));
-  app.onError((error) => {
+  app.post("/api/chat", async (c) => serveUiMessages(await fieldsOf(c.req, limits.maxBodyBytes), contextOf(c)));
+  app.post("/v1/chat/completions", async (c) => {
+    return serveChatCompletion(await fieldsOf(c.req, limits.maxBodyBytes), contextOf(c));
+  });
+  app.get("/v1/models", (c) => c.json(modelList()));
+  app.get(`/v1/models/${modelId}`, (c) => c.json(modelInfo()));
+  app.notFound((c) => {
+    throw new Refusal(404, "no-path", `Nothing is served at ${c.req.method} ${c.req.path}`);
+  });
+  app.onError((error, c) => {
     const refusal = refusalOf(error);
     if (refusal.status >= 500) onError?.(error);
-    return refused(refusal);
+    return c.req.path.startsWith(`${basePath}/v1/`) ? openAiFailure(refusal) : refused(refusal);
   });
 
   async function admit(c: Asked, next: () => Promise<void>): Promise<void> {

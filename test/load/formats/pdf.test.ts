@@ -533,7 +533,7 @@ describe("what was written onto a finished page", () => {
       text:
         "Application form\n\nYour name\n\nName: Alice\nCall her back.\n\nYour address\n\n" +
         "Postal address: Main Street 1 Town\nAgreed: ☒\nCountry: Germany\n\nThank you.",
-      warnings: ["1 signature fields are not read (Applicant): a PDF reader shows who signed"],
+      warnings: ["its signatures are not read (Applicant): a PDF reader shows who signed"],
     });
   });
 

@@ -119,6 +119,15 @@ describe("JSON lines", () => {
     ]);
   });
 
+  test("an id that is half of a surrogate pair costs no row, as an address can hold any id", async () => {
+    const lines = '{"id":"a","text":"one"}\n{"id":"\\ud800","text":"two"}\n{"id":"\\udc00","text":"three"}\n';
+    expect(documentsOf(await rowsOf(readJsonLines, lines))).toMatchObject([
+      { uri: "file:///x#a", text: "one" },
+      { uri: "file:///x#%EF%BF%BD", text: "two" },
+      { uri: "file:///x#%EF%BF%BD;2", text: "three" },
+    ]);
+  });
+
   test("a line that is not an object fails by its number and costs no other", async () => {
     const lines = `{"text":"a"}\n{"text": oops}\n[1]\nnull\n{"text":"${"x".repeat(2000)}"}\n{"text":"b"}\n`;
     const outcomes = await rowsOf(readJsonLines, lines);

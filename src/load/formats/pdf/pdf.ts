@@ -38,9 +38,7 @@ export const loadPdf: Loader = async (file, signal, onProgress = () => {}) => {
       ? [`${bare} of its ${pages.length} pages hold no text of their own: blank, or scanned and in need of OCR`]
       : []),
     ...(written.signatures.length > 0
-      ? [
-          `${written.signatures.length} signature fields are not read (${written.signatures.join(", ")}): a PDF reader shows who signed`,
-        ]
+      ? [`its signatures are not read (${written.signatures.join(", ")}): a PDF reader shows who signed`]
       : []),
   ];
   return {

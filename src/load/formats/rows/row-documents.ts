@@ -48,7 +48,7 @@ export async function* rowDocuments(
       continue;
     }
     const { text, title, id, metadata } = mapped;
-    const name = mapped.uri ?? (id === undefined ? undefined : `${uri}#${encodeURIComponent(id)}`);
+    const name = mapped.uri ?? (id === undefined ? undefined : `${uri}#${encoded(id)}`);
     let address = name ?? `${uri}#${fragment}`;
     if (name !== undefined) {
       let count = counts.get(name) ?? 0;
@@ -78,4 +78,9 @@ export async function* rowDocuments(
       warnings,
     };
   }
+}
+
+/** An id for an address. The half of a surrogate pair has no UTF-8, and becomes a replacement character. */
+function encoded(id: string): string {
+  return encodeURIComponent(Buffer.from(id).toString());
 }

@@ -24,7 +24,7 @@ const mayImport: Record<string, readonly string[]> = {
   evaluate: ["text", "stages"],
   // ------------------------------------------------------------------------------------------------------------------
   "knowledge-base": ["contract", "transport", "models", "stages", "store", "load", "local", "text"],
-  server: ["contract", "knowledge-base", "load", "network"],
+  server: ["contract", "text", "knowledge-base", "load", "network"],
   "index.ts": ["transport", "models", "stages", "store", "load", "text", "knowledge-base"],
   entries: ["contract", "transport", "models", "load", "local", "evaluate", "server"],
   cli: [
@@ -53,6 +53,7 @@ const doors = [
   "load/formats",
   "load/sources",
   "load/web",
+  "server/mcp",
   "stages/answering",
   "stages/calls",
   "stages/indexing",
@@ -109,6 +110,7 @@ const oneImporter = [
   "sharp",
   "vega",
   "vega-lite",
+  "@modelcontextprotocol/server",
 ];
 
 const maxFilesInFolder = 20;

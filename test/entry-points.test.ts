@@ -33,6 +33,7 @@ describe("entry points", () => {
       "citewell/evaluate",
       "citewell/local",
       "citewell/server",
+      "citewell/mcp",
       "citewell/testing",
     ]);
   });
@@ -75,6 +76,7 @@ const loadedAtOnce: Readonly<Record<string, readonly string[]>> = {
   "citewell/evaluate": ["zod"],
   "citewell/local": [],
   "citewell/server": ["@hono/node-server", "hono", "stemmer", "zod"],
+  "citewell/mcp": ["zod"],
   "citewell/testing": ["zod"],
 };
 

@@ -111,6 +111,14 @@ describe.skipIf(!isRegistryReachable)("the published package in an empty project
     expect(stderr).not.toContain("node_modules");
   });
 
+  test("says in one line which package MCP needs", async () => {
+    const script = `import("citewell/mcp").then(({ createMcpServer }) => createMcpServer({ search() {}, ask() {}, document() {} })).catch(({ code, message }) => console.log(code, message))`;
+    const { stdout } = await runNode("--no-warnings", ["--eval", script], { cwd: folder });
+    expect(stdout).toMatch(
+      /^missing-package MCP needs the package @modelcontextprotocol\/server, .* npm install .*\n$/,
+    );
+  });
+
   test("pnpm installs it, and it says the same there", async () => {
     const app = await mkdtemp(join(folder, "pnpm-"));
     await writeFile(join(app, "package.json"), `{ "name": "app", "private": true }`);
@@ -144,8 +152,9 @@ import * as video from "citewell/video";
 import * as load from "citewell/load";
 import * as evaluate from "citewell/evaluate";
 import * as local from "citewell/local";
+import * as mcp from "citewell/mcp";
 import * as testing from "citewell/testing";
-export const everything = [answer, chunk, embedChunks, tool, transport, video, load, evaluate, local, testing];
+export const everything = [answer, chunk, embedChunks, tool, transport, video, load, evaluate, local, mcp, testing];
 export const pipeline = Pipeline.from<Document>().pipe(chunk({ maxTokens: 256 }));
 export const opened: Promise<KnowledgeBase> = openKnowledgeBase({ path: "./store" });
 // @ts-expect-error -- a misspelt option does not compile.

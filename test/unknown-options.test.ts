@@ -6,6 +6,7 @@ import * as citewell from "citewell";
 import * as evaluating from "citewell/evaluate";
 import * as loading from "citewell/load";
 import * as local from "citewell/local";
+import * as mcp from "citewell/mcp";
 import * as serving from "citewell/server";
 import * as testing from "citewell/testing";
 import * as transports from "citewell/transport";
@@ -173,6 +174,8 @@ const acts: Readonly<Record<string, (options: never, opened: Opened) => unknown>
   evaluateAnswers: (options) => evaluating.evaluateAnswers([], options),
   evaluate: (options) => evaluating.evaluate([], () => Promise.resolve([]), options),
   judgeAnswer: (options, { chat }) => evaluating.judgeAnswer(chat, { question, text: "a", hits: [] }, options),
+  createMcpServer: (options, { kb }) => mcp.createMcpServer(kb, options),
+  createMcpHandler: (options, { kb }) => mcp.createMcpHandler(kb, options),
   startLocalService: (options) => local.startLocalService(options),
 };
 const hello = [{ role: "user", content: "hello" }] as const;
@@ -193,6 +196,7 @@ const noOptions: Readonly<Record<string, string>> = {
   DocumentSource: port,
   Embedder: port,
   KnowledgeBase: port,
+  McpTransport: port,
   PassageSearch: port,
   'Pick<DocumentSource, "files" | "id" | "read" | "vanished">': port,
   'Pick<Embedder<Space>, "dimension" | "space">': port,
@@ -201,6 +205,7 @@ const noOptions: Readonly<Record<string, string>> = {
   'Pick<Store<string, Readonly<Record<string, Json>>>, "document">': port,
   'Pick<Store<string, Readonly<Record<string, Json>>>, "knownVectors">': port,
   Reranker: port,
+  ScopedKnowledgeBase: port,
   Searched: port,
   Stage: port,
   Transport: port,

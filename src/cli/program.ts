@@ -48,7 +48,7 @@ function createProgram(io: CommandIo, exit: (code: number) => void): CliCommand 
 
 If CITEWELL_BASE_URL is not set, everything runs offline on a built-in lexical service.
 Exit codes: 0 done, 1 failed or done with failures, 2 misuse, 130 stopped by Ctrl-C
-(0 for commands that run until Ctrl-C: local, index --watch).`);
+(0 for commands that run until Ctrl-C: local, mcp, index --watch).`);
 
   program
     .command("index")
@@ -230,6 +230,30 @@ Files deleted from a folder that still exists are removed by citewell index on i
   $ citewell doctor
   $ CITEWELL_BASE_URL=https://api.example.com citewell doctor --json`)
     .runs(async () => (await import("./commands/doctor.js")).doctorCommand);
+
+  program
+    .command("mcp")
+    .description("serve the documents to editors, agents and chat programs over the Model Context Protocol (MCP)")
+    .option("--about <words>", "what the documents are about: models are told, so that they know when to search")
+    .option("--http", "serve over HTTP on this machine until Ctrl-C (default: one client on stdin and stdout)")
+    .option("--port <number>", "with --http: port to listen on (default: a free one)", between(0, 65_535))
+    .option("--token <token>", "with --http: what clients must send as bearer token (default: a random one)")
+    .option("--no-token", "with --http: serve every program on this machine")
+    .takesFilter()
+    .takesStore()
+    .examples(`
+  $ citewell mcp --store /path/.citewell --about "The handbook of Example Ltd"
+  $ citewell mcp --http --port 8788 --token secret --filter product=auth
+
+It needs the package @modelcontextprotocol/server. In the settings of Claude Desktop, an editor or an agent:
+
+  { "mcpServers": { "documents": {
+      "command": "npx",
+      "args": ["-y", "-p", "citewell", "-p", "@modelcontextprotocol/server", "citewell", "mcp", "--store", "/path/.citewell"],
+      "env": { "CITEWELL_BASE_URL": "…", "CITEWELL_API_KEY": "…", "CITEWELL_CHAT_MODEL": "…" } } } }
+
+Clients can search, ask, read documents, and change nothing. --json prints {url, token} of --http.`)
+    .runs(async () => (await import("./commands/mcp.js")).mcpCommand);
 
   addVideoCommands(program);
 

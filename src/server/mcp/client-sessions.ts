@@ -1,0 +1,86 @@
+import { randomUUID } from "node:crypto";
+import type { Sdk, SdkServer } from "./sdk.js";
+
+interface Session {
+  readonly server: SdkServer;
+  readonly transport: InstanceType<Sdk["WebStandardStreamableHTTPServerTransport"]>;
+}
+
+type RequestParts = Parameters<Session["transport"]["handleRequest"]>[1];
+
+/** The message by which a client of that time cancels a call, which it sends as a request of its own. */
+interface Cancellation {
+  readonly method: "notifications/cancelled";
+  readonly params: { readonly requestId: string | number };
+}
+
+/**
+ * Clients of the protocol before 2026-07-28. They cancel a call by another request, which says only the call's number: that is
+ * why each has a session. What a request may see is decided for each request by itself, and not for the session.
+ */
+export class ClientSessions {
+  readonly #sdk: Sdk;
+  readonly #createServer: () => SdkServer;
+  readonly #maxSessions: number;
+  /** By id, the one that was used last at the end. */
+  readonly #sessions = new Map<string, Session>();
+
+  constructor(sdk: Sdk, createServer: () => SdkServer, maxSessions: number) {
+    this.#sdk = sdk;
+    this.#createServer = createServer;
+    this.#maxSessions = maxSessions;
+  }
+
+  /** Answers a request of a session, or of a client that begins one. */
+  async handle(request: Request, body: unknown, parts: RequestParts): Promise<Response> {
+    const id = request.headers.get("mcp-session-id");
+    if (id === null) return this.#begin(request, parts);
+    const session = this.#sessions.get(id);
+    // The status by which clients know that they have to begin again.
+    if (!session) return failure(404, "There is no such session: begin again with initialize");
+    this.#sessions.delete(id);
+    this.#sessions.set(id, session);
+    const response = await session.transport.handleRequest(request, parts);
+    // The call will have no answer, and its stream would stay open without one.
+    if (isCancellation(body)) session.transport.closeSSEStream(body.params.requestId);
+    return response;
+  }
+
+  async #begin(request: Request, parts: RequestParts): Promise<Response> {
+    const server = this.#createServer();
+    const transport = new this.#sdk.WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      onsessioninitialized: (id) => {
+        this.#sessions.set(id, { server, transport });
+      },
+      onsessionclosed: (id) => {
+        this.#sessions.delete(id);
+      },
+    });
+    await server.connect(transport);
+    const response = await transport.handleRequest(request, parts);
+    if (transport.sessionId === undefined) await server.close();
+    const [oldest] = this.#sessions;
+    if (oldest && this.#sessions.size > this.#maxSessions) {
+      this.#sessions.delete(oldest[0]);
+      await oldest[1].server.close();
+    }
+    return response;
+  }
+
+  async close(): Promise<void> {
+    const sessions = [...this.#sessions.values()];
+    this.#sessions.clear();
+    await Promise.all(sessions.map(({ server }) => server.close()));
+  }
+}
+
+function isCancellation(body: unknown): body is Cancellation {
+  const { method, params } = (body ?? {}) as { method?: unknown; params?: { requestId?: unknown } };
+  return method === "notifications/cancelled" && params?.requestId !== undefined;
+}
+
+/** An answer that refuses a request, in the shape of the protocol. */
+export function failure(status: number, message: string, headers: Readonly<Record<string, string>> = {}): Response {
+  return Response.json({ jsonrpc: "2.0", error: { code: -32_000, message }, id: null }, { status, headers });
+}

@@ -1,0 +1,63 @@
+import { asError } from "../../core/errors.js";
+import { isCallersOwn, messageFor } from "./failures.js";
+import type { ResolvedMcpServerOptions } from "./options.js";
+import type { RequestDocuments } from "./request-documents.js";
+import type { SdkServer, ServerContext } from "./sdk.js";
+import { askTool } from "./tools/ask.js";
+import { readSourceTool } from "./tools/read-source.js";
+import { searchTool } from "./tools/search.js";
+import type { ToolCall } from "./tools/tool.js";
+
+const tools = [searchTool, askTool, readSourceTool];
+
+/** Registers the tools. What goes wrong in one is told to the model as a result, with what to do about it. */
+export function offerTools(
+  server: SdkServer,
+  { about, maxCharacters, onError }: ResolvedMcpServerOptions,
+  documentsOf: RequestDocuments,
+): void {
+  for (const { name, title, description, input, output, run } of tools) {
+    const config = {
+      title,
+      description: about === undefined ? description : `${description} The documents: ${about}`,
+      inputSchema: input,
+      outputSchema: output,
+      annotations: { readOnlyHint: true, openWorldHint: false },
+    };
+    server.registerTool(name, config, async (given, context) => {
+      const call: ToolCall = {
+        documents: documentsOf(context),
+        maxCharacters,
+        signal: signalOf(context),
+        progress: progressOf(context),
+      };
+      try {
+        const { text, structured } = await run(given, call);
+        return { content: [{ type: "text", text }], structuredContent: structured };
+      } catch (thrown) {
+        const error = asError(thrown);
+        // Nobody waits for what was cancelled.
+        if (!call.signal.aborted && !isCallersOwn(error)) onError(error);
+        return { content: [{ type: "text", text: messageFor(error) }], isError: true };
+      }
+    });
+  }
+}
+
+/** Ends when the client cancels the call, and when its connection is gone: nobody could fetch the result later. */
+function signalOf({ mcpReq, http }: ServerContext): AbortSignal {
+  return http?.req ? AbortSignal.any([mcpReq.signal, http.req.signal]) : mcpReq.signal;
+}
+
+function progressOf({ mcpReq }: ServerContext): ToolCall["progress"] {
+  const { _meta: meta } = mcpReq;
+  let progress = 0;
+  return async (message) => {
+    if (meta?.progressToken === undefined) return;
+    progress++;
+    await mcpReq.notify({
+      method: "notifications/progress",
+      params: { progressToken: meta.progressToken, progress, message },
+    });
+  };
+}

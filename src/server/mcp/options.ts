@@ -1,0 +1,25 @@
+import { z } from "zod";
+import { functionOption, optionsOf } from "../../core/options.js";
+
+export interface McpServerOptions {
+  /**
+   * What the documents are about, in a few words: models are told, so that they know when to search. 1 to 1,000 characters.
+   * Default: nothing.
+   */
+  readonly about?: string;
+  /**
+   * Maximum characters of documents in one result of a tool, 1,000 to 1,000,000; of a longer document a model reads one part
+   * after the other. A resource holds up to ten times as many. Default: 20,000.
+   */
+  readonly maxCharacters?: number;
+  /** Called with every error that no caller is told of in full, or that is not the caller's own. Default: nobody. */
+  readonly onError?: (error: Error) => void;
+}
+
+export const mcpServerOptions = optionsOf<McpServerOptions>()({
+  about: z.string().min(1).max(1000).optional(),
+  maxCharacters: z.int().min(1000).max(1_000_000).default(20_000),
+  onError: functionOption<(error: Error) => void>().default(() => () => {}),
+});
+
+export type ResolvedMcpServerOptions = z.output<typeof mcpServerOptions>;

@@ -1,0 +1,11 @@
+import { z } from "zod";
+
+/** Where something stands, as every tool tells it. */
+export const place = {
+  uri: z.string().describe("Address of the document, for read_source"),
+  title: z.string().optional(),
+  line: z.number().optional().describe("1-based line of the original file"),
+  page: z.number().optional().describe("1-based page of the original file"),
+  start: z.number().describe("Offset of the first character in the document's text"),
+  end: z.number().describe("Offset just behind the last"),
+};

@@ -30,7 +30,7 @@ export function progressLine<Progress>(
   };
 }
 
-/** `312 of 705 documents  2,801 chunks embedded  640 chunks/s  about 4 s left`. */
+/** `312 of 705 documents  2,801 chunks embedded  640 chunks/s  about 4.0 s left`. */
 export function describeProgress(progress: IngestProgress, folders: KnownFolders): string {
   const { documentsFound, documentsDone, documentsRead, chunksEmbedded, chunksPerSecond, secondsLeft, slowFile } =
     progress;

@@ -191,19 +191,20 @@ describe("readUrl", () => {
     expect(asked).toEqual(["/robots.txt", "/page", "/page", "/page", "/never", "/never", "/never"]);
   });
 
-  test("a busy server may say with a date when it is to be asked again", async () => {
-    const date = new Date(Date.now() + 3000).toUTCString();
+  test("a busy server may say with a date when it is to be asked again; one that is far away fails the page at once", async () => {
+    const inAnHour = new Date(Date.now() + 3_600_000).toUTCString();
     let isBusy = true;
-    const upstream = await scriptedUpstream(() => {
+    const upstream = await scriptedUpstream(({ path }) => {
+      if (path === "/later") return { status: 503, headers: { "retry-after": inAnHour } };
       if (!isBusy) return html("<p>At last");
       isBusy = false;
-      return { status: 503, headers: { "retry-after": date } };
+      return { status: 503, headers: { "retry-after": "Fri, 06 Nov 2026 08:49:37 GMT" } };
     });
-    const { documents } = await read(readUrl(`${upstream.baseUrl}/page`, { ...here, robots: false }));
+    const addresses = ["/later", "/page"].map((path) => `${upstream.baseUrl}${path}`);
+    const { documents, failures } = await read(readUrl(addresses, { ...here, robots: false }));
     expect(documents).toMatchObject([{ text: "At last" }]);
-    expect(upstream.gapsMs).toHaveLength(1);
-    // The date has no milliseconds, so that it may be a second earlier.
-    expect(upstream.gapsMs[0]).toBeGreaterThan(1500);
+    expect(failures).toEqual([`${addresses[0]} answered with status 503`]);
+    expect(upstream.requests.map(({ path }) => path)).toEqual(["/later", "/page", "/page"]);
   });
 
   test("a request and its redirects have one time limit together", async () => {

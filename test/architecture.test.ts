@@ -26,7 +26,7 @@ const mayImport: Record<string, readonly string[]> = {
   "knowledge-base": ["contract", "transport", "models", "stages", "store", "load", "local", "text"],
   server: ["contract", "text", "knowledge-base", "load", "network"],
   "index.ts": ["transport", "models", "stages", "store", "load", "text", "knowledge-base"],
-  entries: ["contract", "transport", "models", "load", "local", "evaluate", "server"],
+  entries: ["contract", "transport", "models", "load", "local", "evaluate", "server", "network"],
   cli: [
     "contract",
     "transport",

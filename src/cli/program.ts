@@ -4,7 +4,7 @@ import type { CommandIo } from "./command-context.js";
 import { describeFailure, exitCodeOf, exitCodes } from "./output/failure.js";
 import { safeStream } from "./output/terminal-text.js";
 import { version } from "../knowledge-base/ingest/run-memory.js";
-import { between, positive, searchModes } from "./settings/flag-values.js";
+import { between, positive, repeated, searchModes } from "./settings/flag-values.js";
 import { addVideoCommands } from "./video-program.js";
 
 /** Runs one command line, the words after `citewell`, and returns its exit code. Never throws. */
@@ -48,7 +48,7 @@ function createProgram(io: CommandIo, exit: (code: number) => void): CliCommand 
 
 If CITEWELL_BASE_URL is not set, everything runs offline on a built-in lexical service.
 Exit codes: 0 done, 1 failed or done with failures, 2 misuse, 130 stopped by Ctrl-C
-(0 for commands that run until Ctrl-C: local, mcp, index --watch).`);
+(0 for commands that run until Ctrl-C: serve, local, mcp, index --watch).`);
 
   program
     .command("index")
@@ -168,6 +168,29 @@ Files deleted from a folder that still exists are removed by citewell index on i
   $ citewell chat --conversation keys
   $ printf 'How long does a key last?\\nWho may rotate it?\\n' | citewell chat --json`)
     .runs(async () => (await import("./commands/chat.js")).chatCommand);
+
+  program
+    .command("serve")
+    .description("serve a chat page and an HTTP API over the store on this machine, until Ctrl-C")
+    .argument("[path...]", "files, folders and web addresses to index first (default: the store as it is)")
+    .option("--port <number>", "port to listen on (default: a free one)", between(0, 65_535))
+    .option("--host <address>", "address to listen on (default: 127.0.0.1, this machine only); others need --token")
+    .option("--token <token>", "callers must send it, at least 8 characters; the page is opened with it")
+    .option("--title <name>", "name of the collection (default: citewell)")
+    .option("--read-only", "let nobody upload or delete documents")
+    .option("--allow-host <name>", "name that the server may be addressed by, besides its own; repeatable", repeated)
+    .option("--allow-origin <url>", "page of another server that may use the API; repeatable", repeated)
+    .option("--log", "write one JSON line to stderr for every request")
+    .takesFilter()
+    .takesStore()
+    .examples(`
+  $ citewell serve ./docs --port 8080
+  $ citewell serve --host 0.0.0.0 --port 8080 --token "$(openssl rand -hex 16)" --allow-host docs.example.com
+  $ citewell serve --filter product=auth --read-only
+  $ OPENAI_BASE_URL=http://127.0.0.1:8080/v1 OPENAI_API_KEY=any node my-openai-app.js
+
+Files that are uploaded on the page are kept in the store's folder. Answers go on when their page is closed or reloaded.`)
+    .runs(async () => (await import("./commands/serve.js")).serveCommand);
 
   program
     .command("chunk")

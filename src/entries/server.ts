@@ -6,3 +6,4 @@ export { createServer } from "../server/create-server.js";
 export type { Server } from "../server/create-server.js";
 export type { Access, AccessOf } from "../server/access.js";
 export type { HandlerOptions, ServerLimits, ServerOptions, UploadOptions } from "../server/options.js";
+export type { RequestLog } from "../network/connections.js";

@@ -6,7 +6,7 @@ import { failureResponse } from "./failure/failure-shapes.js";
 import { RequestFailure, failureKinds } from "./failure/request-failure.js";
 import type { Faults } from "./faults/faults.js";
 import { halved, scriptedResponse, streamFrames } from "./faults/faulty-responses.js";
-import { requestIdHeader } from "./http/connections.js";
+import { requestIdHeader } from "../network/connections.js";
 import { eventStream } from "../network/event-stream.js";
 import type { RateLimits } from "./http/rate-limits.js";
 import { authorizedKey, checkContentType, queryFields, readJsonObject } from "./http/request.js";

@@ -6,7 +6,7 @@ import type { Engines } from "./engines/engines.js";
 import { type FaultOptions, faultOptions } from "./faults/faults.js";
 import { type Forwarding, forwarding } from "./http/forward.js";
 import { type RateLimitOptions, rateLimitOptions } from "./http/rate-limits.js";
-import type { RequestLog } from "./http/connections.js";
+import type { RequestLog } from "../network/connections.js";
 import { type VideoOptions, videoOptions } from "./video/video-tasks.js";
 
 const ApiKey = z.string().regex(/^\S+$/, "must be one word");

@@ -6,7 +6,7 @@ import type { ModelInfo } from "../contract/catalogue.js";
 import { resolve } from "../core/options.js";
 import { mount, type Environment } from "./application.js";
 import { builtInEngines } from "./engines/built-in-engines.js";
-import { Connections } from "./http/connections.js";
+import { Connections } from "../network/connections.js";
 import { Faults } from "./faults/faults.js";
 import { RateLimits } from "./http/rate-limits.js";
 import { localServiceOptions, type LocalServiceOptions } from "./options.js";
@@ -15,7 +15,7 @@ import { callbackReach } from "./video/callbacks.js";
 import { VideoTasks } from "./video/video-tasks.js";
 
 export type { LocalServiceOptions } from "./options.js";
-export type { RequestLog } from "./http/connections.js";
+export type { RequestLog } from "../network/connections.js";
 
 /** A running service. */
 export interface LocalService {

@@ -5,15 +5,15 @@ import { createAdaptorServer } from "@hono/node-server";
 import { OptionsError, systemMessage } from "../core/errors.js";
 import { resolve } from "../core/options.js";
 import type { KnowledgeBase } from "../knowledge-base/options.js";
-import { isLoopbackAddress } from "../network/addresses.js";
+import { Connections } from "../network/connections.js";
 import { createHandler } from "./create-handler.js";
-import { loopbackNames, type ServerOptions, serverOptions } from "./options.js";
+import { isOwnMachine, loopbackNames, type ServerOptions, serverOptions } from "./options.js";
 
 /** A running server. */
 export interface Server {
   /** Address of the page, without a slash at its end; the API is below it. */
   readonly url: string;
-  /** Takes no more requests, lets answers go on for `closeGraceMs`, keeps what is left as stopped, and frees the port. */
+  /** Takes no more requests, stops the answers, which are kept as far as they came, and frees the port. */
   readonly close: () => Promise<void>;
 }
 
@@ -27,15 +27,16 @@ export async function createServer<Fields extends object>(
   kb: KnowledgeBase<Fields>,
   options: ServerOptions = {},
 ): Promise<Server> {
-  const { port, host, closeGraceMs, ...settings } = resolve("createServer", serverOptions, options);
+  const { port, host, closeGraceMs, log, ...settings } = resolve("createServer", serverOptions, options);
   const isGuarded = settings.token !== undefined || settings.access !== undefined;
-  if (!isGuarded && host !== "localhost" && !isLoopbackAddress(host)) {
+  if (!isGuarded && !isOwnMachine(host)) {
     const message = `${host} can be reached from other machines: give a token, or say by access who may see what`;
     throw new OptionsError("options", message, { call: "createServer", option: "host" });
   }
-  const { port: _port, host: _host, closeGraceMs: _grace, ...given } = options;
+  const { port: _port, host: _host, closeGraceMs: _grace, log: _log, ...given } = options;
   const handler = createHandler(kb, isGuarded ? given : { hosts: [...loopbackNames, host], ...given });
   const server = createAdaptorServer({ fetch: handler.fetch, overrideGlobalObjects: false }) as NodeServer;
+  const connections = new Connections(server, log);
   try {
     await once(server.listen(port, host), "listening");
   } catch (error) {
@@ -49,11 +50,9 @@ export async function createServer<Fields extends object>(
   return {
     url: `http://${host.includes(":") ? `[${host}]` : host}:${taken}${settings.basePath}`,
     close: async () => {
-      const closed = new Promise((done) => server.close(done));
+      const closed = connections.close(closeGraceMs);
       await handler.close();
-      const forced = setTimeout(() => server.closeAllConnections(), closeGraceMs);
       await closed;
-      clearTimeout(forced);
     },
   };
 }

@@ -1,10 +1,17 @@
 import { z } from "zod";
 import { functionOption, optionsOf } from "../core/options.js";
 import { type AskOptions, askOptions } from "../knowledge-base/question-options.js";
+import { isLoopbackAddress } from "../network/addresses.js";
+import type { RequestLog } from "../network/connections.js";
 import type { AccessOf } from "./access.js";
 
 /** Names that every machine has for itself. */
 export const loopbackNames = ["localhost", "127.0.0.1", "[::1]"];
+
+/** Whether only this machine reaches a server that listens at this address. */
+export function isOwnMachine(host: string): boolean {
+  return host === "localhost" || isLoopbackAddress(host);
+}
 
 /** Files that people may upload. */
 export interface UploadOptions {
@@ -83,8 +90,10 @@ export interface ServerOptions extends HandlerOptions {
   readonly port?: number;
   /** Address to listen on. One that other machines reach needs `token` or `access`. Default: `127.0.0.1`. */
   readonly host?: string;
-  /** How long answers may go on after `close()`, in milliseconds, 0 to 600,000. Default: 5,000. */
+  /** How long requests may go on after `close()`, in milliseconds, 0 to 600,000. Default: 5,000. */
   readonly closeGraceMs?: number;
+  /** Is told of every request at its end. Default: nobody. */
+  readonly log?: (entry: RequestLog) => void;
 }
 
 export const serverOptions = optionsOf<ServerOptions>()({
@@ -92,4 +101,5 @@ export const serverOptions = optionsOf<ServerOptions>()({
   port: z.int().min(0).max(65_535).default(0),
   host: z.string().min(1).default("127.0.0.1"),
   closeGraceMs: z.int().min(0).max(600_000).default(5000),
+  log: functionOption<(entry: RequestLog) => void>().optional(),
 });

@@ -36,7 +36,7 @@ export function explainsQuoting({ stderr }: CommandIo, { baseUrl, chatModel }: C
 }
 
 /** Explains it with the first question to a store. A store that cannot be written to at the moment says it again. */
-async function explainQuotingOnce({ stderr }: CommandIo, { store }: KnowledgeBase): Promise<void> {
+export async function explainQuotingOnce({ stderr }: CommandIo, { store }: KnowledgeBase): Promise<void> {
   const key = "citewell:quoting-explained";
   if ((await store.notes?.([key]))?.has(key)) return;
   stderr.write(quotingNote);

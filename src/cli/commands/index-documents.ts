@@ -59,26 +59,32 @@ function refuseWebAddresses(paths: readonly string[]): void {
   throw new OptionsError("options", `--watch follows files, and ${address} is not made of files: ${wayOut}`);
 }
 
-async function indexWhole(
+async function indexWhole(...given: Parameters<typeof indexWithProgress>): Promise<IngestReport> {
+  const [io, , , , flags] = given;
+  const { report, lines } = await indexWithProgress(...given);
+  print(io, flags, reportAsJson(report), lines);
+  if (report.stopped) io.stderr.write(`citewell: ${report.stopped.reason}.\n`);
+  return report;
+}
+
+/** Indexes a source once, with progress on stderr. Returns the report, and what people are told of it. */
+export async function indexWithProgress(
   io: CommandIo,
   kb: KnowledgeBase,
   source: DocumentSource,
   options: IngestRunAndBudgetOptions,
-  flags: IndexFlags,
-): Promise<IngestReport> {
+  flags: Pick<IndexFlags, "watch" | "json">,
+): Promise<{ readonly report: IngestReport; readonly lines: string }> {
   const { clear, latest, onProgress } = ingestProgress(io);
-  let report: IngestReport;
   try {
-    report = await kb.ingest(source, { ...options, onProgress });
+    const report = await kb.ingest(source, { ...options, onProgress });
+    clear();
+    return { report, lines: `${describeReport(report, io, latest()).join("\n")}\n` };
   } catch (error) {
     clear();
     if (!flags.watch && (io.signal.aborted || leavesSomething(latest()))) io.stderr.write(describeStop(latest()));
     throw error;
   }
-  clear();
-  print(io, flags, reportAsJson(report), `${describeReport(report, io, latest()).join("\n")}\n`);
-  if (report.stopped) io.stderr.write(`citewell: ${report.stopped.reason}.\n`);
-  return report;
 }
 
 /** The first run of `--watch`. A folder may be watched before there is anything in it. */

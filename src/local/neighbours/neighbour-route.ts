@@ -3,7 +3,7 @@ import type { ModelInfo, ModelType } from "../../contract/catalogue.js";
 import { violations } from "../../contract/operation.js";
 import type { OperationName } from "../../contract/operations.js";
 import { invalidFields, invalidRequest, RequestFailure } from "../failure/request-failure.js";
-import { ignoredHeader } from "../http/connections.js";
+import { ignoredHeader } from "../../network/connections.js";
 import { noModel, type Route, type RouteContext, type RouteReply } from "../route.js";
 import { ignoredFields, writtenFields } from "./ignored-fields.js";
 

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { OpenAiChatRequest, type OpenAiMessage } from "../../contract/neighbours/openai-chat.js";
 import { given } from "../../core/given.js";
 import { resolve } from "../../core/options.js";
+import { ignoredHeader } from "../../network/connections.js";
 import { eventStream } from "../../network/event-stream.js";
 import { answerEvents } from "../api/answer-events.js";
 import type { RouteContext } from "../api/route.js";
@@ -10,8 +11,6 @@ import { Refusal } from "../guard/refusal.js";
 
 /** The one model that clients find here: answers from the documents. */
 export const modelId = "citewell";
-/** Names the fields of a request that had no effect. */
-const ignoredHeader = "x-citewell-ignored";
 const keepAliveMs = 15_000;
 
 type Finish = Extract<WireEvent, { readonly type: "finish" }>;

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startLocalService, type LocalService } from "../../../src/local/service.js";
-import type { RequestLog } from "../../../src/local/http/connections.js";
+import type { RequestLog } from "../../../src/network/connections.js";
 import { call, eventually } from "../call.js";
 import { paths, post } from "../conformance.js";
 

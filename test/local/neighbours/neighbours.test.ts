@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "vitest";
 import { startLocalService, type LocalService, type LocalServiceOptions } from "../../../src/local/service.js";
-import type { RequestLog } from "../../../src/local/http/connections.js";
+import type { RequestLog } from "../../../src/network/connections.js";
 import { scriptedUpstream } from "../../support/scripted-upstream.js";
 import { call, eventually } from "../call.js";
 import { post } from "../conformance.js";

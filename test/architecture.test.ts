@@ -111,6 +111,7 @@ const oneImporter = [
   "vega",
   "vega-lite",
   "@modelcontextprotocol/server",
+  "supports-hyperlinks",
 ];
 
 const maxFilesInFolder = 20;

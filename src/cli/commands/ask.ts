@@ -2,6 +2,7 @@ import type { Filter } from "../../core/filter.js";
 import type { Answer, AnswerEvent, Citation } from "../../core/types.js";
 import type { KnowledgeBase } from "../../knowledge-base/options.js";
 import { explainStop, withKnowledgeBase, type CommandIo, type StoreFlags } from "../command-context.js";
+import { answerView, plainView, type AnswerView } from "../output/answer-view.js";
 import { exitCodes } from "../output/failure.js";
 import { displayPlace, oneLine, safeForTerminal, type KnownFolders } from "../output/terminal-text.js";
 import type { Configuration } from "../settings/configuration.js";
@@ -17,7 +18,7 @@ export async function askCommand(io: CommandIo, question: string, { filter, ...f
   return withKnowledgeBase(io, flags, false, async (kb, settings) => {
     if (explainsQuoting(io, settings, flags.json)) await explainQuotingOnce(io, kb);
     const events = kb.ask(question, { ...given({ filter }), signal });
-    const answering = flags.json ? readAnswer(events) : showAnswer(events, io);
+    const answering = flags.json ? readAnswer(events) : showAnswer(events, io, await answerView(io));
     const stopped = "\nStopped. Run the same command again for the whole answer.\n";
     const answer = await explainStop(io, stopped, answering);
     if (flags.json) stdout.write(`${JSON.stringify(answerAsJson(answer))}\n`);
@@ -47,23 +48,25 @@ export async function explainQuotingOnce({ stderr }: CommandIo, { store }: Knowl
 export async function showAnswer(
   events: AsyncIterable<AnswerEvent>,
   io: Pick<CommandIo, "stdout" | "stderr" | "directory" | "home">,
+  view: AnswerView = plainView(io),
 ): Promise<Answer> {
   const { stdout, stderr } = io;
   // On a terminal a note within an answer starts on a line of its own.
   let midLine = false;
   const note = (line: string) => {
+    view.end();
     stderr.write(`${midLine && stderr.isTTY ? "\n" : ""}${line}\n`);
     midLine = false;
   };
   const answer = await readAnswer(events, (event) => {
     if (event.type === "text-delta") {
-      stdout.write(safeForTerminal(event.text));
+      view.write(event.text);
       midLine ||= event.text !== "";
     }
     if (event.type === "tool-call") note(`[calls ${event.name}]`);
     if (event.type === "warning") note(`citewell: ${safeForTerminal(event.message)}`);
-  });
-  stdout.write(`\n\n${describeSources(answer, io)}`);
+  }).finally(() => view.end());
+  stdout.write(`\n\n${describeSources(answer, io, view)}`);
   return answer;
 }
 
@@ -87,18 +90,23 @@ const supportNotes: Readonly<Record<Citation["support"], string>> = {
 };
 
 /** The numbered sources under an answer, one line each: file, line and the words cited. */
-export function describeSources({ answered, citations, hits }: Answer, folders: KnownFolders): string {
+export function describeSources(
+  { answered, citations, hits }: Answer,
+  folders: KnownFolders,
+  { link, remark }: Pick<AnswerView, "link" | "remark">,
+): string {
   if (citations.length > 0) {
     const lines = distinct(citations).map((citation) => {
-      const place = displayPlace(citation.uri, citation, folders);
-      return `[${citation.number}] ${place}  “${oneLine(citation.quote, 160)}”${supportNotes[citation.support]}`;
+      const { number, uri, line, quote, support } = citation;
+      const place = link(displayPlace(uri, citation, folders), uri, line);
+      return `[${number}] ${place}  “${oneLine(quote, 160)}”${remark(supportNotes[support])}`;
     });
     return `Sources\n${lines.join("\n")}\n`;
   }
   if (answered || hits.length === 0) return "";
   const nearest = hits
     .slice(0, 3)
-    .map((hit) => `  ${displayPlace(hit.uri, hit, folders)}  ${oneLine(hit.chunk.text, 100)}`);
+    .map((hit) => `  ${link(displayPlace(hit.uri, hit, folders), hit.uri, hit.line)}  ${oneLine(hit.chunk.text, 100)}`);
   return `Nearest passages\n${nearest.join("\n")}\n`;
 }
 

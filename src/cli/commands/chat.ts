@@ -4,6 +4,7 @@ import type { Conversation } from "../../knowledge-base/conversation.js";
 import type { Answer, AnswerEvent } from "../../core/types.js";
 import { describeSources, explainsQuoting, quotingNote, showAnswer } from "./ask.js";
 import { withKnowledgeBase, type StoreFlags, type CommandIo } from "../command-context.js";
+import { answerView, type AnswerView } from "../output/answer-view.js";
 import { describeFailure, exitCodes } from "../output/failure.js";
 
 export interface ChatFlags extends StoreFlags {
@@ -21,6 +22,7 @@ export async function chatCommand(io: CommandIo, flags: ChatFlags): Promise<numb
   const typed = stdin.isTTY && flags.json !== true;
   return withKnowledgeBase(io, flags, false, async (kb, settings) => {
     let talk = kb.conversation({ id: flags.conversation ?? randomUUID() });
+    const view = await answerView(io);
     let last: Answer | undefined;
     let failed = false;
     let answering: AbortController | undefined;
@@ -58,12 +60,12 @@ export async function chatCommand(io: CommandIo, flags: ChatFlags): Promise<numb
           last = undefined;
           stderr.write(`Conversation ${talk.id}\n`);
         } else if (words === "/sources") {
-          stdout.write(last ? describeSources(last, io) : "There is no answer yet.\n");
+          stdout.write(last ? describeSources(last, io, view) : "There is no answer yet.\n");
         } else if (words.startsWith("/")) stderr.write(`${words} is not a command; /help lists them\n`);
         else if (words !== "") {
           answering = new AbortController();
           const { signal } = answering;
-          const answer = await answerLine(io, talk, words, { signal, json: flags.json === true, typed });
+          const answer = await answerLine(io, talk, words, { signal, json: flags.json === true, typed, view });
           answering = undefined;
           if (answer) last = answer;
           else failed ||= !signal.aborted;
@@ -81,17 +83,24 @@ export async function chatCommand(io: CommandIo, flags: ChatFlags): Promise<numb
   });
 }
 
+interface AnswerLine {
+  readonly signal: AbortSignal;
+  readonly json: boolean;
+  readonly typed: boolean;
+  readonly view: AnswerView;
+}
+
 /** Answers one question. `undefined`: it failed or was stopped, and stderr says so. */
 async function answerLine(
   io: CommandIo,
   talk: Conversation,
   question: string,
-  { signal, json, typed }: { readonly signal: AbortSignal; readonly json: boolean; readonly typed: boolean },
+  { signal, json, typed, view }: AnswerLine,
 ): Promise<Answer | undefined> {
   const events = talk.ask(question, { signal });
   if (json) return writeEvents(io, events);
   try {
-    return await showAnswer(events, io);
+    return await showAnswer(events, io, view);
   } catch (error) {
     const howToEnd = typed ? " Press Ctrl-C again to end the chat." : "";
     io.stderr.write(signal.aborted ? `\nStopped.${howToEnd}\n` : `\n${describeFailure(error, false)}\n`);

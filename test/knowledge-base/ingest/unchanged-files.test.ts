@@ -187,7 +187,9 @@ describe("a file that could not be read", () => {
     const { at, write, run, first } = await indexed({ "a.md": "A mole digs.", "b.pdf": pdf });
     expect(first.failures).toHaveLength(1);
     expect(first).not.toHaveProperty("notRetried");
-    const again = await run();
+    const opened: string[] = [];
+    const again = await run({ report: (event) => void (event.type === "reading" && opened.push(event.uri)) });
+    expect(opened).toEqual([]);
     expect(again.documents).toEqual({ added: 0, updated: 0, unchanged: 1, deleted: 0, failed: 1 });
     expect(again.notRetried).toBe(1);
     expect(again.failures.map(({ error }) => error.message)).toEqual(first.failures.map(({ error }) => error.message));

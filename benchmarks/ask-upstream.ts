@@ -28,8 +28,8 @@ export interface AskUpstream {
   readonly calls: () => Promise<readonly ServedCall[]>;
   /** From now on, requests wait this many milliseconds for their reply. */
   readonly answerAfter: (latencyMs: number) => Promise<void>;
-  /** Whether chat streams without end from now on. */
-  readonly chatForEver: () => Promise<void>;
+  /** From now on, a chat streams this many more pieces, one every 5 ms; infinitely many never end. */
+  readonly chatOn: (pieces: number) => Promise<void>;
   readonly close: () => void;
 }
 
@@ -50,7 +50,7 @@ export async function startAskUpstream(dimension: number): Promise<AskUpstream> 
     baseUrl: `http://127.0.0.1:${port}`,
     calls: async () => (await tell("calls")) as readonly ServedCall[],
     answerAfter: async (latencyMs) => void (await tell(latencyMs)),
-    chatForEver: async () => void (await tell("for ever")),
+    chatOn: async (pieces) => void (await tell(`pieces ${pieces}`)),
     close: () => service.disconnect(),
   };
 }
@@ -59,7 +59,7 @@ const said = "It is so.";
 
 function serve(dimension: number): void {
   let latencyMs = 0;
-  let forEver = false;
+  let pieces = 0;
   let calls: ServedCall[] = [];
   let open = 0;
   let idle: () => void = () => {};
@@ -85,14 +85,11 @@ function serve(dimension: number): void {
     }
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.write(event({ role: "assistant", content: said }, null));
-    if (!forEver) {
-      response.end(`${event({}, "stop")}data: [DONE]\n\n`);
-      return;
-    }
-    while (!response.destroyed) {
+    for (let piece = 0; piece < pieces && !response.destroyed; piece++) {
       response.write(event({ content: " And so on." }, null));
       await sleep(5);
     }
+    response.end(`${event({}, "stop")}data: [DONE]\n\n`);
   };
 
   const server = createServer((request, response) => {
@@ -111,8 +108,9 @@ function serve(dimension: number): void {
       else idle = tell;
       return;
     }
-    if (message === "for ever") forEver = true;
-    else latencyMs = Number(message);
+    const [, count] = /^pieces (.+)$/.exec(String(message)) ?? [];
+    if (count === undefined) latencyMs = Number(message);
+    else pieces = Number(count);
     process.send!("done");
   });
   process.on("disconnect", () => process.exit());

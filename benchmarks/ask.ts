@@ -99,8 +99,8 @@ function inOrder(served: readonly ServedCall[]): readonly [ServedCall, ServedCal
   return [one("embeddings"), one("rerank"), one("chat")];
 }
 
-async function measureLeaving(kb: KnowledgeBase, { calls, chatForEver }: AskUpstream): Promise<void> {
-  await chatForEver();
+async function measureLeaving(kb: KnowledgeBase, { calls, chatOn }: AskUpstream): Promise<void> {
+  await chatOn(Infinity);
   const took: number[] = [];
   for (let time = 0; time < leavings; time++) {
     let leftMs = 0;

@@ -5,6 +5,8 @@ import type { WireConsidered } from "./wire.js";
 
 /** Maximum number of passages that readers are told of: more than a reranker is usually given. */
 const maxPassages = 50;
+/** Enough to know a passage by; the whole of it is fetched when it is opened. */
+const maxTextCharacters = 300;
 
 /** The passages that were looked at on the way to an answer, those first that came furthest, each with the reason. */
 export async function consideredIn(trace: Trace, passages: Pick<Searchable, "hits">): Promise<WireConsidered[]> {
@@ -13,7 +15,8 @@ export async function consideredIn(trace: Trace, passages: Pick<Searchable, "hit
   return hits.map((hit) => {
     const { kept, steps, summary } = trace.why(hit.chunk.id);
     const scores = steps.flatMap(({ retrievers = [] }) => retrievers.flatMap(({ score }) => score ?? []));
-    return { ...wirePassage({ ...hit, score: scores[0] ?? 0 }), kept, reason: summary };
+    const { text, ...passage } = wirePassage({ ...hit, score: scores[0] ?? 0 });
+    return { ...passage, text: text.slice(0, maxTextCharacters), kept, reason: summary };
   });
 }
 

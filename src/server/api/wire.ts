@@ -27,6 +27,8 @@ export type WireCitation = z.output<typeof WireCitation>;
 /** A passage that was looked at on the way to an answer. */
 export const WireConsidered = z.object({
   ...WirePassage.shape,
+  text: z.string().describe("The beginning of the passage"),
+  score: z.number().describe("Of the first retriever that found it, in its own scale"),
   kept: z.boolean().describe("Whether the model was shown it"),
   reason: z.string().describe("At which step it was kept or dropped, and why"),
 });

@@ -76,7 +76,7 @@ const loadedAtOnce: Readonly<Record<string, readonly string[]>> = {
   "citewell/evaluate": ["zod"],
   "citewell/local": [],
   "citewell/server": ["@hono/node-server", "hono", "stemmer", "zod"],
-  "citewell/mcp": ["zod"],
+  "citewell/mcp": ["stemmer", "zod"],
   "citewell/testing": ["zod"],
 };
 

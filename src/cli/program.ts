@@ -260,13 +260,16 @@ Files that are uploaded on the page are kept in the store's folder. Answers go o
     .option("--about <words>", "what the documents are about: models are told, so that they know when to search")
     .option("--http", "serve over HTTP on this machine until Ctrl-C (default: one client on stdin and stdout)")
     .option("--port <number>", "with --http: port to listen on (default: a free one)", between(0, 65_535))
-    .option("--token <token>", "with --http: what clients must send as bearer token (default: a random one)")
+    .option(
+      "--token <token>",
+      "with --http: what clients must send as bearer token, 8 characters or more (default: a random one)",
+    )
     .option("--no-token", "with --http: serve every program on this machine")
     .takesFilter()
     .takesStore()
     .examples(`
   $ citewell mcp --store /path/.citewell --about "The handbook of Example Ltd"
-  $ citewell mcp --http --port 8788 --token secret --filter product=auth
+  $ citewell mcp --http --port 8788 --token 9f3c51d0 --filter product=auth
 
 It needs the package @modelcontextprotocol/server. In the settings of Claude Desktop, an editor or an agent:
 

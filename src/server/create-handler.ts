@@ -13,7 +13,7 @@ import { RunningAnswers } from "./api/running-answers.js";
 import { Uploads } from "./api/uploads.js";
 import { Refusal, refusalOf } from "./guard/refusal.js";
 import { RequestLimits } from "./guard/request-limits.js";
-import { reasonToRefuse } from "./guard/same-origin.js";
+import { reasonToRefuse, senderOf } from "./guard/same-origin.js";
 import { hasToken, isToken, sessionCookie } from "./guard/token.js";
 import { modelId, modelInfo, modelList, openAiFailure, serveChatCompletion } from "./neighbours/chat-completions.js";
 import { serveUiMessages } from "./neighbours/ui-messages.js";
@@ -64,9 +64,7 @@ export function createHandler<Fields extends object>(
   const app = new Hono<Environment>().basePath(basePath);
 
   app.use(async (c, next) => {
-    const { headers, url, method } = c.req.raw;
-    const host = headers.get("host") ?? new URL(url).host;
-    const sender = { method, host, origin: headers.get("origin"), site: headers.get("sec-fetch-site") };
+    const sender = senderOf(c.req.raw);
     const reason = reasonToRefuse(sender, trusted);
     if (reason !== undefined) throw new Refusal(403, "forbidden", reason);
     await next();

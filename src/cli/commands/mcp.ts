@@ -1,4 +1,4 @@
-import { randomBytes, timingSafeEqual } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -10,6 +10,7 @@ import { createMcpHandler } from "../../server/mcp/create-mcp-handler.js";
 import { createMcpServer } from "../../server/mcp/create-mcp-server.js";
 import type { McpServerOptions } from "../../server/mcp/options.js";
 import { loadStdio } from "../../server/mcp/sdk.js";
+import { loopbackNames } from "../../server/options.js";
 import { print, withKnowledgeBase, type CommandIo, type StoreFlags } from "../command-context.js";
 import { describeFailure, exitCodes } from "../output/failure.js";
 
@@ -28,10 +29,9 @@ export async function mcpCommand(io: CommandIo, { filter, about, ...flags }: Mcp
   if (!http && (port !== undefined || token !== undefined)) {
     throw new OptionsError("options", "--port, --token and --no-token belong to --http");
   }
-  if (token === "") throw new OptionsError("options", "--token is empty; leave it out for a random one");
   return withKnowledgeBase(io, flags, false, async (kb) => {
     const documents = filter === undefined ? kb : kb.scoped(filter);
-    const onError = (error: Error) => void io.stderr.write(`${describeFailure(error, false)}\n`);
+    const onError = (error: unknown) => void io.stderr.write(`${describeFailure(error, false)}\n`);
     const serve = http ? serveHttp : serveStdio;
     await serve(io, documents, { ...given({ about }), onError }, flags);
     return exitCodes.done;
@@ -55,14 +55,11 @@ async function serveHttp(
   { port = 0, token: asked, json = false }: Pick<McpFlags, "port" | "token" | "json">,
 ): Promise<void> {
   const token = asked === false ? undefined : (asked ?? randomBytes(18).toString("base64url"));
-  const handler = await createMcpHandler(documents, {
-    ...options,
-    access: ({ headers }) => (token === undefined || carries(headers.get("authorization"), token) ? {} : undefined),
-  });
+  const handler = await createMcpHandler(documents, { ...options, ...given({ token }), hosts: loopbackNames });
   const { createAdaptorServer } = await import("@hono/node-server");
   const server = createAdaptorServer({
     fetch: (request) =>
-      new URL(request.url).pathname === "/mcp" ? handler(request) : new Response(null, { status: 404 }),
+      new URL(request.url).pathname === "/mcp" ? handler.fetch(request) : new Response(null, { status: 404 }),
     overrideGlobalObjects: false,
   }) as Server;
   await once(server.listen(port, "127.0.0.1"), "listening");
@@ -75,10 +72,4 @@ async function serveHttp(
   await handler.close();
   server.close();
   server.closeAllConnections();
-}
-
-/** Whether the header carries the token, in a time that tells nothing of where they differ. */
-function carries(authorization: string | null, token: string): boolean {
-  const [sent, wanted] = [Buffer.from(authorization ?? ""), Buffer.from(`Bearer ${token}`)];
-  return sent.length === wanted.length && timingSafeEqual(sent, wanted);
 }

@@ -9,6 +9,12 @@ export interface Sender {
   readonly site: string | null;
 }
 
+/** What a request says of itself. Where it has no `Host` header, as in tests and on some platforms, its address has the name. */
+export function senderOf({ method, headers, url }: Request): Sender {
+  const host = headers.get("host") ?? new URL(url).host;
+  return { method, host, origin: headers.get("origin"), site: headers.get("sec-fetch-site") };
+}
+
 export interface Trusted {
   /** Names that the server may be addressed by, with or without a port. Absent: any. */
   readonly hosts: readonly string[] | undefined;

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { Refusal } from "../guard/refusal.js";
 import type { Sdk, SdkServer } from "./sdk.js";
 
 interface Session {
@@ -37,7 +38,7 @@ export class ClientSessions {
     if (id === null) return this.#begin(request, parts);
     const session = this.#sessions.get(id);
     // The status by which clients know that they have to begin again.
-    if (!session) return failure(404, "There is no such session: begin again with initialize");
+    if (!session) throw new Refusal(404, "no-session", "There is no such session: begin again with initialize");
     this.#sessions.delete(id);
     this.#sessions.set(id, session);
     const response = await session.transport.handleRequest(request, parts);
@@ -78,9 +79,4 @@ export class ClientSessions {
 function isCancellation(body: unknown): body is Cancellation {
   const { method, params } = (body ?? {}) as { method?: unknown; params?: { requestId?: unknown } };
   return method === "notifications/cancelled" && params?.requestId !== undefined;
-}
-
-/** An answer that refuses a request, in the shape of the protocol. */
-export function failure(status: number, message: string, headers: Readonly<Record<string, string>> = {}): Response {
-  return Response.json({ jsonrpc: "2.0", error: { code: -32_000, message }, id: null }, { status, headers });
 }

@@ -1,57 +1,49 @@
 import { z } from "zod";
 import { checkStorePart } from "../../core/check-port.js";
-import { asError } from "../../core/errors.js";
-import type { Filter } from "../../core/filter.js";
-import { functionOption, optionsOf, resolve } from "../../core/options.js";
+import { optionsOf, resolve } from "../../core/options.js";
 import type { ScopedKnowledgeBase } from "../../knowledge-base/options.js";
-import { ClientSessions, failure } from "./client-sessions.js";
+import { accessName, type AccessOf } from "../access.js";
+import { Refusal, refusalOf } from "../guard/refusal.js";
+import { RequestLimits } from "../guard/request-limits.js";
+import { reasonToRefuse, senderOf } from "../guard/same-origin.js";
+import { hasToken } from "../guard/token.js";
+import { type HandlerOptions, handlerOptions, loopbackNames } from "../options.js";
+import { ClientSessions } from "./client-sessions.js";
 import { type McpServerOptions, mcpServerOptions } from "./options.js";
 import { carriedDocuments, carryDocuments } from "./request-documents.js";
-import { loadSdk } from "./sdk.js";
-import { sdkServer } from "./sdk-server.js";
+import { loadSdk, type Sdk } from "./sdk.js";
+import { sdkServers } from "./sdk-server.js";
 
-/** What one request may see. */
-export interface McpAccess {
-  /** The documents that it may search, read and ask about. Default: all. */
-  readonly filter?: Filter;
-}
-
-export interface McpHandlerOptions extends McpServerOptions {
-  /**
-   * Says what a request may see, by its headers: `undefined` refuses it with 401. It is asked for each request, so that
-   * clients are held apart by the server. Default: every request sees all documents.
-   */
-  readonly access?: (request: Request) => McpAccess | undefined | Promise<McpAccess | undefined>;
-  /**
-   * Names that the server may be addressed by, without ports, and that pages which call it may come from; others are refused
-   * with 403. `any` leaves that check to what stands before the handler. Default: `localhost`, `127.0.0.1` and `[::1]`, so
-   * that no page elsewhere reaches a server on this machine by a name of its own.
-   */
-  readonly hosts?: readonly string[] | "any";
-  /** Maximum size of a request in bytes, 1,000 or more. Default: 1,000,000. */
-  readonly maxRequestBytes?: number;
+export interface McpHandlerOptions extends McpServerOptions, Pick<HandlerOptions, "hosts" | "origins" | "limits"> {
+  /** Callers must send it, as `Authorization: Bearer …`. At least 8 characters. Default: none is needed. */
+  readonly token?: string;
+  /** Which documents each request may see; of its result only `filter` and `owner` count here. Default: every request sees all. */
+  readonly access?: AccessOf;
   /** Maximum clients before version 2026-07-28 of the protocol at once; the one idle for longest has to begin again. Default: 1,000. */
   readonly maxSessions?: number;
 }
 
+const { token, access, hosts, origins, limits } = handlerOptions.shape;
 const mcpHandlerOptions = optionsOf<McpHandlerOptions>()({
   ...mcpServerOptions.shape,
-  access: functionOption<NonNullable<McpHandlerOptions["access"]>>().default(() => () => ({})),
-  hosts: z.union([z.array(z.string().min(1)).readonly(), z.literal("any")]).optional(),
-  maxRequestBytes: z.int().min(1000).default(1_000_000),
+  token,
+  access,
+  hosts,
+  origins,
+  limits,
   maxSessions: z.int().min(1).default(1000),
 });
 
-/** A fetch-style handler, to be mounted at a path such as `/mcp`. */
+/** The documents for clients of the Model Context Protocol, for every server that takes a fetch-style handler. */
 export interface McpHandler {
-  (request: Request): Promise<Response>;
+  /** Answers one request, at whatever path it is mounted. */
+  readonly fetch: (request: Request) => Promise<Response>;
   /** Ends the calls under way and forgets all clients. The knowledge base stays open. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /**
- * Serves what `createMcpServer` does over streamable HTTP, in Hono, Express, Next-style routes and bare Node: mount it at one
- * path, for GET, POST and DELETE.
+ * Serves what `createMcpServer` does over streamable HTTP. Mount `handler.fetch` at one path, such as `/mcp`, for all methods.
  *
  * @throws OptionsError when an option is unknown or out of range, and `missing-package` without the package
  * `@modelcontextprotocol/server`.
@@ -61,64 +53,71 @@ export async function createMcpHandler(
   options: McpHandlerOptions = {},
 ): Promise<McpHandler> {
   const settings = resolve("createMcpHandler", mcpHandlerOptions, options);
-  const { access, hosts, maxRequestBytes, maxSessions, onError } = settings;
   checkStorePart("createMcpHandler", documents, ["search", "ask", "document", "scoped"]);
   const sdk = await loadSdk();
-  const createServer = () => sdkServer(sdk, settings, carriedDocuments);
+  const { onError, maxSessions } = settings;
+  const { requestsPerMinute, maxConcurrentAnswers, maxBodyBytes } = settings.limits;
+  const isGuarded = settings.token !== undefined || settings.access !== undefined;
+  const trusted = { hosts: settings.hosts ?? (isGuarded ? undefined : loopbackNames), origins: settings.origins };
+  const accessOf: AccessOf = settings.access ?? (() => ({}));
+  const requests = new RequestLimits(requestsPerMinute);
+  const createServer = sdkServers(sdk, settings, carriedDocuments, maxConcurrentAnswers);
   const latest = sdk.createMcpHandler(createServer, { legacy: "reject", onerror: onError });
   const earlier = new ClientSessions(sdk, createServer, maxSessions);
-
-  const refusedByName = (request: Request) => {
-    if (hosts === "any") return undefined;
-    const names = [...(hosts ?? sdk.localhostAllowedHostnames())];
-    return sdk.hostHeaderValidationResponse(request, names) ?? sdk.originValidationResponse(request, names);
-  };
-
   let closed: Promise<unknown> | undefined;
+
   const answer = async (request: Request): Promise<Response> => {
-    const refused = refusedByName(request);
-    if (refused) return refused;
-    if (closed) return failure(503, "This server is closing");
-    const granted = await access(request);
-    if (!granted) {
-      return failure(401, "This server needs a token that it knows", { "www-authenticate": "Bearer" });
+    const reason = reasonToRefuse(senderOf(request), trusted);
+    if (reason !== undefined) throw new Refusal(403, "forbidden", reason);
+    if (closed) throw new Refusal(503, "closed", "This server is ending");
+    const isKnown = settings.token === undefined || hasToken(request, settings.token);
+    const given = isKnown ? await accessOf(request) : undefined;
+    if (!given)
+      throw new Refusal(401, "unauthorized", "A token is needed, and a right one", { "www-authenticate": "Bearer" });
+    requests.admit(given.owner ?? accessName(given));
+    const authInfo = carryDocuments(given.filter === undefined ? documents : documents.scoped(given.filter));
+    if (request.method === "DELETE") return earlier.handle(request, undefined, { authInfo });
+    if (request.method !== "POST") {
+      // For GET, too: this server says nothing unasked, so it has no stream for that.
+      throw new Refusal(405, "method", "Only POST and DELETE are served here", { allow: "POST, DELETE" });
     }
-    // This server says nothing unasked, so it has no stream for that.
-    if (request.method === "GET") return failure(405, "Only POST and DELETE are served", { allow: "POST, DELETE" });
-    const authInfo = carryDocuments(granted.filter === undefined ? documents : documents.scoped(granted.filter));
-    if (request.method !== "POST") return earlier.handle(request, undefined, { authInfo });
-    if (!sdk.isJsonContentType(request.headers.get("content-type"))) {
-      return failure(415, "Requests are sent as application/json");
-    }
-    const read = await sdk.readRequestBody(request, maxRequestBytes);
-    if (read.tooLarge) return failure(413, `Requests are at most ${maxRequestBytes} bytes long`);
-    const body = parsed(read.text);
-    if (body === undefined) return failure(400, "The request is not JSON");
+    const body = await readJson(sdk, request, maxBodyBytes);
     const parts = { authInfo, parsedBody: body };
     return (await sdk.isLegacyRequest(request, body))
       ? earlier.handle(request, body, parts)
       : latest.fetch(request, parts);
   };
 
-  const handler = async (request: Request): Promise<Response> => {
-    try {
-      return await answer(request);
-    } catch (error) {
-      onError(asError(error));
-      return failure(500, "The server failed to answer. Its log says why");
-    }
-  };
-  return Object.assign(handler, {
+  return {
+    fetch: async (request) => {
+      try {
+        return await answer(request);
+      } catch (error) {
+        const refusal = refusalOf(error);
+        if (refusal.status === 500) onError(error);
+        return inProtocol(refusal);
+      }
+    },
     close: async () => {
       await (closed ??= Promise.all([latest.close(), earlier.close()]));
     },
-  });
+  };
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
+async function readJson(sdk: Sdk, request: Request, maxBytes: number): Promise<unknown> {
+  if (!sdk.isJsonContentType(request.headers.get("content-type"))) {
+    throw new Refusal(415, "options", "Requests are sent as application/json");
   }
+  const read = await sdk.readRequestBody(request, maxBytes);
+  if (read.tooLarge) throw new Refusal(413, "too-large", `The request body must have at most ${maxBytes} bytes`);
+  try {
+    return JSON.parse(read.text);
+  } catch {
+    throw new Refusal(400, "options", "The request body is not valid JSON");
+  }
+}
+
+/** A refusal, as clients of the protocol read errors. */
+function inProtocol({ status, message, headers }: Refusal): Response {
+  return Response.json({ jsonrpc: "2.0", error: { code: -32_000, message }, id: null }, { status, headers });
 }

@@ -3,7 +3,7 @@ import { resolve } from "../../core/options.js";
 import type { ScopedKnowledgeBase } from "../../knowledge-base/options.js";
 import { type McpServerOptions, mcpServerOptions } from "./options.js";
 import { loadSdk, loadStdio } from "./sdk.js";
-import { sdkServer } from "./sdk-server.js";
+import { sdkServers } from "./sdk-server.js";
 
 /** A transport of the official SDK that lasts as long as its client, such as its `StdioServerTransport`. */
 export interface McpTransport {
@@ -39,15 +39,13 @@ export async function createMcpServer(
   const settings = resolve("createMcpServer", mcpServerOptions, options);
   checkStorePart("createMcpServer", documents, ["search", "ask", "document"]);
   const [sdk, { serveStdio }] = await Promise.all([loadSdk(), loadStdio()]);
+  const create = sdkServers(sdk, settings, () => documents);
   const connections = new Set<{ readonly close: () => Promise<void> }>();
   return {
     serve: (transport) =>
       new Promise((resolveServed) => {
         // Whatever the transport, this side of the SDK serves clients of all versions of the protocol.
-        const connection = serveStdio(() => sdkServer(sdk, settings, () => documents), {
-          transport,
-          onerror: settings.onError,
-        });
+        const connection = serveStdio(create, { transport, onerror: settings.onError });
         connections.add(connection);
         const { onclose } = transport;
         // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport of the SDK has no other way to tell

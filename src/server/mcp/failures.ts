@@ -1,15 +1,12 @@
-import { asError, CitewellError, OptionsError, StoreError } from "../../core/errors.js";
+import { asError, OptionsError, StoreError } from "../../core/errors.js";
+import { refusalOf } from "../guard/refusal.js";
 import type { ResolvedMcpServerOptions } from "./options.js";
 import type { Sdk } from "./sdk.js";
 
-/**
- * What a caller is told. The library's messages are written for people and hold no key, but those of the store name its
- * folder; other errors may tell of the inside of the program.
- */
+/** What a caller is told. Messages of the store name its folder, which is nothing for callers from elsewhere. */
 export function messageFor(error: Error): string {
-  if (error instanceof StoreError) return `The documents cannot be read (${error.code}): the server's log says why.`;
-  if (error instanceof CitewellError) return error.message;
-  return "This failed inside the server, whose log says why. Another attempt may work.";
+  if (error instanceof StoreError) return `The documents cannot be read (${error.code}). The server's log says why`;
+  return refusalOf(error).message;
 }
 
 /** Whether the caller asked for what cannot be. Anything else is for the server's log. */

@@ -3,16 +3,21 @@ import { isCallersOwn, messageFor } from "./failures.js";
 import type { ResolvedMcpServerOptions } from "./options.js";
 import type { RequestDocuments } from "./request-documents.js";
 import type { SdkServer, ServerContext } from "./sdk.js";
+import { limited } from "./tools/answer-limit.js";
 import { askTool } from "./tools/ask.js";
 import { readSourceTool } from "./tools/read-source.js";
 import { searchTool } from "./tools/search.js";
-import type { ToolCall } from "./tools/tool.js";
+import type { DocumentTool, ToolCall } from "./tools/tool.js";
 
-const tools = [searchTool, askTool, readSourceTool];
+/** The tools, with a limit on the answers that are made at once. */
+export function documentTools(maxConcurrentAnswers: number): readonly DocumentTool[] {
+  return [searchTool, limited(askTool, maxConcurrentAnswers), readSourceTool];
+}
 
 /** Registers the tools. What goes wrong in one is told to the model as a result, with what to do about it. */
 export function offerTools(
   server: SdkServer,
+  tools: readonly DocumentTool[],
   { about, maxCharacters, onError }: ResolvedMcpServerOptions,
   documentsOf: RequestDocuments,
 ): void {

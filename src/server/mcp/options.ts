@@ -12,14 +12,14 @@ export interface McpServerOptions {
    * after the other. A resource holds up to ten times as many. Default: 20,000.
    */
   readonly maxCharacters?: number;
-  /** Called with every error that no caller is told of in full, or that is not the caller's own. Default: nobody. */
-  readonly onError?: (error: Error) => void;
+  /** Is told of errors that callers are not told of, or not in full. Default: nobody. */
+  readonly onError?: (error: unknown) => void;
 }
 
 export const mcpServerOptions = optionsOf<McpServerOptions>()({
   about: z.string().min(1).max(1000).optional(),
   maxCharacters: z.int().min(1000).max(1_000_000).default(20_000),
-  onError: functionOption<(error: Error) => void>().default(() => () => {}),
+  onError: functionOption<(error: unknown) => void>().default(() => () => {}),
 });
 
 export type ResolvedMcpServerOptions = z.output<typeof mcpServerOptions>;

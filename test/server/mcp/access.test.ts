@@ -31,7 +31,7 @@ afterAll(async () => {
 
 async function serve(options: McpHandlerOptions): Promise<string> {
   const handler = await createMcpHandler(kb, options);
-  const { url, close } = await serveHandler(handler);
+  const { url, close } = await serveHandler(handler.fetch);
   onTestFinished(async () => {
     close();
     await handler.close();
@@ -78,14 +78,14 @@ describe.each(Object.keys(protocols) as Protocol[])("in version %s", (protocol) 
   });
 
   test("without a scope nothing is shown of a store that requires one, and the server's log says why", async () => {
-    const errors: string[] = [];
-    const url = await serve({ onError: ({ message }) => errors.push(message) });
+    const errors: unknown[] = [];
+    const url = await serve({ onError: (error) => errors.push(error) });
     const client = await httpClient(protocol, url);
     onTestFinished(() => client.close());
     const seen = await everythingSeen(client, "file:///south/keys.md");
-    expect(seen).toContain("The documents cannot be read (scope): the server's log says why.");
+    expect(seen).toContain("The documents cannot be read (scope). The server's log says why");
     expect(seen.includes("office") || seen.includes(folder)).toBe(false);
-    expect(errors).toContainEqual(expect.stringContaining("requireScope"));
+    expect(errors).toContainEqual(expect.objectContaining({ message: expect.stringContaining("requireScope") }));
   });
 });
 
@@ -153,21 +153,26 @@ describe("a request that should not be answered", () => {
   const own = { authorization: "Bearer n" };
 
   test("is refused for the name that it came by, and for the page that it came from", async () => {
-    const url = await serve({ access: byToken });
-    expect(await statusOf(url, { ...own, host: "rebound.example.com" })).toBe(403);
-    expect(await statusOf(url, { ...own, origin: "https://example.com" })).toBe(403);
-    expect(await statusOf(url, { ...own, origin: "null" })).toBe(403);
+    const url = await serve({ hosts: ["127.0.0.1", "docs.example.com"], origins: ["https://app.example.com"] });
     // What is let through is found to be no message.
-    expect(await statusOf(url, own)).toBe(400);
-    const named = await serve({ access: byToken, hosts: ["docs.example.com"] });
-    expect(await statusOf(named, { ...own, host: "docs.example.com" })).toBe(400);
-    expect(await statusOf(named, own)).toBe(403);
-    const open = await serve({ access: byToken, hosts: "any" });
-    expect(await statusOf(open, { ...own, host: "docs.example.com", origin: "https://example.com" })).toBe(400);
+    expect(await statusOf(url, {})).toBe(400);
+    expect(await statusOf(url, { host: "docs.example.com" })).toBe(400);
+    expect(await statusOf(url, { origin: "https://app.example.com" })).toBe(400);
+    expect(await statusOf(url, { host: "rebound.example.com" })).toBe(403);
+    expect(await statusOf(url, { origin: "https://example.com" })).toBe(403);
+    expect(await statusOf(url, { origin: "null" })).toBe(403);
+  });
+
+  test("is refused by every name but the machine's own where nothing else guards the documents", async () => {
+    const open = await serve({});
+    expect(await statusOf(open, { host: "localhost" })).toBe(400);
+    expect(await statusOf(open, { host: "docs.example.com" })).toBe(403);
+    const guarded = await serve({ access: byToken });
+    expect(await statusOf(guarded, { ...own, host: "docs.example.com" })).toBe(400);
   });
 
   test("is refused without a token, for its method, its type and its size", async () => {
-    const url = await serve({ access: byToken, maxRequestBytes: 1000 });
+    const url = await serve({ access: byToken, limits: { maxBodyBytes: 1000 } });
     expect(await statusOf(url, {})).toBe(401);
     expect(await statusOf(url, { authorization: "Bearer x" })).toBe(401);
     expect(await statusOf(url, own, "GET", "")).toBe(405);
@@ -177,22 +182,28 @@ describe("a request that should not be answered", () => {
     expect(await statusOf(url, own, "POST", "{")).toBe(400);
   });
 
+  test("is refused when its caller asks too often, and others are not", async () => {
+    const url = await serve({ access: byToken, limits: { requestsPerMinute: 2 } });
+    const statuses = [];
+    for (let count = 0; count < 3; count++) statuses.push(await statusOf(url, own));
+    expect(statuses).toEqual([400, 400, 429]);
+    expect(await statusOf(url, { authorization: "Bearer s" })).toBe(400);
+  });
+
   test("is told nothing of why its access could not be decided", async () => {
-    const errors: string[] = [];
+    const errors: unknown[] = [];
     const access = () => Promise.reject(new Error("the table of tokens is at /srv/tokens"));
-    const url = await serve({ access, onError: ({ message }) => errors.push(message) });
+    const url = await serve({ access, onError: (error) => errors.push(error) });
     const response = await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body: "{}" });
     expect(response.status).toBe(500);
     expect(await response.text()).not.toContain("/srv");
-    expect(errors).toEqual(["the table of tokens is at /srv/tokens"]);
+    expect(errors).toEqual([new Error("the table of tokens is at /srv/tokens")]);
   });
 });
 
 test("options that nobody knows, and what is no knowledge base, are refused", async () => {
-  await expect(createMcpHandler(kb, { token: "a" } as never)).rejects.toMatchObject({
-    code: "options",
-    option: "token",
-  });
+  await expect(createMcpHandler(kb, { tokens: "a" } as never)).rejects.toMatchObject({ option: "tokens" });
+  await expect(createMcpHandler(kb, { token: "short" })).rejects.toMatchObject({ option: "token" });
   await expect(createMcpServer(kb, { maxCharacters: 10 })).rejects.toMatchObject({ option: "maxCharacters" });
   await expect(createMcpServer("./.citewell" as never)).rejects.toMatchObject({ code: "options" });
 });

@@ -23,7 +23,7 @@ beforeAll(async () => {
   kb = await openKnowledgeBase({ path: join(folder, "store"), transport, models: localDefaults });
   await kb.ingest([{ uri: "keys", text: "Ada keeps the recovery key.\n" }]);
   handler = await createMcpHandler(kb);
-  served = await serveHandler(handler);
+  served = await serveHandler(handler.fetch);
 });
 
 afterAll(async () => {
@@ -93,7 +93,7 @@ test.each(Object.keys(protocols) as Protocol[])(
   "closing the handler ends the calls under way, in version %s, and takes no more",
   async (protocol) => {
     const another = await createMcpHandler(kb);
-    const { url, close } = await serveHandler(another);
+    const { url, close } = await serveHandler(another.fetch);
     const client = await httpClient(protocol, url);
     try {
       const { ended } = await asking(client);
@@ -107,3 +107,30 @@ test.each(Object.keys(protocols) as Protocol[])(
     }
   },
 );
+
+test("more answers at once than the limit are refused, and searches are not", async () => {
+  const limitedHandler = await createMcpHandler(kb, { limits: { maxConcurrentAnswers: 1 } });
+  const { url, close } = await serveHandler(limitedHandler.fetch);
+  const [first, second] = [await httpClient("2025-11-25", url), await httpClient("2026-07-28", url)];
+  try {
+    const { stop, ended } = await asking(first);
+    const question = { name: "ask", arguments: { question: "Who keeps the recovery key?" } };
+    expect(await second.callTool(question)).toMatchObject({
+      isError: true,
+      content: [{ text: "Only 1 answers are made at once. Try again in a while" }],
+    });
+    const found = await second.callTool({ name: "search", arguments: { query: "recovery key" } });
+    expect(found.isError ?? false).toBe(false);
+    stop.abort();
+    await ended;
+    await expect.poll(() => service.openRequests, { timeout: 15_000 }).toBe(0);
+    const again = await asking(second);
+    again.stop.abort();
+    await again.ended;
+  } finally {
+    await first.close();
+    await second.close();
+    close();
+    await limitedHandler.close();
+  }
+});

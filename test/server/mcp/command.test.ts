@@ -132,9 +132,9 @@ describe("citewell mcp --http", () => {
   });
 
   test("takes a token of the user's own, or none", async () => {
-    const own = await served(["--token", "secret"]);
-    expect(own.token).toBe("secret");
-    expect((await post(own.url, { authorization: "Bearer secret" })).status).toBe(200);
+    const own = await served(["--token", "secret-token"]);
+    expect(own.token).toBe("secret-token");
+    expect((await post(own.url, { authorization: "Bearer secret-token" })).status).toBe(200);
     const open = await served(["--no-token"]);
     expect(open.token).toBeUndefined();
     expect((await post(open.url)).status).toBe(200);

@@ -40,7 +40,7 @@ beforeAll(async () => {
   kb = await openKnowledgeBase({ path: join(folder, "store") });
   await kb.ingest(documents);
   handler = await createMcpHandler(kb, { about: "keys and shelves" });
-  served = await serveHandler(handler);
+  served = await serveHandler(handler.fetch);
 });
 
 afterAll(async () => {
@@ -222,7 +222,7 @@ describe.each(ways)("the official client over %s, in version %s", (transport, pr
 
 test("a long resource comes in parts, and says where it goes on", async () => {
   const small = await createMcpHandler(kb, { maxCharacters: 1000 });
-  const { url, close } = await serveHandler(small);
+  const { url, close } = await serveHandler(small.fetch);
   const client = await httpClient("2025-11-25", url);
   try {
     let text = "";
@@ -248,7 +248,7 @@ test("a long resource comes in parts, and says where it goes on", async () => {
 
 test("passages that have no room in a result are counted", async () => {
   const small = await createMcpHandler(kb, { maxCharacters: 1000 });
-  const { url, close } = await serveHandler(small);
+  const { url, close } = await serveHandler(small.fetch);
   const client = await httpClient("2025-11-25", url);
   try {
     const { structured } = await call(client, "search", {
@@ -286,7 +286,7 @@ test("a list of many documents comes in pages that hold each once", async () => 
   const uris = [...Array.from({ length: 1100 }, (_, index) => `doc:${index}`), "doc:\u{1f600}", "doc:\uff5e"];
   await many.ingest(uris.map((uri) => ({ uri, text: "" })));
   const pages = await createMcpHandler(many);
-  const { url, close } = await serveHandler(pages);
+  const { url, close } = await serveHandler(pages.fetch);
   const client = await httpClient("2026-07-28", url);
   try {
     const listed: (string | undefined)[] = [];

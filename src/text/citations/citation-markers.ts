@@ -41,7 +41,7 @@ export class CitationMarkerParser {
     let at = 0;
     while (at < text.length) {
       const character = text[at]!;
-      const marker = isOpening(character) && !this.#code.inside ? readMarker(text, at, final) : "none";
+      const marker = isOpening(character) ? this.#readUnlessCode(text, at, final) : "none";
       if (marker === "more") break;
       if (marker === "none") {
         this.#code.read(character);
@@ -57,6 +57,15 @@ export class CitationMarkerParser {
     this.#held = text.slice(at);
     if (plain !== "") found.push({ type: "text", text: plain });
     return found;
+  }
+
+  #readUnlessCode(text: string, at: number, final: boolean): ReadMarker | "none" | "more" {
+    if (this.#code.isFenced) return "none";
+    const marker = readMarker(text, at, final);
+    if (marker === "none") return "none";
+    const closes = this.#code.closesAfter(text, at, final);
+    if (closes === "no") this.#code.takeAsText();
+    return closes === "yes" ? "none" : closes === "more" ? "more" : marker;
   }
 }
 
@@ -145,13 +154,19 @@ function skipSpaces(text: string, at: number): number {
   return text[at] !== " " ? at : text[at + 1] === " " ? at + 2 : at + 1;
 }
 
-/** Tracks Markdown code: text between equal runs of backticks, on one line unless a run has three or more. */
+/** Further than this from a marker, the backticks that would make it code are not looked for. */
+const maxCodeLength = 1000;
+
+/**
+ * Tracks Markdown code: text between equal runs of backticks, on one line unless a run has three or more. Backticks that
+ * nothing closes are text, as in CommonMark (https://spec.commonmark.org/0.31.2/#code-spans).
+ */
 class CodeSpans {
   #open = 0;
   #run = 0;
 
-  get inside(): boolean {
-    return this.#afterRun() > 0;
+  get isFenced(): boolean {
+    return this.#afterRun() >= 3;
   }
 
   read(character: string): void {
@@ -162,6 +177,25 @@ class CodeSpans {
     this.#open = this.#afterRun();
     this.#run = 0;
     if (character === "\n" && this.#open < 3) this.#open = 0;
+  }
+
+  /** Whether the code that is open at `at`, if any, is closed behind it; `more` if that depends on the text to come. */
+  closesAfter(text: string, at: number, final: boolean): "yes" | "no" | "more" {
+    const open = this.#afterRun();
+    if (open === 0) return "no";
+    const [line = ""] = text.slice(at, at + maxCodeLength).split("\n", 1);
+    const runs = [...line.matchAll(/`+/gu)];
+    const atEnd = at + line.length === text.length;
+    // A run at the end of what has come may become longer.
+    const closing = runs.find(({ index, 0: run }) => run.length === open && (final || at + index + open < text.length));
+    if (closing) return "yes";
+    return atEnd && !final && line.length < maxCodeLength ? "more" : "no";
+  }
+
+  /** Takes the backticks that opened code for text. */
+  takeAsText(): void {
+    this.#open = 0;
+    this.#run = 0;
   }
 
   /** Length of the run that opened the current code, if the present run of backticks ended here. */

@@ -35,6 +35,11 @@ describe("a marker", () => {
     ['empty [1: ""]', "empty ", [{ number: 1 }]],
     ["`code` then [1]", "`code` then ", [{ number: 1 }]],
     ["a stray ` tick\nthen [1]", "a stray ` tick\nthen ", [{ number: 1 }]],
+    ["a stray ` tick [1] and no other", "a stray ` tick  and no other", [{ number: 1 }]],
+    ["two stray `` ticks [1], then one ` [2]", "two stray `` ticks , then one ` ", [{ number: 1 }, { number: 2 }]],
+    ["code `a[1]`, then [2]", "code `a[1]`, then ", [{ number: 2 }]],
+    ["code ``a[1] ` b``, then [2]", "code ``a[1] ` b``, then ", [{ number: 2 }]],
+    ["closed only by more: `a [1] ``` b", "closed only by more: `a  ``` b", [{ number: 1 }]],
   ])("%j", (text, visible, markers) => {
     const { visible: seen, markers: found } = read([text]);
     expect(seen).toBe(visible);

@@ -7,6 +7,8 @@ import { between, decimalBetween, filterOption, positive, repeated, rowsOption }
 /** A command as its file exports it: takes the arguments and flags of a command line, and returns the exit code. */
 type Run<Arguments extends readonly unknown[]> = (io: CommandIo, ...given: Arguments) => Promise<number>;
 
+const nowhere: CommandIo["notes"] = { write: () => true, isTTY: false, columns: 80 };
+
 /** A command of the program, with the flags that several commands share. */
 export class CliCommand extends Command {
   readonly #io: CommandIo;
@@ -29,7 +31,8 @@ export class CliCommand extends Command {
       // by themselves they fit into a limit of 128 open files.
       await import("zod");
       const run = await load();
-      this.#exit(await run(this.#io, ...(given as unknown as Arguments)));
+      const io = this.optsWithGlobals<{ quiet?: boolean }>().quiet ? { ...this.#io, notes: nowhere } : this.#io;
+      this.#exit(await run(io, ...(given as unknown as Arguments)));
     });
   }
 

@@ -15,6 +15,8 @@ export interface CommandIo {
   readonly stdin: NodeJS.ReadStream;
   readonly stdout: NodeJS.WritableStream & Partial<Pick<NodeJS.WriteStream, "isTTY" | "columns">>;
   readonly stderr: Pick<NodeJS.WriteStream, "write" | "isTTY" | "columns">;
+  /** Progress, and notes that help but change nothing: stderr, or nothing with `--quiet`. */
+  readonly notes: CommandIo["stderr"];
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Current folder. */
   readonly directory: string;
@@ -148,7 +150,7 @@ export async function withKnowledgeBase<T>(
  * a line says so, and that ending the command now loses nothing.
  */
 export async function explainSlowClose(
-  { stderr, signal }: Pick<CommandIo, "stderr" | "signal">,
+  { notes, signal }: Pick<CommandIo, "notes" | "signal">,
   close: () => Promise<void>,
   quietMs = 1500,
 ): Promise<void> {
@@ -156,7 +158,7 @@ export async function explainSlowClose(
     const sentence = signal.aborted
       ? "Saving the search index. Press Ctrl-C again to end at once: nothing is lost, the next command saves it."
       : "Updating the search index. Ctrl-C ends that and loses nothing: the next command goes on with it.";
-    stderr.write(`${stderr.isTTY ? clearLine : ""}${sentence}\n`);
+    notes.write(`${notes.isTTY ? clearLine : ""}${sentence}\n`);
   }, quietMs);
   try {
     await close();

@@ -1,16 +1,18 @@
-import { CommanderError, Option } from "commander";
+import { Argument, CommanderError, Option } from "commander";
 import { CliCommand } from "./cli-command.js";
 import type { CommandIo } from "./command-context.js";
+import type { Shell } from "./commands/completion.js";
 import { describeFailure, exitCodeOf, exitCodes } from "./output/failure.js";
 import { safeStream } from "./output/terminal-text.js";
 import { version } from "../knowledge-base/ingest/run-memory.js";
-import { between, positive, repeated, searchModes } from "./settings/flag-values.js";
+import { between, modes, positive, repeated, searchModes } from "./settings/flag-values.js";
 import { addVideoCommands } from "./video-program.js";
 
 /** Runs one command line, the words after `citewell`, and returns its exit code. Never throws. */
-export async function run(given: CommandIo, words: readonly string[]): Promise<number> {
+export async function run(given: Omit<CommandIo, "notes">, words: readonly string[]): Promise<number> {
   // Messages repeat what was typed and what a service said.
-  const io = { ...given, stderr: safeStream(given.stderr) };
+  const stderr = safeStream(given.stderr);
+  const io = { ...given, stderr, notes: stderr };
   let exitCode: number = exitCodes.done;
   const program = createProgram(io, (code) => {
     exitCode = code;
@@ -36,10 +38,12 @@ function createProgram(io: CommandIo, exit: (code: number) => void): CliCommand 
     .description("Index a folder of documents, ask it questions, and get answers whose every citation was checked.")
     .version(version)
     .option("--debug", "print the stack and causes of an error")
+    .option("--quiet", "print results, warnings and errors, but no progress and no notes")
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
       writeErr: (text) => io.stderr.write(text),
     })
+    .configureHelp({ showGlobalOptions: true })
     .exitOverride()
     .showHelpAfterError("Run with --help for usage.").examples(`
   $ citewell index ./docs                     read a folder into ./.citewell
@@ -136,7 +140,7 @@ Files deleted from a folder that still exists are removed by citewell index on i
     .command("search")
     .description("find passages, without an answer")
     .argument("<query>", 'words to look for; "exact phrase" must occur, -word and -"phrase" must not')
-    .addOption(new Option("--mode <mode>", "how to search").choices(["hybrid", "dense", "lexical"]).default("hybrid"))
+    .addOption(new Option("--mode <mode>", "how to search").choices(modes).default("hybrid"))
     .addOption(new Option("--limit <count>", "maximum number of passages").argParser(between(1, 1000)).default(10))
     .option("--rerank <count>", "rerank the best passages, this many of them", between(1, 1000))
     .option("--why <chunk>", "show at which step a chunk, or each chunk of a document, was found or lost")
@@ -208,7 +212,11 @@ Files that are uploaded on the page are kept in the store's folder. Answers go o
     .command("eval")
     .description("measure search on a test collection: corpus.jsonl, queries.jsonl, qrels/test.tsv (BEIR layout)")
     .argument("<folder>", "the collection")
-    .option("--mode <mode...>", "hybrid (default), dense, lexical; several are measured one after another", searchModes)
+    .addOption(
+      new Option("--mode <mode...>", "several are measured one after another (default: hybrid)")
+        .choices(modes)
+        .argParser(searchModes),
+    )
     .option("--rerank", "rerank the first 100 passages; recall@100 then counts the documents among them")
     .option("--grid", "measure all modes, with and without reranking, and hybrid with several fusions")
     .option("--limit-queries <count>", "ask only this many queries, evenly spread", between(1, 10_000_000))
@@ -305,6 +313,19 @@ Clients can search, ask, read documents, and change nothing. --json prints {url,
 GET /local/faults shows which faults there are. The paths of the contract below /llm/v1 are strict, as the specification is. Clients of
 OpenAI, Cohere and Jina are served below /v1 and /v2; what has no effect there is named in the header x-citewell-ignored.`)
     .runs(async () => (await import("./commands/local.js")).localCommand);
+
+  program
+    .command("completion")
+    .description("print a script that completes commands, options and paths in your shell")
+    .addArgument(new Argument("<shell>").choices(["bash", "zsh", "fish"]))
+    .examples(`
+  $ source <(citewell completion bash)   in ~/.bashrc
+  $ source <(citewell completion zsh)    in ~/.zshrc, after compinit
+  $ citewell completion fish | source    in ~/.config/fish/config.fish`)
+    .runs(async () => {
+      const { completionCommand } = await import("./commands/completion.js");
+      return (command: CommandIo, shell: Shell) => completionCommand(command, program, shell);
+    });
 
   return program;
 }

@@ -25,7 +25,8 @@ test.each([
     yield { type: "warning", message: "two" };
     yield { type: "finish", answer };
   }
-  const io = { stdout: { write }, stderr: { write, isTTY, columns: 80 }, directory: "/" };
+  const stderr = { write, isTTY, columns: 80 };
+  const io = { stdout: { write }, stderr, notes: stderr, directory: "/" };
   await showAnswer(events(), io as unknown as Parameters<typeof showAnswer>[1]);
   expect(shown).toContain(`${expected} one\ncitewell: two\n`);
 });

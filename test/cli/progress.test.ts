@@ -1,6 +1,6 @@
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
-import { describeProgress } from "../../src/cli/output/progress.js";
+import { describeProgress, describeSteps, progressLine } from "../../src/cli/output/progress.js";
 
 const progress = {
   documentsFound: 705,
@@ -25,5 +25,26 @@ test("the progress line names the file that is waited on in place of the time le
   const slowFile = pathToFileURL("/home/ada/work/scans/large.pdf").href;
   expect(describeProgress({ ...progress, slowFile }, folders)).toBe(
     "312 of 705 documents  2,801 chunks embedded  640 chunks/s  reading scans/large.pdf",
+  );
+});
+
+test("a progress line never takes more columns than the terminal has, also with Chinese names", () => {
+  const line = "reading 年假/员工手册第二版.md and more";
+  for (let columns = 2; columns <= 50; columns++) {
+    let screen = "";
+    const out = { write: (text: string) => (screen += text) !== "", isTTY: true, columns };
+    progressLine(out as never, () => line).update(0);
+    const shown = screen.replace("\r\u001B[2K", "");
+    const width = (text: string) => Array.from(text).reduce((sum, sign) => sum + (sign > "\u2E80" ? 2 : 1), 0);
+    expect(width(shown)).toBeLessThan(columns);
+    expect(shown === line || width(shown) >= columns - 2).toBe(true);
+    expect(line.startsWith(shown)).toBe(true);
+  }
+});
+
+test("steps say their rate and the time that is left", () => {
+  const startedAt = performance.now() - 4000;
+  expect(describeSteps(40, 300, startedAt, "query", "queries")).toMatch(
+    /^40 of 300 queries {2}(?:10\.0|9\.\d) queries\/s {2}about 2[67] s left$/,
   );
 });

@@ -70,8 +70,8 @@ test("a count of one is written in the singular", async () => {
 
 test("a slow close is explained, with the effect of Ctrl-C; a quick one is not", async () => {
   const said: string[] = [];
-  const stderr = { write: (text: string) => said.push(text) > 0 } as unknown as NodeJS.WriteStream;
-  const io = { stderr, signal: new AbortController().signal };
+  const notes = { write: (text: string) => said.push(text) > 0 } as unknown as NodeJS.WriteStream;
+  const io = { notes, signal: new AbortController().signal };
   await explainSlowClose(io, async () => {}, 5);
   await sleep(20);
   expect(said).toEqual([]);

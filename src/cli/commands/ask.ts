@@ -32,39 +32,39 @@ export const quotingNote =
   "CITEWELL_CHAT_MODEL and CITEWELL_EMBEDDING_MODEL, then run citewell migrate\n";
 
 /** Whether somebody sits at a terminal, and the quoting model of the local service answers. */
-export function explainsQuoting({ stderr }: CommandIo, { baseUrl, chatModel }: Configuration, json = false): boolean {
-  return stderr.isTTY && !json && baseUrl === undefined && chatModel === undefined;
+export function explainsQuoting({ notes }: CommandIo, { baseUrl, chatModel }: Configuration, json = false): boolean {
+  return notes.isTTY && !json && baseUrl === undefined && chatModel === undefined;
 }
 
 /** Explains it with the first question to a store. A store that cannot be written to at the moment says it again. */
-export async function explainQuotingOnce({ stderr }: CommandIo, { store }: KnowledgeBase): Promise<void> {
+export async function explainQuotingOnce({ notes }: CommandIo, { store }: KnowledgeBase): Promise<void> {
   const key = "citewell:quoting-explained";
   if ((await store.notes?.([key]))?.has(key)) return;
-  stderr.write(quotingNote);
+  notes.write(quotingNote);
   await store.write({ notes: new Map([[key, "true"]]) }).catch(() => {});
 }
 
 /** Writes the answer as it comes, then its sources. */
 export async function showAnswer(
   events: AsyncIterable<AnswerEvent>,
-  io: Pick<CommandIo, "stdout" | "stderr" | "directory" | "home">,
+  io: Pick<CommandIo, "stdout" | "stderr" | "notes" | "directory" | "home">,
   view: AnswerView = plainView(io),
 ): Promise<Answer> {
-  const { stdout, stderr } = io;
+  const { stdout, stderr, notes } = io;
   // On a terminal a note within an answer starts on a line of its own.
   let midLine = false;
-  const note = (line: string) => {
+  const note = (out: CommandIo["stderr"], line: string) => {
     view.end();
-    stderr.write(`${midLine && stderr.isTTY ? "\n" : ""}${line}\n`);
-    midLine = false;
+    out.write(`${midLine && out.isTTY ? "\n" : ""}${line}\n`);
+    midLine &&= !out.isTTY;
   };
   const answer = await readAnswer(events, (event) => {
     if (event.type === "text-delta") {
       view.write(event.text);
       midLine ||= event.text !== "";
     }
-    if (event.type === "tool-call") note(`[calls ${event.name}]`);
-    if (event.type === "warning") note(`citewell: ${safeForTerminal(event.message)}`);
+    if (event.type === "tool-call") note(notes, `[calls ${event.name}]`);
+    if (event.type === "warning") note(stderr, `citewell: ${safeForTerminal(event.message)}`);
   }).finally(() => view.end());
   stdout.write(`\n\n${describeSources(answer, io, view)}`);
   return answer;

@@ -18,7 +18,7 @@ const help = `/sources  show the sources of the last answer
 
 /** A conversation, one question a line: typed, or piped in. */
 export async function chatCommand(io: CommandIo, flags: ChatFlags): Promise<number> {
-  const { stdin, stdout, stderr } = io;
+  const { stdin, stdout, stderr, notes } = io;
   const typed = stdin.isTTY && flags.json !== true;
   return withKnowledgeBase(io, flags, false, async (kb, settings) => {
     let talk = kb.conversation({ id: flags.conversation ?? randomUUID() });
@@ -47,8 +47,8 @@ export async function chatCommand(io: CommandIo, flags: ChatFlags): Promise<numb
     const prompt = () => {
       if (typed) lines.prompt();
     };
-    if (explainsQuoting(io, settings, flags.json)) stderr.write(quotingNote);
-    if (typed) stderr.write(`Conversation ${talk.id}. /help lists the commands.\n`);
+    if (explainsQuoting(io, settings, flags.json)) notes.write(quotingNote);
+    if (typed) notes.write(`Conversation ${talk.id}. /help lists the commands.\n`);
     prompt();
     try {
       for await (const line of lines) {
@@ -58,7 +58,7 @@ export async function chatCommand(io: CommandIo, flags: ChatFlags): Promise<numb
         else if (words === "/new") {
           talk = kb.conversation({ id: randomUUID() });
           last = undefined;
-          stderr.write(`Conversation ${talk.id}\n`);
+          notes.write(`Conversation ${talk.id}\n`);
         } else if (words === "/sources") {
           stdout.write(last ? describeSources(last, io, view) : "There is no answer yet.\n");
         } else if (words.startsWith("/")) stderr.write(`${words} is not a command; /help lists them\n`);
@@ -77,7 +77,7 @@ export async function chatCommand(io: CommandIo, flags: ChatFlags): Promise<numb
       io.signal.removeEventListener("abort", end);
       lines.close();
     }
-    if (typed || io.signal.aborted) stderr.write(`\nTo go on: citewell chat --conversation ${talk.id}\n`);
+    if (typed || io.signal.aborted) notes.write(`\nTo go on: citewell chat --conversation ${talk.id}\n`);
     io.signal.throwIfAborted();
     return failed ? exitCodes.failures : exitCodes.done;
   });

@@ -92,7 +92,7 @@ async function chunkByMeaning(io: CommandIo, settings: Configuration, document: 
       if (event.type === "progress") used.set(event.what, (used.get(event.what) ?? 0) + event.count);
     });
     const [requests, tokens] = ["request", "token"].map((what) => counted(used.get(`${what}s`) ?? 0, what));
-    io.stderr.write(`Sentences compared by ${target.space}: ${requests}, ${tokens}\n`);
+    io.notes.write(`Sentences compared by ${target.space}: ${requests}, ${tokens}\n`);
     return chunks;
   } finally {
     await models.close();

@@ -7,7 +7,7 @@ import type { KnowledgeBase } from "../../knowledge-base/options.js";
 import { explainStop, print, type CommandIo } from "../command-context.js";
 import { exitCodes } from "../output/failure.js";
 import { count, counted } from "../output/figures.js";
-import { progressLine } from "../output/progress.js";
+import { describeSteps, progressLine } from "../output/progress.js";
 import { writeText } from "../output/write-text.js";
 import { loadVega } from "../report/draw-chart.js";
 import { given } from "../../core/given.js";
@@ -79,7 +79,7 @@ ${describeRuns(runs)}`;
 }
 
 async function measure(
-  { stderr, signal }: CommandIo,
+  { notes, signal }: CommandIo,
   kb: KnowledgeBase,
   collection: Collection,
   plan: EvalPlan,
@@ -89,10 +89,10 @@ async function measure(
   const options = { mode, syntax: false, signal, ...given({ fusion }) };
   const queries = chosenQueries(collection.queries, flags);
   const startedAt = performance.now();
-  const line = progressLine(stderr, (done: number) => {
-    const perSecond = (done / (performance.now() - startedAt)) * 1000;
-    return `${planName(plan)}: ${count(done)} of ${counted(queries.length, "query", "queries")}  ${perSecond.toFixed(1)} queries/s`;
-  });
+  const line = progressLine(
+    notes,
+    (done: number) => `${planName(plan)}: ${describeSteps(done, queries.length, startedAt, "query", "queries")}`,
+  );
   const rank = async (question: string): Promise<readonly string[]> => {
     if (rerank) {
       const { hits } = await kb.search(question, { ...options, limit: rerankDepth, rerank: rerankDepth });

@@ -12,7 +12,7 @@ export async function planCommand(io: CommandIo, paths: readonly string[], flags
   const { reread, retryFailed } = flags;
   const source = sourceOf(io, paths, flags);
   const line = progressLine<{ readonly documentsRead: number }>(
-    io.stderr,
+    io.notes,
     ({ documentsRead }) => `${counted(documentsRead, "document")} read`,
   );
   const planning = withStoreOrNone(io, flags, (kb, { price }) =>

@@ -165,7 +165,7 @@ function sourceOf(text: string, directory: string): MediaSource {
 }
 
 async function waitAndSave(io: CommandIo, transport: Transport, id: string, flags: WaitVideoFlags): Promise<number> {
-  const { signal, directory, stderr } = io;
+  const { signal, directory, notes } = io;
   const { deadlineSeconds, pollSeconds } = flags;
   let printed = "";
   const waiting = transport.waitForVideo(id, {
@@ -174,7 +174,7 @@ async function waitAndSave(io: CommandIo, transport: Transport, id: string, flag
     ...(pollSeconds && { poll: { firstMs: pollSeconds * 1000, maxMs: Math.max(30, pollSeconds) * 1000 } }),
     onProgress: ({ task: seen, error }) => {
       const line = error ? `citewell: ${oneLine(error.message, 200)}; asking again` : (seen?.status ?? "");
-      if (line !== printed) stderr.write(`${line}\n`);
+      if (line !== printed) notes.write(`${line}\n`);
       printed = line;
     },
   });

@@ -1,5 +1,6 @@
 import type { IngestProgress } from "../../knowledge-base/ingest/ledger.js";
 import type { CommandIo } from "../command-context.js";
+import stringWidth from "string-width";
 import { count, counted, duration } from "./figures.js";
 import { clearLine, displayUri, type KnownFolders } from "./terminal-text.js";
 
@@ -22,12 +23,31 @@ export function progressLine<Progress>(
       if (now - drawnAt < everyMs) return;
       drawnAt = now;
       const text = describe(progress);
-      out.write(out.isTTY ? `${clearLine}${text.slice(0, (out.columns ?? 80) - 1)}` : `${text}\n`);
+      out.write(out.isTTY ? `${clearLine}${shortened(text, (out.columns ?? 80) - 1)}` : `${text}\n`);
     },
     clear() {
       if (out.isTTY && drawnAt > 0) out.write(clearLine);
     },
   };
+}
+
+/** The beginning of a text that fits into so many columns of a terminal, of which a Chinese sign takes two. */
+function shortened(text: string, columns: number): string {
+  let end = 0;
+  let taken = 0;
+  for (const sign of text) {
+    taken += stringWidth(sign);
+    if (taken > columns) break;
+    end += sign.length;
+  }
+  return text.slice(0, end);
+}
+
+/** `40 of 300 queries  12.5 queries/s  about 21 s left`, for steps that began at a time of `performance.now()`. */
+export function describeSteps(done: number, total: number, startedAt: number, one: string, many = `${one}s`): string {
+  const perSecond = (done / (performance.now() - startedAt)) * 1000;
+  const left = duration((total - done) / perSecond);
+  return `${count(done)} of ${counted(total, one, many)}  ${perSecond.toFixed(1)} ${many}/s  about ${left} left`;
 }
 
 /** `312 of 705 documents  2,801 chunks embedded  640 chunks/s  about 4.0 s left`. */
@@ -45,8 +65,8 @@ export function describeProgress(progress: IngestProgress, folders: KnownFolders
 }
 
 /** The progress line of an ingest. It remembers the latest progress, to describe a run that ends early. */
-export function ingestProgress(io: Pick<CommandIo, "stderr"> & KnownFolders) {
-  const line = progressLine<IngestProgress>(io.stderr, (progress) => describeProgress(progress, io));
+export function ingestProgress(io: Pick<CommandIo, "notes"> & KnownFolders) {
+  const line = progressLine<IngestProgress>(io.notes, (progress) => describeProgress(progress, io));
   let latest: IngestProgress | undefined;
   return {
     clear: line.clear,

@@ -31,12 +31,15 @@ export function repeated(text: string, before: readonly string[] = []): readonly
   return [...before, text];
 }
 
+export const modes = ["hybrid", "dense", "lexical"];
+
 /** `--mode hybrid dense`, `--mode hybrid,dense` and `--mode hybrid --mode dense` are the same. */
 export function searchModes(text: string, before: readonly string[] = []): readonly string[] {
-  const modes = text.split(",");
-  const unknown = modes.find((mode) => !["hybrid", "dense", "lexical"].includes(mode));
-  if (unknown !== undefined) throw new InvalidArgumentError("Allowed are hybrid, dense, lexical.");
-  return [...new Set([...before, ...modes])];
+  const named = text.split(",");
+  if (named.some((mode) => !modes.includes(mode))) {
+    throw new InvalidArgumentError(`Allowed are ${modes.join(", ")}.`);
+  }
+  return [...new Set([...before, ...named])];
 }
 
 const rowParts = ["text", "title", "id", "uri", "metadata"] as const;

@@ -21,7 +21,7 @@ import { collectAnswer } from "../../../stages/answering/answer.js";
 import { configuredTransport, print, readSettings, type CommandIo } from "../../command-context.js";
 import { exitCodes } from "../../output/failure.js";
 import { count, counted } from "../../output/figures.js";
-import { progressLine } from "../../output/progress.js";
+import { describeSteps, progressLine } from "../../output/progress.js";
 import { writeText } from "../../output/write-text.js";
 import { chosenQueries, ingestCollection, openEvalCollection, withEvalStore, type EvalFlags } from "./collection.js";
 import { answersReport } from "./report.js";
@@ -108,13 +108,14 @@ async function withJudge<T>(
 }
 
 async function measureAnswers(
-  { stderr, signal }: CommandIo,
+  { notes, signal }: CommandIo,
   kb: KnowledgeBase,
   { name, source, documentId }: Collection,
   queries: readonly AnswerableQuery[],
   judge: Judge | undefined,
 ): Promise<AnswerRun> {
-  const line = progressLine(stderr, (done: number) => `${count(done)} of ${counted(2 * queries.length, "answer")}`);
+  const startedAt = performance.now();
+  const line = progressLine(notes, (done: number) => describeSteps(done, 2 * queries.length, startedAt, "answer"));
   let done = 0;
   const ask = (question: string) => collectAnswer(kb.ask(question, { signal })).finally(() => line.update(++done));
   try {

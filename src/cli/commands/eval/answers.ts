@@ -1,5 +1,7 @@
 import { join, resolve } from "node:path";
 import { OptionsError } from "../../../core/errors.js";
+import type { Filter } from "../../../core/filter.js";
+import { given } from "../../../core/given.js";
 import type { Answer } from "../../../core/types.js";
 import { type Collection, type JudgedQuery, readAnswers } from "../../../evaluate/collection.js";
 import {
@@ -15,6 +17,7 @@ import {
   judgeRubric,
   summariseJudgements,
 } from "../../../evaluate/judge-answer.js";
+import { bootstrapInterval, type Interval } from "../../../evaluate/statistics.js";
 import type { KnowledgeBase } from "../../../knowledge-base/options.js";
 import { chatModel } from "../../../models/chat-model.js";
 import { collectAnswer } from "../../../stages/answering/answer.js";
@@ -30,10 +33,17 @@ import { answerHeadings } from "./runs.js";
 /** The measured answers to a collection's questions. */
 interface AnswerRun extends AnswerEvaluation {
   readonly collection: string;
-  /** The same questions without their relevant documents, and how many were declined. */
-  readonly unanswerable: { readonly questions: number; readonly abstained: number; readonly removedDocuments: number };
+  /** The same questions, each with its own relevant documents hidden, and how many were declined. */
+  readonly unanswerable: { readonly questions: number; readonly abstained: number };
+  /** Both kinds of error as shares of the questions, with 95 % intervals. */
+  readonly errors: { readonly wronglyAnswered: ErrorShare; readonly wronglyDeclined: ErrorShare };
   /** Judgements of the answers by a model, with its rubric. */
   readonly judged?: JudgedAnswers & { readonly model: string; readonly rubric: typeof judgeRubric };
+}
+
+interface ErrorShare {
+  readonly share: number;
+  readonly interval: Interval;
 }
 
 interface Judge {
@@ -42,15 +52,9 @@ interface Judge {
   readonly judgements: readonly Judgement[];
 }
 
-/** Asks a collection's questions, then deletes the documents that hold the answers and asks again. */
+/** Asks a collection's questions, each with all documents and again with those hidden that hold its answer. */
 export async function evalAnswers(io: CommandIo, folder: string, flags: EvalFlags): Promise<number> {
   const path = (file: string) => resolve(io.directory, file);
-  if (flags.store !== undefined) {
-    throw new OptionsError(
-      "options",
-      "--answers deletes documents to see whether questions without an answer are declined: use it without --store",
-    );
-  }
   const collection = await openEvalCollection(io, folder, flags);
   const answers = await readAnswers(join(path(folder), "answers.jsonl"), io.signal);
   const queries = chosenQueries(collection.queries, flags).flatMap((query) => {
@@ -117,44 +121,57 @@ async function measureAnswers(
   const startedAt = performance.now();
   const line = progressLine(notes, (done: number) => describeSteps(done, 2 * queries.length, startedAt, "answer"));
   let done = 0;
-  const ask = (question: string) => collectAnswer(kb.ask(question, { signal })).finally(() => line.update(++done));
+  const ask = (question: string, filter?: Filter) =>
+    collectAnswer(kb.ask(question, { signal, ...given({ filter }) })).finally(() => line.update(++done));
   try {
     const evaluation = await evaluateAnswers(queries, {
-      ask,
+      ask: (question) => ask(question),
       textOf: async (uri) => (await kb.store.document(uri))?.text,
       documentId,
       // An answer that declines makes no statements to judge.
       onAnswer: async (_, answer) => (answer.answered ? judge?.judge(answer) : undefined),
       signal,
     });
-    const removed = await kb.store.deleteDocuments([...relevantDocuments(queries)].map((id) => `${source}/${id}`));
-    let abstained = 0;
-    for (const { text } of queries) if (!(await ask(text)).answered) abstained++;
-    const unanswerable = { questions: queries.length, abstained, removedDocuments: removed.documents };
+    const answeredWithout: number[] = [];
+    for (const query of queries) {
+      // Hidden from this question alone: without the documents of all questions, a small collection would be empty.
+      const filter = { not: { uri: { in: relevantDocuments(query).map((id) => `${source}/${id}`) } } };
+      answeredWithout.push((await ask(query.text, filter)).answered ? 1 : 0);
+    }
+    const declined = [...evaluation.scores.values()].map(({ answered }) => 1 - answered);
+    const errors = { wronglyAnswered: errorShare(answeredWithout), wronglyDeclined: errorShare(declined) };
+    const abstained = answeredWithout.filter((answered) => answered === 0).length;
+    const unanswerable = { questions: queries.length, abstained };
     const judged = judge && { model: judge.model, rubric: judgeRubric, ...summariseJudgements(judge.judgements) };
-    return { collection: name, ...evaluation, unanswerable, ...(judged && { judged }) };
+    return { collection: name, ...evaluation, unanswerable, errors, ...(judged && { judged }) };
   } finally {
     line.clear();
   }
 }
 
-function relevantDocuments(queries: readonly JudgedQuery[]): ReadonlySet<string> {
-  return new Set(queries.flatMap(({ judgements }) => [...judgements].filter(([, gain]) => gain > 0).map(([id]) => id)));
+function relevantDocuments({ judgements }: JudgedQuery): string[] {
+  return [...judgements].flatMap(([id, gain]) => (gain > 0 ? [id] : []));
+}
+
+function errorShare(isWrong: readonly number[]): ErrorShare {
+  const share = isWrong.reduce((sum, each) => sum + each, 0) / isWrong.length;
+  return { share, interval: bootstrapInterval(isWrong) };
 }
 
 function describeAnswers(run: AnswerRun) {
-  const { collection, questions, metrics, intervals, citations, unanswerable, latencyMs, judged } = run;
+  const { collection, questions, metrics, intervals, citations, errors, latencyMs, judged } = run;
   const rows = answerMetricNames.map((metric) => {
     const [low, high] = intervals[metric];
     return `${answerHeadings[metric].padEnd(32)} ${metrics[metric].toFixed(3)} (${low.toFixed(3)}-${high.toFixed(3)})`;
   });
-  const { abstained, removedDocuments } = unanswerable;
-  const share = (abstained / unanswerable.questions).toFixed(3);
+  const error = (name: string, { share, interval: [low, high] }: ErrorShare) =>
+    `${name.padEnd(32)} ${share.toFixed(3)} (${low.toFixed(3)}-${high.toFixed(3)})`;
   return `${[
     `${collection}: ${counted(questions, "question")}. Means, with 95 % intervals.`,
     "",
     ...rows,
-    `${"Abstained without the source".padEnd(32)} ${share} (${counted(removedDocuments, "document")} removed)`,
+    error("Declined with the source", errors.wronglyDeclined),
+    error("Answered without the source", errors.wronglyAnswered),
     `${"Supported citations, literal".padEnd(32)} ${count(citations.literal)} of ${count(citations.supported)}, of ${counted(citations.total, "citation")}; ${count(citations.near)} near`,
     `${"Time of an answer".padEnd(32)} p50 ${latencyMs.p50.toFixed(0)} ms, p95 ${latencyMs.p95.toFixed(0)} ms`,
     ...(judged ? describeJudged(judged) : []),

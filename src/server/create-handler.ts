@@ -17,6 +17,7 @@ import { reasonToRefuse, senderOf } from "./guard/same-origin.js";
 import { hasToken, isToken, sessionCookie } from "./guard/token.js";
 import { modelId, modelInfo, modelList, openAiFailure, serveChatCompletion } from "./neighbours/chat-completions.js";
 import { serveUiMessages } from "./neighbours/ui-messages.js";
+import { pageServer } from "./page/serve-page.js";
 import { type HandlerOptions, handlerOptions, loopbackNames } from "./options.js";
 
 /** The doors of a knowledge base, for every server that takes a fetch-style handler. */
@@ -61,7 +62,8 @@ export function createHandler<Fields extends object>(
     uploads: uploads && new Uploads(kb, uploads),
   };
   const trusted = { hosts: hosts ?? (isGuarded ? undefined : loopbackNames), origins };
-  const app = new Hono<Environment>().basePath(basePath);
+  // A mounted page is found with the slash at the end of its address and without it.
+  const app = new Hono<Environment>({ strict: false }).basePath(basePath);
 
   app.use(async (c, next) => {
     const sender = senderOf(c.req.raw);
@@ -85,6 +87,14 @@ export function createHandler<Fields extends object>(
   });
   app.get("/v1/models", (c) => c.json(modelList()));
   app.get(`/v1/models/${modelId}`, (c) => c.json(modelInfo()));
+  if (settings.page) {
+    const page = pageServer();
+    app.get("/", (c) => page.html(c.req.raw));
+    app.get("/page/*", async (c, next) => {
+      const path = c.req.path.slice(`${basePath}/page/`.length);
+      return (await page.file(c.req.raw, path)) ?? next();
+    });
+  }
   app.notFound((c) => {
     throw new Refusal(404, "no-path", `Nothing is served at ${c.req.method} ${c.req.path}`);
   });

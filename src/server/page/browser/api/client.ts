@@ -1,0 +1,69 @@
+import type {
+  WireConversation,
+  WireDocument,
+  WireExcerpt,
+  WireStatus,
+  WireUpload,
+  WireWholeConversation,
+} from "../../../api/wire.js";
+import type { Send } from "./http.js";
+
+/** Narrows a question to documents. */
+export interface DocumentFilter {
+  readonly uri: { readonly in: readonly string[] };
+}
+
+export type Client = ReturnType<typeof createClient>;
+
+/** The server's operations. Those that answer return the response, whose body is a stream of events. */
+export function createClient(send: Send) {
+  const read = async <T>(method: string, path: string, json?: unknown): Promise<T> =>
+    (await send(method, path, { json })).json() as Promise<T>;
+  const conversation = (id: string, rest = "") => `api/conversations/${encodeURIComponent(id)}${rest}`;
+  const upload = (name: string, rest = "") => `api/uploads/${encodeURIComponent(name)}${rest}`;
+  const query = (fields: Record<string, string | number>) =>
+    new URLSearchParams(Object.entries(fields).map(([name, value]) => [name, String(value)])).toString();
+
+  return {
+    status: () => read<WireStatus>("GET", "api/status"),
+    signIn: (token: string) => send("POST", "api/session", { json: { token } }),
+
+    conversations: async () =>
+      (await read<{ readonly conversations: WireConversation[] }>("GET", "api/conversations")).conversations,
+    conversation: (id: string) => read<WireWholeConversation>("GET", conversation(id)),
+    rename: (id: string, title: string) => read<WireConversation>("PATCH", conversation(id), { title }),
+    deleteConversation: (id: string) => send("DELETE", conversation(id)),
+
+    begin: (question: string, filter: DocumentFilter | undefined, signal: AbortSignal) =>
+      send("POST", "api/conversations", { json: { question, filter }, signal }),
+    ask: (id: string, question: string, filter: DocumentFilter | undefined, signal: AbortSignal) =>
+      send("POST", conversation(id, "/questions"), { json: { question, filter }, signal }),
+    branch: (
+      id: string,
+      { exchanges, question }: { readonly exchanges: number; readonly question: string },
+      filter: DocumentFilter | undefined,
+      signal: AbortSignal,
+    ) => send("POST", conversation(id, "/branch"), { json: { exchanges, question, filter }, signal }),
+    regenerate: (id: string, signal: AbortSignal) => send("POST", conversation(id, "/regenerate"), { signal }),
+    approve: (id: string, approvals: Readonly<Record<string, boolean>>, signal: AbortSignal) =>
+      send("POST", conversation(id, "/approvals"), { json: { approvals }, signal }),
+    stop: (id: string) => send("POST", conversation(id, "/stop")),
+    /** @param after number of the last event that was seen. */
+    events: (id: string, after: number | undefined, signal: AbortSignal) =>
+      send("GET", conversation(id, `/events${after === undefined ? "" : `?after=${after}`}`), { signal }),
+
+    documents: (search: string, limit: number, offset: number) =>
+      read<{ readonly documents: WireDocument[]; readonly total: number }>(
+        "GET",
+        `api/documents?${query({ ...(search && { search }), limit, offset })}`,
+      ),
+    deleteDocument: (uri: string) => send("DELETE", `api/documents?${query({ uri })}`),
+    excerpt: (uri: string, start: number, end: number, around: number) =>
+      read<WireExcerpt>("GET", `api/passages?${query({ uri, start, end, around })}`),
+
+    uploads: async () => (await read<{ readonly uploads: WireUpload[] }>("GET", "api/uploads")).uploads,
+    uploadPath: (name: string) => upload(name),
+    retryUpload: (name: string) => read<WireUpload>("POST", upload(name, "/retry")),
+    removeUpload: (name: string) => send("DELETE", upload(name)),
+  };
+}

@@ -1,0 +1,90 @@
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { usePage } from "../../state/page.js";
+import { UploadButton } from "../documents/upload-button.js";
+import { UploadTray } from "../documents/upload-tray.js";
+import { Icon } from "../icon.js";
+import { IconButton } from "../icon-button.js";
+import { isSendKey } from "./send-key.js";
+import { useFocus } from "../use-focus.js";
+
+export interface ComposerProps {
+  readonly onAsk: () => void;
+}
+
+/** The field for a question, with what is asked within and the files that are being added. */
+export function Composer({ onAsk }: ComposerProps) {
+  const { act, chat, documents, preferences, status } = usePage();
+  const words = preferences.words.value;
+  const draft = useSignal("");
+  const field = useFocus<HTMLTextAreaElement>();
+  const isRunning = chat.running.value;
+  const chosen = documents.chosen.value.size;
+  useEffect(() => field.current?.focus(), [chat.id.value]);
+
+  const ask = () => {
+    const question = draft.value.trim();
+    if (question === "" || isRunning) return;
+    draft.value = "";
+    act(chat.ask(question));
+    onAsk();
+  };
+  return (
+    <form
+      class="composer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        ask();
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape" || !isRunning) return;
+        event.preventDefault();
+        act(chat.stop());
+      }}
+    >
+      <UploadTray />
+      {chosen > 0 && (
+        <p class="within">
+          {words.askingWithin(chosen)}
+          <IconButton icon="close" label={words.askEverything} onClick={documents.chooseAll} />
+        </p>
+      )}
+      <div class="composer-box">
+        {status.value?.uploads && <UploadButton />}
+        <textarea
+          id="question"
+          ref={field}
+          rows={1}
+          aria-label={words.question}
+          aria-describedby="question-keys"
+          placeholder={words.questionPlaceholder}
+          value={draft}
+          onInput={({ currentTarget }) => (draft.value = currentTarget.value)}
+          onKeyDown={(event) => {
+            if (!isSendKey(event)) return;
+            event.preventDefault();
+            ask();
+          }}
+        />
+        {isRunning ? (
+          <button
+            type="button"
+            class="round"
+            aria-label={words.stop}
+            title={words.stop}
+            onClick={() => act(chat.stop())}
+          >
+            <Icon name="stop" />
+          </button>
+        ) : (
+          <button class="round primary" aria-label={words.send} title={words.send} disabled={draft.value.trim() === ""}>
+            <Icon name="send" />
+          </button>
+        )}
+      </div>
+      <p id="question-keys" class="keys">
+        {words.keysExplained}
+      </p>
+    </form>
+  );
+}

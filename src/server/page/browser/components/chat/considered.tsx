@@ -1,0 +1,51 @@
+import { useSignal } from "@preact/signals";
+import type { WireConsidered } from "../../../../api/wire.js";
+import { usePage } from "../../state/page.js";
+import { titleOf } from "../../text/answer-as-text.js";
+import { Icon } from "../icon.js";
+
+/** The passages that were looked at, with their scores and the reason why each was kept or dropped. */
+export function Considered({ considered }: { readonly considered: readonly WireConsidered[] }) {
+  const { preferences } = usePage();
+  const words = preferences.words.value;
+  const isOpen = useSignal(false);
+  if (considered.length === 0) return null;
+  return (
+    <details class="considered" onToggle={({ currentTarget }) => (isOpen.value = currentTarget.open)}>
+      <summary>{words.considered(considered.length)}</summary>
+      {isOpen.value && (
+        <ul>
+          {considered.map((each) => (
+            <ConsideredPassage key={each.chunkId} passage={each} />
+          ))}
+        </ul>
+      )}
+    </details>
+  );
+}
+
+function ConsideredPassage({ passage }: { readonly passage: WireConsidered }) {
+  const { act, preferences, source } = usePage();
+  const words = preferences.words.value;
+  const { kept, reason, score, start, end, text, title, uri } = passage;
+  return (
+    <li class={kept ? "kept" : "dropped"}>
+      <p class="head">
+        <button type="button" class="title" onClick={() => act(source.open({ uri, title, start, end }))}>
+          {titleOf(passage)}
+        </button>
+        <span class="place">{words.place(passage)}</span>
+        <span class="score">
+          {words.score} {score.toFixed(3)}
+        </span>
+      </p>
+      <p class="verdict">
+        <Icon name={kept ? "check" : "close"} />
+        <span>
+          <strong>{kept ? words.kept : words.dropped}</strong> {reason}
+        </span>
+      </p>
+      <p class="extract">{text}</p>
+    </li>
+  );
+}

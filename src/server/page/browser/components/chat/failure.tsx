@@ -1,0 +1,38 @@
+import type { WireFailure } from "../../../../api/wire.js";
+import { usePage } from "../../state/page.js";
+import { Icon } from "../icon.js";
+
+export interface FailureProps {
+  /** Absent where a question has no answer, and nobody knows any more why. */
+  readonly failure: WireFailure | undefined;
+  readonly mayRetry: boolean;
+}
+
+/** Why there is no answer, in plain words, with the server's own message below. */
+export function Failure({ failure, mayRetry }: FailureProps) {
+  const { act, chat, preferences } = usePage();
+  const words = preferences.words.value;
+  const explanation = failure && words.failures[failure.code];
+  return (
+    <section class="failure">
+      <Icon name="warning" />
+      <div>
+        <p>
+          <strong>{failure ? words.failed : words.noAnswer}</strong>
+        </p>
+        {failure && <p>{explanation ?? failure.message}</p>}
+        {explanation && failure.message !== "" && (
+          <details>
+            <summary>{words.failureDetails}</summary>
+            <p class="details">{failure.message}</p>
+          </details>
+        )}
+        {mayRetry && (
+          <button type="button" class="plain" onClick={() => act(chat.retry())}>
+            {words.tryAgain}
+          </button>
+        )}
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,45 @@
+import { useSignal } from "@preact/signals";
+import type { WireDocument } from "../../../../api/wire.js";
+import { usePage } from "../../state/page.js";
+import { titleOf } from "../../text/answer-as-text.js";
+import { Confirm } from "../confirm.js";
+import { IconButton } from "../icon-button.js";
+
+/** A document of the collection, which can be opened, asked within, and deleted where that is allowed. */
+export function DocumentRow({ entry }: { readonly entry: WireDocument }) {
+  const { act, documents, preferences, source, status } = usePage();
+  const words = preferences.words.value;
+  const isDeleting = useSignal(false);
+  const { chunks, uri } = entry;
+  const title = titleOf(entry);
+  return (
+    <li class="document">
+      <input
+        type="checkbox"
+        aria-label={words.chooseDocument(title)}
+        checked={documents.chosen.value.has(uri)}
+        onChange={({ currentTarget }) => documents.choose(uri, currentTarget.checked)}
+      />
+      <button
+        type="button"
+        class="document-open"
+        onClick={() => act(source.open({ uri, title: entry.title, start: 0, end: 0 }))}
+      >
+        <span class="title">{title}</span>
+        <span class="place">{uri}</span>
+      </button>
+      <span class="count">{words.passages(chunks)}</span>
+      {status.value?.mayWrite && (
+        <IconButton icon="bin" label={words.deleteDocument(title)} onClick={() => (isDeleting.value = true)} />
+      )}
+      {isDeleting.value && (
+        <Confirm
+          title={words.deleteDocumentQuestion}
+          explanation={words.deleteDocumentExplained(title)}
+          onConfirm={() => act(documents.remove(uri))}
+          onClose={() => (isDeleting.value = false)}
+        />
+      )}
+    </li>
+  );
+}

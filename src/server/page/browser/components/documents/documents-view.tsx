@@ -1,0 +1,97 @@
+import { useEffect, useRef } from "preact/hooks";
+import { usePage } from "../../state/page.js";
+import { knownEndings } from "../../text/file-kinds.js";
+import { fileSize } from "../../text/file-size.js";
+import { DocumentRow } from "./document-row.js";
+import { UploadButton } from "./upload-button.js";
+import { SendingRow, UploadRow } from "./upload-row.js";
+
+const searchDelayMs = 200;
+
+/** The collection: its documents, a search over them, and the files that were added by hand. */
+export function DocumentsView() {
+  const { act, documents, preferences, router, status, uploads } = usePage();
+  const words = preferences.words.value;
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+  const { list, search, total } = documents;
+  useDelayed(() => act(documents.refresh()), searchDelayMs, search.value);
+  const limits = status.value?.uploads;
+  const isSearching = search.value.trim() !== "";
+  const files = uploads.sending.value.length + uploads.list.value.length;
+  return (
+    <div class="scroller">
+      <div class="column documents">
+        <header>
+          <h1 ref={heading} tabindex={-1}>
+            {words.documents}
+          </h1>
+          <p class="quiet" role="status">
+            {isSearching ? words.documentsFound(total.value) : words.documentsCount(total.value)}
+          </p>
+          <UploadButton isLabelled />
+        </header>
+        {limits && <p class="quiet">{words.uploadLimits(knownEndings(limits.endings), fileSize(limits.maxBytes))}</p>}
+        {files > 0 && (
+          <details class="uploads" open>
+            <summary>{words.uploads}</summary>
+            <ul>
+              {uploads.sending.value.map((each) => (
+                <SendingRow key={each.file} sending={each} />
+              ))}
+              {uploads.list.value.map((each) => (
+                <UploadRow key={each.name} upload={each} />
+              ))}
+            </ul>
+          </details>
+        )}
+        <input
+          type="search"
+          aria-label={words.searchDocuments}
+          placeholder={words.searchDocuments}
+          value={search}
+          onInput={({ currentTarget }) => (search.value = currentTarget.value)}
+        />
+        <p class="chosen">
+          {documents.chosen.value.size === 0 ? (
+            <span class="quiet">{words.chooseExplained}</span>
+          ) : (
+            <>
+              <span>{words.askingWithin(documents.chosen.value.size)}</span>
+              <button type="button" class="primary small" onClick={() => router.go({ view: "chat" })}>
+                {words.askNow}
+              </button>
+              <button type="button" class="plain" onClick={documents.chooseAll}>
+                {words.askEverything}
+              </button>
+            </>
+          )}
+        </p>
+        {list.value.length === 0 && (
+          <p class="quiet centred">{isSearching ? words.noDocumentsFound : words.emptyTitle}</p>
+        )}
+        <ul class="document-list">
+          {list.value.map((each) => (
+            <DocumentRow key={each.uri} entry={each} />
+          ))}
+        </ul>
+        {list.value.length < total.value && (
+          <button type="button" class="plain wide" onClick={() => act(documents.more())}>
+            {words.more}
+          </button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** Does something when a value has not changed for a while; not for the value that it begins with. */
+function useDelayed(work: () => void, delayMs: number, value: string): void {
+  const before = useRef(value);
+  useEffect(() => {
+    if (before.current === value) return undefined;
+    before.current = value;
+    const timer = setTimeout(work, delayMs);
+    return () => clearTimeout(timer);
+  }, [value]);
+}

@@ -1,0 +1,24 @@
+import { Icon, type IconName } from "./icon.js";
+
+export interface IconButtonProps {
+  readonly icon: IconName;
+  readonly label: string;
+  readonly onClick: () => void;
+  /** Shows the label beside the drawing. */
+  readonly isLabelled?: boolean;
+}
+
+/** A quiet button with a drawing, named for everybody who does not see it. */
+export function IconButton({ icon, label, onClick, isLabelled = false }: IconButtonProps) {
+  return (
+    <button
+      type="button"
+      class="icon-button"
+      onClick={onClick}
+      {...(!isLabelled && { "aria-label": label, title: label })}
+    >
+      <Icon name={icon} />
+      {isLabelled && <span>{label}</span>}
+    </button>
+  );
+}

@@ -1,0 +1,30 @@
+/** Outlines on a grid of 24 by 24. */
+const outlines = {
+  menu: "M4 7h16M4 12h16M4 17h16",
+  plus: "M12 5v14M5 12h14",
+  close: "M6 6l12 12M18 6L6 18",
+  send: "M12 19V5M6 11l6-6 6 6",
+  stop: "M7 7h10v10H7z",
+  copy: "M9 9h10v11H9zM15 9V4H5v11h4",
+  check: "M5 12.5l4.5 4.5L19 7.5",
+  again: "M19 12a7 7 0 1 1-2.1-5M19 4v4h-4",
+  pencil: "M4 20l1-4L16 5l3 3L8 19zM14 7l3 3",
+  bin: "M5 7h14M10 7V4h4v3M7 7l1 13h8l1-13M10.5 11v5M13.5 11v5",
+  file: "M6 3h8l4 4v14H6zM14 3v4h4",
+  clip: "M17 8l-7.5 7.5a2 2 0 0 0 3 3L20 11a4 4 0 0 0-6-6l-7.5 7.5a6 6 0 0 0 8.5 8.5",
+  warning: "M12 4l9 16H3zM12 10v4M12 17v.5",
+  up: "M6 15l6-6 6 6",
+  down: "M6 9l6 6 6-6",
+  tool: "M14 7a4 4 0 0 1 5-4l-2.5 2.5 2 2L21 5a4 4 0 0 1-5.3 5.1L8 18a2 2 0 0 1-3-3l8-7.5",
+} as const;
+
+export type IconName = keyof typeof outlines;
+
+/** A drawing that says nothing by itself: what holds it has a label. */
+export function Icon({ name }: { readonly name: IconName }) {
+  return (
+    <svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+      <path d={outlines[name]} />
+    </svg>
+  );
+}

@@ -1,0 +1,37 @@
+import { usePage } from "../../state/page.js";
+import { languages, type Theme } from "../../state/preferences.js";
+import type { Language } from "../../words/words.js";
+
+/** Language and appearance. */
+export function Settings() {
+  const { language, setLanguage, setTheme, theme, words } = usePage().preferences;
+  const { appearance, languageLabel, themes } = words.value;
+  return (
+    <div class="settings">
+      <select
+        aria-label={languageLabel}
+        title={languageLabel}
+        value={language.value}
+        onChange={({ currentTarget }) => setLanguage(currentTarget.value as Language)}
+      >
+        {Object.entries(languages).map(([code, { language: name }]) => (
+          <option key={code} value={code} lang={code}>
+            {name}
+          </option>
+        ))}
+      </select>
+      <select
+        aria-label={appearance}
+        title={appearance}
+        value={theme.value}
+        onChange={({ currentTarget }) => setTheme(currentTarget.value as Theme)}
+      >
+        {Object.entries(themes).map(([name, label]) => (
+          <option key={name} value={name}>
+            {label}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}

@@ -1,0 +1,91 @@
+import { useEffect, useRef } from "preact/hooks";
+import { usePage } from "../../state/page.js";
+import { titleOf } from "../../text/answer-as-text.js";
+import { Dialog } from "../dialog.js";
+import { Icon } from "../icon.js";
+import { IconButton } from "../icon-button.js";
+import { ExcerptView } from "./excerpt-view.js";
+
+/** A document at the place that was asked for: at the side where there is room, else in front of everything. */
+export function SourcePanel() {
+  const { isNarrow, preferences, source } = usePage();
+  const words = preferences.words.value;
+  const place = source.place.value;
+  if (!place) return null;
+  const label = titleOf(place);
+  if (isNarrow.value) {
+    return (
+      <Dialog label={label} kind="sheet" onClose={source.close}>
+        <Panel />
+      </Dialog>
+    );
+  }
+  return (
+    <aside
+      class="source"
+      aria-label={words.openDocument(label)}
+      onKeyDown={({ key }) => {
+        if (key === "Escape") source.close();
+      }}
+    >
+      <Panel />
+    </aside>
+  );
+}
+
+function Panel() {
+  const { act, preferences, source } = usePage();
+  const words = preferences.words.value;
+  const { citation, siblings = [], ...place } = source.place.value!;
+  const excerpt = source.excerpt.value;
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), [source.place.value]);
+  const index = siblings.findIndex((each) => each === citation);
+  const where = citation ?? excerpt;
+  // Words that the document does not hold cannot be highlighted in it.
+  const isSupported = citation?.supported ?? true;
+  return (
+    <>
+      <header>
+        <div>
+          <h2 ref={heading} tabindex={-1}>
+            {titleOf(place)}
+          </h2>
+          <p class="place">{[where && words.place(where), place.uri].filter(Boolean).join(" · ")}</p>
+        </div>
+        <div class="panel-actions">
+          {index > 0 && <IconButton icon="up" label={words.previousSource} onClick={() => act(source.step(-1))} />}
+          {index >= 0 && index < siblings.length - 1 && (
+            <IconButton icon="down" label={words.nextSource} onClick={() => act(source.step(1))} />
+          )}
+          <IconButton icon="close" label={words.close} onClick={source.close} />
+        </div>
+      </header>
+      <div class="panel-body" tabindex={0} role="group" aria-label={titleOf(place)}>
+        {citation && !isSupported && (
+          <div class="unsupported-box">
+            <p>
+              <Icon name="warning" /> <strong>{words.unsupportedTitle}</strong>
+            </p>
+            <p>{words.unsupportedExplained}</p>
+            <blockquote>{citation.quote}</blockquote>
+          </div>
+        )}
+        {citation?.support === "near" && <p class="remark">{words.nearExplained}</p>}
+        {source.isFailed.value && (
+          <p class="failure">
+            {words.sourceFailed}
+            <button type="button" class="plain" onClick={() => act(source.retry())}>
+              {words.tryAgain}
+            </button>
+          </p>
+        )}
+        {excerpt ? (
+          <ExcerptView excerpt={excerpt} place={isSupported ? place : { ...place, end: place.start }} />
+        ) : (
+          !source.isFailed.value && <p class="quiet">{words.loading}</p>
+        )}
+      </div>
+    </>
+  );
+}

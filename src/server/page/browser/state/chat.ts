@@ -1,0 +1,219 @@
+import { batch, computed, type Signal, signal } from "@preact/signals";
+import type { WireEvent } from "../../../api/wire.js";
+import type { Client, DocumentFilter } from "../api/client.js";
+import { ApiError, failureOf } from "../api/http.js";
+import { type Answer, applyEvent, beginAnswer, failedAnswer, isRunning, keptAnswer, resumedAnswer } from "./answer.js";
+import { follow } from "./follow.js";
+import { Frames } from "./frames.js";
+import type { Router } from "./route.js";
+
+export interface Exchange {
+  /** Tells the exchanges of the page apart, also before the server has given them a position. */
+  readonly key: string;
+  readonly question: string;
+  readonly answer: Signal<Answer>;
+}
+
+export interface ChatOptions {
+  readonly client: Client;
+  readonly router: Router;
+  readonly filter: () => DocumentFilter | undefined;
+  /** Called when a conversation was added or has got on. */
+  readonly onProgress: () => void;
+}
+
+type Send = (until: AbortSignal) => Promise<Response>;
+
+export type Chat = ReturnType<typeof createChat>;
+
+/** The conversation that is open, and the answer that is being made in it. */
+export function createChat({ client, router, filter, onProgress }: ChatOptions) {
+  const id = signal<string | undefined>(undefined);
+  const state = signal<"loading" | "ready" | "missing" | "failed">("ready");
+  const exchanges = signal<readonly Exchange[]>([]);
+  const connection = signal<"connected" | "lost">("connected");
+  /** The exchange that was last answered while the reader looked on. */
+  const live = signal<Exchange | undefined>(undefined);
+  const last = computed(() => exchanges.value.at(-1));
+  const running = computed(() => last.value !== undefined && isRunning(last.value.answer.value));
+  let reader = new AbortController();
+  let isStopWanted = false;
+  let sendAgain: (() => Promise<void>) | undefined;
+  let made = 0;
+
+  const exchange = (question: string, answer: Answer): Exchange => ({
+    key: String(made++),
+    question,
+    answer: signal(answer),
+  });
+
+  /** Stops following; the server goes on with the answer. */
+  const leave = (): AbortSignal => {
+    reader.abort();
+    reader = new AbortController();
+    connection.value = "connected";
+    isStopWanted = false;
+    sendAgain = undefined;
+    return reader.signal;
+  };
+
+  const adopt = (newId: string) => {
+    const isFirst = id.value === undefined;
+    id.value = newId;
+    if (isFirst && router.route.value.view === "chat") router.replace({ view: "chat", conversation: newId });
+    else if (!isFirst) router.go({ view: "chat", conversation: newId });
+    onProgress();
+  };
+
+  const load = async (wanted: string, until: AbortSignal) => {
+    const { history, running: isFollowed } = await client.conversation(wanted);
+    if (until.aborted) return;
+    batch(() => {
+      id.value = wanted;
+      state.value = "ready";
+      exchanges.value = history.map((each) => exchange(each.question, keptAnswer(each)));
+    });
+    if (!isFollowed || !last.value) return;
+    // An answer that went on after an approval adds to what was there; any other begins anew.
+    const kept = last.value.answer.value;
+    const base = kept.phase === "waiting" ? resumedAnswer(kept) : beginAnswer();
+    await run(last.value, base, (each) => client.events(wanted, undefined, each));
+  };
+
+  const open = async (wanted: string) => {
+    const until = leave();
+    batch(() => {
+      id.value = wanted;
+      state.value = "loading";
+      exchanges.value = [];
+      live.value = undefined;
+    });
+    await load(wanted, until).catch((error: unknown) => {
+      if (!until.aborted) state.value = error instanceof ApiError && error.status === 404 ? "missing" : "failed";
+    });
+  };
+
+  /** Follows one answer to its end, or to where the reader leaves it. */
+  const run = async (target: Exchange, base: Answer, send: Send): Promise<void> => {
+    const until = leave();
+    let isKept = false;
+    batch(() => {
+      target.answer.value = base;
+      live.value = target;
+    });
+    const frames = new Frames<WireEvent>((events) => {
+      if (!until.aborted) target.answer.value = events.reduce(applyEvent, target.answer.value);
+    });
+    const onEvent = (event: WireEvent) => {
+      if (event.type === "conversation") {
+        isKept = true;
+        if (event.id !== id.value) adopt(event.id);
+        if (isStopWanted) void stop();
+      }
+      frames.push(event);
+    };
+    const reopen = (after: number | undefined) => {
+      if (id.value === undefined) throw new ApiError(404, { code: "not-running", message: "" });
+      return client.events(id.value, after, until);
+    };
+    try {
+      const end = await follow({
+        open: () => send(until),
+        reopen,
+        onEvent,
+        onConnection: (now) => {
+          if (!until.aborted) connection.value = now;
+        },
+        signal: until,
+      });
+      frames.flush();
+      if (end === "gone") {
+        if (id.value === undefined) throw new ApiError(0, { code: "offline", message: "" });
+        await load(id.value, until);
+      }
+    } catch (error) {
+      if (until.aborted) return;
+      frames.flush();
+      target.answer.value = failedAnswer(target.answer.value, failureOf(error));
+    }
+    if (until.aborted) return;
+    if (!isKept) sendAgain = () => run(target, base, send);
+    onProgress();
+  };
+
+  /** Runs what the server undoes when it is stopped or fails: the page then shows again what the server kept. */
+  const runOver = async (base: Answer, send: Send) => {
+    const target = last.value;
+    if (!target || id.value === undefined) return;
+    const before = target.answer.value;
+    await run(target, base, send);
+    const { phase, failure } = target.answer.value;
+    if (failure)
+      target.answer.value =
+        before.phase === "missing" || before.phase === "failed" ? target.answer.value : { ...before, failure };
+    else if (phase === "stopped") await load(id.value, reader.signal).catch(() => undefined);
+  };
+
+  const stop = async () => {
+    if (!running.value) return;
+    isStopWanted = id.value === undefined;
+    if (id.value !== undefined) await client.stop(id.value);
+  };
+
+  const regenerate = async () => {
+    const conversation = id.value;
+    if (conversation !== undefined) await runOver(beginAnswer(), (until) => client.regenerate(conversation, until));
+  };
+
+  return {
+    id,
+    state,
+    exchanges,
+    connection,
+    live,
+    last,
+    running,
+    open,
+    stop,
+    regenerate,
+    startNew: () => {
+      leave();
+      batch(() => {
+        id.value = undefined;
+        state.value = "ready";
+        exchanges.value = [];
+        live.value = undefined;
+      });
+    },
+    ask: async (question: string) => {
+      const conversation = id.value;
+      const within = filter();
+      const asked = exchange(question, beginAnswer());
+      exchanges.value = [...exchanges.value, asked];
+      await run(asked, beginAnswer(), (until) =>
+        conversation === undefined
+          ? client.begin(question, within, until)
+          : client.ask(conversation, question, within, until),
+      );
+    },
+    /** Asks another question in place of one, in a new conversation that begins with those before it. */
+    edit: async (edited: Exchange, question: string) => {
+      const conversation = id.value;
+      if (conversation === undefined) return;
+      const before = exchanges.value.slice(0, exchanges.value.indexOf(edited));
+      const asked = exchange(question, beginAnswer());
+      exchanges.value = [...before, asked];
+      const from = { exchanges: before.length, question };
+      await run(asked, beginAnswer(), (until) => client.branch(conversation, from, filter(), until));
+    },
+    /** Goes on with an answer that waits, by a decision for each of its calls. */
+    decide: async (approvals: Readonly<Record<string, boolean>>) => {
+      const conversation = id.value;
+      const answer = last.value?.answer.value;
+      if (conversation === undefined || !answer) return;
+      await runOver(resumedAnswer(answer), (until) => client.approve(conversation, approvals, until));
+    },
+    /** Tries the last question again, whether or not the server has heard it. */
+    retry: () => (sendAgain ?? regenerate)(),
+  };
+}

@@ -1,0 +1,108 @@
+import { effect, signal, untracked } from "@preact/signals";
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
+import type { WireStatus } from "../../../api/wire.js";
+import { createClient } from "../api/client.js";
+import { createSend, failureOf } from "../api/http.js";
+import { createChat } from "./chat.js";
+import { createConversations } from "./conversations.js";
+import { createDocuments } from "./documents.js";
+import { matches } from "./media.js";
+import { createPreferences } from "./preferences.js";
+import { createRouter } from "./route.js";
+import { createSource } from "./source.js";
+import { createUploads } from "./uploads.js";
+
+export type Page = ReturnType<typeof createPage>;
+
+/** Everything that the page knows, and what may be done with it. */
+export function createPage() {
+  const base = new URL(".", document.baseURI).href;
+  const status = signal<WireStatus | undefined>(undefined);
+  const isSignedOut = signal(false);
+  const notice = signal<string | undefined>(undefined);
+  const preferences = createPreferences();
+  const router = createRouter();
+  const client = createClient(
+    createSend(base, () => {
+      isSignedOut.value = true;
+    }),
+  );
+  const conversations = createConversations(client);
+  const documents = createDocuments(client);
+
+  /** Does something in the background; a failure is shown as a notice. */
+  const act = (work: Promise<unknown> | undefined): void => {
+    work?.catch((error: unknown) => {
+      if (isSignedOut.value) return;
+      const { code, message } = failureOf(error);
+      const { failures, actionFailed } = preferences.words.value;
+      notice.value = actionFailed(failures[code] ?? message);
+    });
+  };
+  const refreshStatus = async () => {
+    status.value = await client.status();
+    document.title = status.value.title;
+  };
+  const chat = createChat({
+    client,
+    router,
+    filter: () => documents.filter.value,
+    onProgress: () => act(conversations.refresh()),
+  });
+  const uploads = createUploads(
+    client,
+    (path) => new URL(path, base).href,
+    () => act(Promise.all([refreshStatus(), documents.refresh()])),
+  );
+
+  const load = async () => {
+    await refreshStatus();
+    await Promise.all([
+      conversations.refresh(),
+      documents.refresh(),
+      ...(status.value?.uploads ? [uploads.refresh()] : []),
+    ]);
+  };
+
+  return {
+    status,
+    isSignedOut,
+    notice,
+    preferences,
+    router,
+    conversations,
+    documents,
+    chat,
+    uploads,
+    source: createSource(client),
+    isNarrow: matches("(max-width: 52rem)"),
+    act,
+    /** Loads what the page shows, and follows the address from then on. */
+    start: () => {
+      act(load());
+      effect(() => {
+        const route = router.route.value;
+        if (route.view !== "chat" || route.conversation === chat.id.peek()) return;
+        const { conversation } = route;
+        untracked(() => (conversation === undefined ? chat.startNew() : void chat.open(conversation)));
+      });
+    },
+    signIn: async (token: string) => {
+      await client.signIn(token);
+      isSignedOut.value = false;
+      await load();
+      const { route } = router;
+      if (route.value.view === "chat" && route.value.conversation !== undefined)
+        await chat.open(route.value.conversation);
+    },
+  };
+}
+
+const PageContext = createContext<Page | undefined>(undefined);
+
+export const PageProvider = PageContext.Provider;
+
+export function usePage(): Page {
+  return useContext(PageContext)!;
+}

@@ -1,0 +1,145 @@
+import { Marked, type MarkedExtension, type Tokens } from "marked";
+import { sanitise } from "./sanitise.js";
+
+/** What a number such as `[1]` in the text stands for. */
+export interface Mark {
+  readonly number: number;
+  /** Says what the mark opens. */
+  readonly label: string;
+  readonly isSupported: boolean;
+}
+
+/** A paragraph, list, table or other block at the top level of the text. */
+export interface Block {
+  readonly raw: string;
+  readonly html: string;
+  /** Index of the first mark that may stand in it, and of the first behind it. */
+  readonly marksFrom: number;
+  readonly marksTo: number;
+  /** Whether each number in it has found its mark, so that marks that come later change nothing. */
+  readonly isSettled: boolean;
+}
+
+export interface Rendered {
+  readonly text: string;
+  readonly marks: readonly Mark[];
+  readonly blocks: readonly Block[];
+}
+
+export const nothingRendered: Rendered = { text: "", marks: [], blocks: [] };
+
+/**
+ * Safe HTML of Markdown, block by block. The marks come in the order in which their numbers stand in the text; a number
+ * may stand there several times, each time for other words of its source. Blocks of an earlier, shorter text are used
+ * again, so that a long answer costs no more at its end than at its beginning.
+ */
+export function render(text: string, marks: readonly Mark[], copyLabel: string, earlier: Rendered): Rendered {
+  const raws = blocksOf(text, earlier);
+  const blocks: Block[] = [];
+  for (const [index, raw] of raws.entries()) {
+    const marksFrom = blocks.at(-1)?.marksTo ?? 0;
+    const before = earlier.blocks[index];
+    const isSame =
+      before?.raw === raw && before.marksFrom === marksFrom && (before.isSettled || earlier.marks === marks);
+    blocks.push(isSame ? before : renderBlock(raw, marks, marksFrom, copyLabel));
+  }
+  return { text, marks, blocks };
+}
+
+/** Definitions of links are shown as the text that they are: blocks are read one by one and would not know them. */
+const tokenizer = { def: () => undefined };
+
+const lexer = new Marked({ tokenizer });
+
+function blocksOf(text: string, earlier: Rendered): string[] {
+  if (!text.startsWith(earlier.text)) return lexer.lexer(text).map(({ raw }) => raw);
+  // Only the last block with words in it can change by what follows it; a gap behind it may turn out to be inside it.
+  const kept = earlier.blocks.slice(
+    0,
+    Math.max(
+      0,
+      earlier.blocks.findLastIndex(({ raw }) => raw.trim() !== ""),
+    ),
+  );
+  const length = kept.reduce((sum, { raw }) => sum + raw.length, 0);
+  return [...kept, ...lexer.lexer(text.slice(length))].map(({ raw }) => raw);
+}
+
+function renderBlock(raw: string, marks: readonly Mark[], marksFrom: number, copyLabel: string): Block {
+  let marksTo = marksFrom;
+  let isSettled = true;
+  /** Index of the mark that a number at this place of the text stands for. */
+  const markAt = (number: number): number => {
+    const next = marks.findIndex((mark, index) => index >= marksTo && mark.number === number);
+    if (next >= 0) marksTo = next + 1;
+    else isSettled = false;
+    return next >= 0 ? next : marks.findLastIndex((mark) => mark.number === number);
+  };
+  const marked = new Marked({ tokenizer }, withoutMarkup(copyLabel), withMarks(marks, markAt));
+  const html = sanitise(marked.parse(raw, { async: false }));
+  return { raw, html, marksFrom, marksTo, isSettled };
+}
+
+/** Turns numbers in brackets into buttons. Numbers that no mark has stay text. */
+function withMarks(marks: readonly Mark[], markAt: (number: number) => number): MarkedExtension {
+  return {
+    extensions: [
+      {
+        name: "mark",
+        level: "inline",
+        start: (source) => source.indexOf("["),
+        tokenizer: (source) => {
+          const [raw, digits] = /^\[(\d+)\]/.exec(source) ?? [];
+          if (raw === undefined) return undefined;
+          const index = markAt(Number(digits));
+          return index < 0 ? undefined : { type: "mark", raw, index };
+        },
+        renderer: (token) => {
+          const index = token["index"] as number;
+          const { number, label, isSupported } = marks[index]!;
+          const kind = isSupported ? "mark" : "mark unsupported";
+          const said = escaped(label);
+          return `<button type="button" class="${kind}" data-citation="${index}" aria-label="${said}" title="${said}">${number}</button>`;
+        },
+      },
+    ],
+  };
+}
+
+/** Shows markup as text and images as links. */
+function withoutMarkup(copyLabel: string): MarkedExtension {
+  return {
+    renderer: {
+      html: ({ text }) => escaped(text),
+      // The question is the heading above an answer, so those within begin one level below.
+      heading({ tokens, depth }) {
+        const level = Math.min(depth + 2, 6);
+        return `<h${level}>${this.parser.parseInline(tokens)}</h${level}>`;
+      },
+      link({ href, tokens }) {
+        return link(href, this.parser.parseInline(tokens));
+      },
+      image: ({ href, text }) => link(href, escaped(text || href)),
+      checkbox: ({ checked }) => (checked ? "☑ " : "☐ "),
+      code: ({ text }) =>
+        `<div class="code"><button type="button" class="copy-code">${escaped(copyLabel)}</button><pre tabindex="0"><code>${escaped(text)}</code></pre></div>`,
+      table({ header, rows }) {
+        const cell = (name: string) => (each: Tokens.TableCell) =>
+          `<${name}${each.align ? ` align="${each.align}"` : ""}>${this.parser.parseInline(each.tokens)}</${name}>`;
+        const row = (cells: readonly Tokens.TableCell[], name: string) => `<tr>${cells.map(cell(name)).join("")}</tr>`;
+        const body = rows.map((each) => row(each, "td")).join("");
+        return `<div class="table" tabindex="0"><table><thead>${row(header, "th")}</thead><tbody>${body}</tbody></table></div>`;
+      },
+    },
+  };
+}
+
+/** A link that leaves the page where it is. Other schemes than the web's and mail are shown as text. */
+function link(href: string, html: string): string {
+  if (!/^(?:https?:\/\/|mailto:)/i.test(href)) return html;
+  return `<a href="${escaped(href)}" title="${escaped(href)}" target="_blank" rel="noopener noreferrer">${html}</a>`;
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}

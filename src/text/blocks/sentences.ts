@@ -2,7 +2,9 @@ import type { Span } from "../../core/types.js";
 
 /** A full stop after one of these ends no sentence. */
 const abbreviations = new Set(
-  "e.g i.e cf vs viz dr mr mrs ms prof st fig figs eq no nos vol pp ed eds approx resp incl al".split(" "),
+  "e.g i.e cf vs viz dr mr mrs ms prof st fig figs eq no nos vol pp ed eds approx resp incl al lit esp orig ca abbr pron sec ch jr sr".split(
+    " ",
+  ),
 );
 
 /**
@@ -32,9 +34,10 @@ export function sentences(text: string): Span[] {
       stop.lastIndex = next;
       continue;
     }
-    const end = endOfClosers(text, at + match[0].length);
-    stop.lastIndex = end;
+    const closed = endOfClosers(text, at + match[0].length);
     const ascii = match[0] <= "?";
+    const end = ascii ? closed : beforeOpening(text, start, closed);
+    stop.lastIndex = end;
     if (ascii && !endsSentence(text, lineStart, at, end)) continue;
     push(start, end);
     start = end;
@@ -50,6 +53,21 @@ function endOfClosers(text: string, at: number): number {
   closers.lastIndex = at;
   closers.test(text);
   return Math.max(at, closers.lastIndex);
+}
+
+const marksAtEnd = /(`+|\*+|_+)$/u;
+
+/**
+ * The end without the marks of code or emphasis that open the next sentence: those right before a letter that close nothing
+ * in this one. Only a stop that needs no space behind it can have them.
+ */
+function beforeOpening(text: string, start: number, end: number): number {
+  if (!/[\p{L}\p{N}]/u.test(String.fromCodePoint(text.codePointAt(end) ?? 0))) return end;
+  const sentence = text.slice(start, end);
+  const [marks] = marksAtEnd.exec(sentence) ?? [];
+  if (marks === undefined) return end;
+  const before = sentence.slice(0, -marks.length).split(marks).length - 1;
+  return before % 2 === 1 ? end : end - marks.length;
 }
 
 const blockStart =

@@ -7,6 +7,7 @@ const split = (text: string) => sentences(text).map(({ start, end }) => text.sli
 
 describe("sentences", () => {
   test("in English end at full stops, but not after abbreviations, initials, versions or file names", () => {
+    expect(split("Paris (lit. Town) grew. Rome did, too.")).toEqual(["Paris (lit. Town) grew.", "Rome did, too."]);
     expect(split('See Dr. J. Smith, e.g. in "setup.md." It needs v1.2 or later. Why? Ask!')).toEqual([
       'See Dr. J. Smith, e.g. in "setup.md."',
       "It needs v1.2 or later.",
@@ -22,6 +23,15 @@ describe("sentences", () => {
       "为什么？",
       "因为。",
     ]);
+  });
+
+  test.each([
+    ["先安装。`npm i` 会运行。", ["先安装。", "`npm i` 会运行。"]],
+    ["先安装。**注意**：需要令牌。", ["先安装。", "**注意**：需要令牌。"]],
+    ["运行 `npm i。`然后等。", ["运行 `npm i。`", "然后等。"]],
+    ["**先安装。**然后等。", ["**先安装。**", "然后等。"]],
+  ])("in Chinese keep marks of code and emphasis with the words that they mark: %s", (text, parts) => {
+    expect(split(text)).toEqual(parts);
   });
 
   test("continue over a wrapped line, and end with a paragraph, a heading or a list item", () => {
@@ -55,8 +65,8 @@ describe("sentences", () => {
   });
 
   test("are found in a million repeated characters without hanging", () => {
-    for (const part of [".", " ", "\n", ". ", "a.", "。", '"', "1. ", "\r", "e.g. "]) {
-      expect(sentences(part.repeat(500_000)).length).toBeLessThanOrEqual(500_000);
+    for (const part of [".", " ", "\n", ". ", "a.", "。", '"', "1. ", "\r", "e.g. ", "。`a", "。``", "`。"]) {
+      expect(sentences(part.repeat(500_000)).length).toBeLessThanOrEqual(500_001);
     }
   });
 });

@@ -411,10 +411,14 @@ export interface Searchable<Space extends string = string, Fields extends object
   readonly document: (uri: string, call?: ReadCall) => Promise<Document | undefined>;
   /** What is known of a document without its text; `undefined` for an unknown uri. */
   readonly documentInfo: (uri: string) => Promise<StoredDocumentInfo | undefined>;
-  /** All documents, or those of one source, in order of uri. */
+  /** All documents, or those of one source, in the order of the bytes of their uris. */
   readonly documents: (filter?: {
     /** `Document.source` of the wanted documents. */
     readonly source?: string;
+    /** Only those that stand behind this uri, which need not be one of them: the last of the page before. Default: all. */
+    readonly after?: string;
+    /** Maximum number of documents, 1 or more. Default: all. */
+    readonly limit?: number;
   }) => Promise<readonly StoredDocumentInfo[]>;
   /** Chunks by id, in the order asked for; unknown ids are left out, and those that the filter does not let through. */
   readonly hits: (found: readonly Found[], call?: ReadCall) => Promise<readonly Hit[]>;

@@ -19,6 +19,8 @@ export const readCall = optionsOf<ReadCall>()({ filter: given<Filter>() });
 
 export const documentsFilter = optionsOf<NonNullable<Parameters<Store["documents"]>[0]>>()({
   source: z.string().optional(),
+  after: z.string().optional(),
+  limit: z.int().min(1).optional(),
 });
 
 export const storeWrite = optionsOf<StoreWrite>()({

@@ -52,10 +52,10 @@ export class ScopedReading {
         }),
       documents: (given = {}) =>
         use(async () => {
-          const { source } = resolve("documents", documentsFilter, given);
+          const wanted = resolve("documents", documentsFilter, given);
           const filter = this.#effectiveFilter(scope, undefined);
           const matches = filter ? reader.matcher(filter) : () => true;
-          return reader.inSnapshot(() => reader.documents(source).filter(({ uri }) => matches(uri)));
+          return reader.inSnapshot(() => reader.documents(wanted, matches));
         }),
       hits: (found, call = {}) =>
         use(async () => {

@@ -134,6 +134,24 @@ export function conformance(kind: string, { open }: StoreFactory): void {
       expect((await store.documents({ source: "s" })).map(({ uri }) => uri)).toEqual(["b", "c"]);
     });
 
+    test("documents a page at a time, in the order of bytes, also within a scope", async () => {
+      const store = await opened();
+      // The order of code units puts the last two the other way round.
+      const uris = ["a", "a\0", "ab", "b", "c", "\uff5e", "\u{1f600}"];
+      const made = uris.map((uri) => madeDocument(uri, [uri], { metadata: { odd: uris.indexOf(uri) % 2 === 1 } }));
+      await store.write(withVectors(made.toReversed(), dimension));
+      const listed = async (from: Pick<Store, "documents">, wanted: { after?: string; limit?: number }) =>
+        (await from.documents(wanted)).map(({ uri }) => uri);
+      expect(await listed(store, {})).toEqual(uris);
+      for (const [index, after] of uris.entries()) {
+        expect(await listed(store, { after, limit: 2 })).toEqual(uris.slice(index + 1, index + 3));
+      }
+      expect(await listed(store, { after: "aa", limit: 1 })).toEqual(["ab"]);
+      const odd = store.scoped({ metadata: { odd: true } });
+      expect(await listed(odd, { limit: 2 })).toEqual(["a\0", "b"]);
+      expect(await listed(odd, { after: "b", limit: 2 })).toEqual(["\uff5e"]);
+    });
+
     test("a document in place of its earlier version", async () => {
       const store = await opened();
       await store.write(withVectors([english], dimension));

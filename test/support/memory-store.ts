@@ -52,11 +52,13 @@ export function memoryStore<Space extends string>(space: Space): MemoryStore<Spa
     document: async (uri, { filter } = {}) =>
       passing(bothFilters(scope, filter)).find(({ document }) => document.uri === uri)?.document,
     documentInfo: async (uri) => info(passing(scope).find(({ document }) => document.uri === uri)),
-    documents: async ({ source } = {}) =>
+    documents: async ({ source, after, limit } = {}) =>
       passing(scope)
         .filter(({ document }) => source === undefined || document.source === source)
         .map((document) => info(document)!)
-        .toSorted((a, b) => (a.uri < b.uri ? -1 : 1)),
+        .toSorted((a, b) => Buffer.compare(Buffer.from(a.uri), Buffer.from(b.uri)))
+        .filter(({ uri }) => after === undefined || Buffer.compare(Buffer.from(uri), Buffer.from(after)) > 0)
+        .slice(0, limit),
     hits: async (found, { filter } = {}) => found.flatMap((one) => hit(one, passing(bothFilters(scope, filter)))),
     scoped: (filter) => within(bothFilters(scope, filter)),
   });

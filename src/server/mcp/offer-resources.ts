@@ -1,5 +1,5 @@
 import { OptionsError } from "../../core/errors.js";
-import type { StoredDocumentInfo } from "../../core/ports.js";
+import { given } from "../../core/given.js";
 import type { Document } from "../../core/types.js";
 import { parseResourceAddress, resourceAddress, resourceTemplate, unknownDocument } from "./document-address.js";
 import { documentPart } from "./document-part.js";
@@ -34,14 +34,17 @@ export function offerResources(
   // The SDK's own list has no pages.
   server.server.setRequestHandler("resources/list", ({ params }, context) =>
     withProtocolErrors(sdk, options, async () => {
-      const { page, nextCursor } = pageAfter(readCursor(params?.cursor), await documentsOf(context).documents());
+      const after = readCursor(params?.cursor);
+      // One more than a page, to know whether there is another.
+      const found = await documentsOf(context).documents({ ...given({ after }), limit: pageSize + 1 });
+      const page = found.slice(0, pageSize);
       const resources = page.map(({ uri, title = lastPart(uri) }) => ({
         uri: resourceAddress(uri),
         name: title,
         title,
         description: uri,
       }));
-      return { resources, ...(nextCursor !== undefined && { nextCursor }) };
+      return { resources, ...(found.length > pageSize && { nextCursor: cursorBehind(page.at(-1)!.uri) }) };
     }),
   );
 }
@@ -58,19 +61,16 @@ export function resourceContents(document: Document, start: number, maxCharacter
   return [...contents, { uri: rest, mimeType: "text/plain", text: note }];
 }
 
-function readCursor(cursor: string | undefined): Buffer | undefined {
-  if (cursor === undefined) return undefined;
-  const uri = Buffer.from(cursor, "base64url");
-  if (uri.toString("base64url") === cursor) return uri;
-  throw new OptionsError("options", "The cursor is none that this list gave");
+function cursorBehind(uri: string): string {
+  return Buffer.from(uri).toString("base64url");
 }
 
-/** The documents behind the uri, in the order of the store, which is that of the bytes. */
-function pageAfter(uri: Buffer | undefined, all: readonly StoredDocumentInfo[]) {
-  const rest = uri ? all.filter((document) => Buffer.compare(Buffer.from(document.uri), uri) > 0) : all;
-  const page = rest.slice(0, pageSize);
-  if (rest.length <= pageSize) return { page };
-  return { page, nextCursor: Buffer.from(page.at(-1)!.uri).toString("base64url") };
+/** The uri of the last document of the page before. */
+function readCursor(cursor: string | undefined): string | undefined {
+  if (cursor === undefined) return undefined;
+  const uri = Buffer.from(cursor, "base64url").toString();
+  if (cursorBehind(uri) === cursor) return uri;
+  throw new OptionsError("options", "The cursor is none that this list gave");
 }
 
 function lastPart(uri: string): string {

@@ -1,5 +1,5 @@
 import type { Filter } from "../../core/filter.js";
-import type { StoreCounts, StoredDocumentInfo } from "../../core/ports.js";
+import type { Searchable, StoreCounts, StoredDocumentInfo } from "../../core/ports.js";
 import type { Anchor, Chunk, Document, Metadata, Revision } from "../../core/types.js";
 import type { Database, Statement } from "../../sqlite/database.js";
 import { checksumOf } from "./checksums.js";
@@ -58,8 +58,8 @@ const infos = "SELECT uri, title, source, fingerprint, chunk_count FROM document
 
 const statements = (database: Database) => ({
   info: database.prepare<[string], InfoRow>(`${infos} WHERE uri = ?`),
-  allInfo: database.prepare<[], InfoRow>(`${infos} ORDER BY uri`),
-  infoOfSource: database.prepare<[string], InfoRow>(`${infos} WHERE source = ? ORDER BY uri`),
+  infoFrom: database.prepare<[string], InfoRow>(`${infos} WHERE uri >= ? ORDER BY uri`),
+  infoOfSourceFrom: database.prepare<[string, string], InfoRow>(`${infos} WHERE source = ? AND uri >= ? ORDER BY uri`),
   document: database.prepare<[string], DocumentRow>(
     `SELECT documents.id, uri, title, media_type, source, metadata, anchors, revision FROM ${withRecords} WHERE uri = ?`,
   ),
@@ -96,8 +96,20 @@ export class StoreReader {
     return row && infoOf(row);
   }
 
-  documents(source?: string): StoredDocumentInfo[] {
-    return (source === undefined ? this.#sql.allInfo.all() : this.#sql.infoOfSource.all(source)).map(infoOf);
+  documents(
+    { source, after, limit }: Parameters<Searchable["documents"]>[0] & object = {},
+    matches: (uri: string) => boolean = () => true,
+  ): StoredDocumentInfo[] {
+    // No text stands between the two in the order of bytes.
+    const first = after === undefined ? "" : `${after}\0`;
+    const { infoFrom, infoOfSourceFrom } = this.#sql;
+    const rows = source === undefined ? infoFrom.iterate(first) : infoOfSourceFrom.iterate(source, first);
+    const found: StoredDocumentInfo[] = [];
+    for (const row of rows) {
+      if (matches(row.uri)) found.push(infoOf(row));
+      if (found.length === limit) break;
+    }
+    return found;
   }
 
   document(uri: string): Document | undefined {

@@ -71,6 +71,8 @@ export interface Conversation<Fields extends object = Metadata> {
    * @throws OptionsError when there is one of that id.
    */
   readonly branch: (id: string, exchanges?: number) => Conversation<Fields>;
+  /** Deletes all but the first `exchanges`, so that an earlier question can be asked in other words. Nothing is left of them. */
+  readonly truncate: (exchanges: number) => void;
   /** Deletes the conversation. */
   readonly delete: () => void;
 }
@@ -185,6 +187,9 @@ export function conversation(
       const branched = conversation({ id: newId, ...(owner !== undefined && { owner }) }, kept, answering);
       kept.branch(id, newId, positions.at(-1)?.position ?? 0);
       return branched;
+    },
+    truncate: (count) => {
+      kept.truncate(id, kept.exchanges(id).slice(0, count).at(-1)?.position ?? 0);
     },
     delete: () => {
       kept.delete(id);

@@ -16,7 +16,7 @@ import { RequestLimits } from "./guard/request-limits.js";
 import { reasonToRefuse, senderOf } from "./guard/same-origin.js";
 import { hasToken, isToken, sessionCookie } from "./guard/token.js";
 import { modelId, modelInfo, modelList, openAiFailure, serveChatCompletion } from "./neighbours/chat-completions.js";
-import { serveUiMessages } from "./neighbours/ui-messages.js";
+import { serveUiMessages, uiMessagesFailure } from "./neighbours/ui-messages.js";
 import { pageServer } from "./page/serve-page.js";
 import { type HandlerOptions, handlerOptions, loopbackNames } from "./options.js";
 
@@ -71,7 +71,7 @@ export function createHandler<Fields extends object>(
     if (reason !== undefined) throw new Refusal(403, "forbidden", reason);
     await next();
     c.res.headers.set("x-content-type-options", "nosniff");
-    if (sender.origin !== null && origins.includes(sender.origin)) allowOrigin(c.res.headers, sender.origin);
+    if (sender.origin !== null && origins.includes(sender.origin)) allowOrigin(c.res.headers, sender.origin, headers);
   });
   app.options("*", (c) => c.body(null, 204));
   app.get("/api/openapi.json", (c) => c.json(openApiDocument(routes, title)));
@@ -82,6 +82,8 @@ export function createHandler<Fields extends object>(
     app.on(row.method, path, (c) => answer(c, row));
   }
   app.post("/api/chat", async (c) => serveUiMessages(await fieldsOf(c.req, limits.maxBodyBytes), contextOf(c)));
+  // An answer ends with its reader, so that a page that is loaded again finds none to go on with.
+  app.get("/api/chat/:id/stream", (c) => c.body(null, 204));
   app.post("/v1/chat/completions", async (c) => {
     return serveChatCompletion(await fieldsOf(c.req, limits.maxBodyBytes), contextOf(c));
   });
@@ -101,7 +103,8 @@ export function createHandler<Fields extends object>(
   app.onError((error, c) => {
     const refusal = refusalOf(error);
     if (refusal.status >= 500) onError?.(error);
-    return c.req.path.startsWith(`${basePath}/v1/`) ? openAiFailure(refusal) : refused(refusal);
+    if (c.req.path.startsWith(`${basePath}/v1/`)) return openAiFailure(refusal);
+    return c.req.path === `${basePath}/api/chat` ? uiMessagesFailure(refusal) : refused(refusal);
   });
 
   async function admit(c: Asked, next: () => Promise<void>): Promise<void> {
@@ -201,11 +204,13 @@ function refused({ status, code, message, headers }: Refusal): Response {
   return Response.json({ error: { code, message } }, { status, headers });
 }
 
-function allowOrigin(headers: Headers, origin: string): void {
+function allowOrigin(headers: Headers, origin: string, asked: Headers): void {
   headers.set("access-control-allow-origin", origin);
   headers.set("access-control-allow-credentials", "true");
   headers.set("access-control-allow-methods", "GET, POST, PUT, PATCH, DELETE");
-  headers.set("access-control-allow-headers", "authorization, content-type");
+  // Which headers say who a request is, `access` alone knows.
+  const wanted = asked.get("access-control-request-headers");
+  if (wanted !== null) headers.set("access-control-allow-headers", wanted);
   headers.append("vary", "origin");
 }
 

@@ -65,6 +65,8 @@ export interface ScopedConversations {
    * @throws OptionsError when a conversation with that id exists.
    */
   readonly branch: (from: string, id: string, count: number) => void;
+  /** Deletes the exchanges behind a position. */
+  readonly truncate: (id: string, position: number) => void;
   /** Returns whether it existed. */
   readonly delete: (id: string) => boolean;
 }
@@ -205,6 +207,7 @@ export function openConversations(folder: string): Conversations {
     `INSERT INTO exchanges (conversation, position, asked_at, question, answer, stopped)
      SELECT ?, position, asked_at, question, answer, stopped FROM exchanges WHERE conversation = ? AND position <= ?`,
   );
+  const dropping = database.prepare<[number, number]>("DELETE FROM exchanges WHERE conversation = ? AND position > ?");
   const append = database.transaction((scope: string, id: string, question: string, owner?: string): number => {
     const now = Date.now();
     const found = finding.get(scope, id);
@@ -231,6 +234,10 @@ export function openConversations(folder: string): Conversations {
     const number = Number(creating.run(scope, id, source.owner, now, now).lastInsertRowid);
     copying.run(number, source.number, count);
     checksums.saveExchanges(number);
+  });
+  const truncate = database.transaction((scope: string, id: string, position: number) => {
+    const found = finding.get(scope, id);
+    if (found && dropping.run(found.number, position).changes > 0) checksums.saveExchanges(found.number);
   });
   /** Saves what became of a question. Returns whether it changed anything. */
   const keep = database.transaction((statement: ReturnType<typeof keeping>, kept: Keeping): boolean => {
@@ -265,6 +272,7 @@ export function openConversations(folder: string): Conversations {
       approvals: (id) => use(() => books.book(finding.get(scope, id)?.number ?? null)),
       rename: (id, title) => use(() => rename.immediate(scope, id, title)),
       branch: (from, id, count) => use(() => copy.immediate(scope, from, id, count)),
+      truncate: (id, position) => use(() => truncate.immediate(scope, id, position)),
       delete: (id) => use(() => deleting.run(scope, id).changes > 0),
     }),
     approvals: books.book(null),

@@ -239,6 +239,20 @@ describe("a conversation", () => {
     });
   });
 
+  test("goes on after its first exchanges once the others are deleted", async () => {
+    await opened(async (kept) => {
+      const model = echo();
+      const talk = conversation({ id: "a" }, kept, model);
+      for (const question of ["one", "two", "three"]) await drain(talk.ask(question));
+      talk.truncate(1);
+      await drain(talk.ask("other"));
+      expect(talk.exchanges().map(({ question }) => question)).toEqual(["one", "other"]);
+      expect(model.asked.at(-1)?.history?.map(({ text }) => text)).toEqual(["one", "You asked one (1)"]);
+      talk.truncate(0);
+      expect(talk.exchanges()).toEqual([]);
+    });
+  });
+
   test("of 200 turns keeps every one, in order", async () => {
     await opened(async (kept) => {
       const model = echo();

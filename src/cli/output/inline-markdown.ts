@@ -26,11 +26,17 @@ export function renderInline(line: string): string {
   return renderTokens(Lexer.lexInline(line, defaults));
 }
 
+/** What is shown of a line, and how far that goes in the line. */
+export interface Rendered {
+  readonly shown: string;
+  readonly end: number;
+}
+
 /**
  * What the terminal shows of a line that may go on: as far as nothing that may follow can change it. `**bo` may still become
- * bold, and waits.
+ * bold, and waits. Only where `_` stands within a word before `*` does marked pair signs anew when more of them come.
  */
-export function renderSettled(line: string): string {
+export function renderSettled(line: string): Rendered {
   let shown = "";
   let at = 0;
   for (const token of Lexer.lexInline(line, defaults)) {
@@ -38,12 +44,13 @@ export function renderSettled(line: string): string {
     if (token.type === "text") {
       const open = openMark(line, at, end);
       shown += line.slice(at, open ?? end);
-      if (open !== undefined) break;
-    } else if (token.type === "escape" || (end < line.length && !hasOpenMark(token))) shown += renderTokens([token]);
-    else break;
+      if (open !== undefined) return { shown, end: open };
+    } else if (token.type === "escape" || (end < line.length && !"*_~`".includes(line[end]!) && !hasOpenMark(token))) {
+      shown += renderTokens([token]);
+    } else break;
     at = end;
   }
-  return shown;
+  return { shown, end: at };
 }
 
 /** Offset of the first sign in a part of a line, which is text so far, that may open something with what follows the line. */
@@ -57,7 +64,7 @@ function openMark(line: string, start: number, end: number): number | undefined 
     let after = at + 1;
     while (line[after] === sign) after++;
     const closesOnly = /\s/.test(line[after] ?? "x") || (sign === "_" && /[\p{L}\p{N}]/u.test(line[at - 1] ?? " "));
-    if (after === line.length || !closesOnly) return at;
+    if (!closesOnly) return at;
     at = after - 1;
   }
   return undefined;

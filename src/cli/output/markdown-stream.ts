@@ -1,7 +1,7 @@
 import { Lexer, type Tokens } from "marked";
 import stringWidth from "string-width";
 import { safeEnd } from "../../text/blocks/cut-text.js";
-import { renderInline, renderSettled, renderTokens, styled } from "./inline-markdown.js";
+import { renderInline, renderSettled, renderTokens, styled, type Rendered } from "./inline-markdown.js";
 import { safeForTerminal } from "./terminal-text.js";
 
 interface Screen {
@@ -11,6 +11,8 @@ interface Screen {
 
 /** A longer line is shown in pieces of this length, because its marks are read again with every word that comes. */
 const maxLine = 4000;
+
+const nothing: Rendered = { shown: "", end: 0 };
 
 const fence = /^\s*(`{3,}|~{3,})([^`]*)$/;
 
@@ -22,7 +24,7 @@ export class MarkdownStream {
   readonly #screen: Screen;
   /** The line that is not complete, and what is on the screen of it. */
   #line = "";
-  #shown = "";
+  #screened: Rendered = nothing;
   /** Whether the line continues one that was too long, and so has no block marks. */
   #continues = false;
   /** What ends the code that the line is in. */
@@ -61,13 +63,14 @@ export class MarkdownStream {
     if (this.#fence !== undefined || this.#line === "" || (!this.#continues && this.#line.startsWith("|"))) return;
     this.#showTable("\n");
     const settled = this.#continues ? renderSettled(this.#line) : renderLine(this.#line, false, this.#screen.columns);
-    this.#screen.write(settled.slice(this.#shown.length));
-    this.#shown = settled;
+    if (!settled.shown.startsWith(this.#screened.shown)) return;
+    this.#screen.write(settled.shown.slice(this.#screened.shown.length));
+    this.#screened = settled;
   }
 
   #endLine(lineBreak: "\n" | ""): void {
-    const [line, shown, continues] = [this.#line, this.#shown, this.#continues];
-    [this.#line, this.#shown, this.#continues] = ["", "", false];
+    const [line, { shown, end }, continues] = [this.#line, this.#screened, this.#continues];
+    [this.#line, this.#screened, this.#continues] = ["", nothing, false];
     const delimiter = continues ? undefined : fence.exec(line)?.[1];
     if (this.#fence !== undefined) {
       if (delimiter?.startsWith(this.#fence) && line.trim() === delimiter) this.#fence = undefined;
@@ -77,8 +80,9 @@ export class MarkdownStream {
       this.#showTable("\n");
       if (delimiter !== undefined) this.#fence = delimiter;
       else {
-        const whole = continues ? renderInline(line) : renderLine(line, true, this.#screen.columns);
-        this.#screen.write(whole.slice(shown.length) + lineBreak);
+        const whole = continues ? renderInline(line) : renderLine(line, true, this.#screen.columns).shown;
+        const rest = whole.startsWith(shown) ? whole.slice(shown.length) : renderInline(line.slice(end));
+        this.#screen.write(rest + lineBreak);
       }
     }
   }
@@ -96,16 +100,22 @@ const maybeBlockMark = /^\s*(?:#{1,6}|[-*+_=~`|>\s]*|\d{1,9}[.)]?)\s*$/;
 const rule = /^ {0,3}([-*_])(?: *\1){2,}\s*$/;
 
 /** What is shown of a line: all of it, or as far as nothing that may follow in the line can change it. */
-function renderLine(line: string, isComplete: boolean, columns = 80): string {
-  if (isComplete && rule.test(line)) return styled("─".repeat(Math.min(columns, 40)), "dim");
+function renderLine(line: string, isComplete: boolean, columns = 80): Rendered {
+  const { length } = line;
+  if (isComplete && rule.test(line)) return { shown: styled("─".repeat(Math.min(columns, 40)), "dim"), end: length };
   let shown = "";
   let rest = line;
   for (;;) {
-    if (!isComplete && maybeBlockMark.test(rest)) return shown;
+    const end = length - rest.length;
+    if (!isComplete && maybeBlockMark.test(rest)) return { shown, end };
     const [mark, indent, heading, quote, number] = blockMark.exec(rest) ?? [];
-    if (mark === undefined) return shown + (isComplete ? renderInline(rest) : renderSettled(rest));
+    if (mark === undefined) {
+      const text = isComplete ? { shown: renderInline(rest), end: rest.length } : renderSettled(rest);
+      return { shown: shown + text.shown, end: end + text.end };
+    }
     rest = rest.slice(mark.length);
-    if (heading) return isComplete ? shown + styled(renderInline(rest), "bold") : shown;
+    if (heading)
+      return isComplete ? { shown: shown + styled(renderInline(rest), "bold"), end: length } : { shown, end };
     shown += `${indent}${quote ? styled("│", "dim") : (number ?? "•")} `;
   }
 }

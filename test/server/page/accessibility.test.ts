@@ -169,6 +169,16 @@ describe.skipIf(isChromiumMissing)("a page for everybody", () => {
     expect(await page.locator(".exchange").count()).toBe(0);
   });
 
+  test("the field for the question has the focus at once, unless that would open the keyboard of a phone", async () => {
+    const { url } = await served(documents);
+    const focused = "document.activeElement.id";
+    const { page } = await open(url);
+    await expect.poll(() => page.evaluate(focused)).toBe("question");
+    const phone = (await open(url, { isMobile: true, hasTouch: true, viewport: sizes.narrow })).page;
+    await phone.getByRole("heading", { name: "Ask citewell" }).waitFor();
+    expect(await phone.evaluate(focused)).toBe("");
+  });
+
   test("nothing is wider than a phone", async () => {
     const { url } = await served([{ ...documents[0]!, title: "K".repeat(300) }], options);
     const { page } = await open(url, { viewport: { width: 320, height: 640 } });

@@ -1,12 +1,11 @@
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { usePage } from "../../state/page.js";
 import { UploadButton } from "../documents/upload-button.js";
 import { UploadTray } from "../documents/upload-tray.js";
 import { Icon } from "../icon.js";
 import { IconButton } from "../icon-button.js";
 import { isSendKey } from "./send-key.js";
-import { useFocus } from "../use-focus.js";
 
 export interface ComposerProps {
   readonly onAsk: () => void;
@@ -17,10 +16,13 @@ export function Composer({ onAsk }: ComposerProps) {
   const { act, chat, documents, preferences, status } = usePage();
   const words = preferences.words.value;
   const draft = useSignal("");
-  const field = useFocus<HTMLTextAreaElement>();
+  const field = useRef<HTMLTextAreaElement>(null);
   const isRunning = chat.running.value;
   const chosen = documents.chosen.value.size;
-  useEffect(() => field.current?.focus(), [chat.id.value]);
+  useEffect(() => {
+    // On a touch screen the focus would cover half of the page with a keyboard.
+    if (!matchMedia("(pointer: coarse)").matches) field.current?.focus();
+  }, [chat.id.value]);
 
   const ask = () => {
     const question = draft.value.trim();

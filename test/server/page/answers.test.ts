@@ -57,6 +57,10 @@ describe.skipIf(isChromiumMissing)("an answer on the page", () => {
     expect(await kept.innerText()).toMatch(/Keys.*Score \d\.\d{3}.*Shown to the model kept by/s);
     await kept.getByRole("button", { name: "Keys" }).click();
     await expect.poll(() => page.getByRole("complementary").locator("mark").allTextContents()).toEqual([keys.text]);
+    await page.reload();
+    await page.getByText("What was looked at").click();
+    await page.getByText("Searched anew just now").waitFor();
+    expect(await kept.innerText()).toMatch(/Keys.*Score \d\.\d{3}.*Shown to the model kept by/s);
   });
 
   test("is followed by the answer to a further question, in one conversation that is listed", async () => {

@@ -1,4 +1,5 @@
 import type {
+  WireConsidered,
   WireConversation,
   WireDocument,
   WireExcerpt,
@@ -27,6 +28,8 @@ export function createClient(send: Send) {
   return {
     status: () => read<WireStatus>("GET", "api/status"),
     signIn: (token: string) => send("POST", "api/session", { json: { token } }),
+
+    search: (question: string) => read<{ readonly considered: WireConsidered[] }>("POST", "api/search", { question }),
 
     conversations: async () =>
       (await read<{ readonly conversations: WireConversation[] }>("GET", "api/conversations")).conversations,

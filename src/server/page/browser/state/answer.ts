@@ -26,6 +26,8 @@ export interface Answer {
   /** Number of passages that the model is reading, until `considered` is known. */
   readonly passages: number;
   readonly considered: readonly WireConsidered[];
+  /** Whether `considered` is of a later search: the server does not keep what was looked at. */
+  readonly isLookedAgain?: boolean;
   readonly reasoning: string;
   readonly steps: readonly ToolStep[];
   readonly waiting: readonly WireCall[];

@@ -206,6 +206,11 @@ export function createChat({ client, router, filter, onProgress }: ChatOptions) 
       const from = { exchanges: before.length, question };
       await run(asked, beginAnswer(), (until) => client.branch(conversation, from, filter(), until));
     },
+    /** Searches for an old question again, to show what can be looked at. */
+    lookAgain: async (old: Exchange) => {
+      const { considered } = await client.search(old.question);
+      old.answer.value = { ...old.answer.value, considered, isLookedAgain: true };
+    },
     /** Goes on with an answer that waits, by a decision for each of its calls. */
     decide: async (approvals: Readonly<Record<string, boolean>>) => {
       const conversation = id.value;

@@ -92,6 +92,8 @@ export const chinese: Words = {
   sourceFailed: "无法打开文档。",
 
   considered: (passages) => `检索过程（${passages}）`,
+  lookAgain: "检索过程",
+  lookedAgain: "这是刚刚重新检索的结果，生成回答时所用的段落可能不同。",
   kept: "已提供给模型",
   dropped: "未采用",
   score: "得分",

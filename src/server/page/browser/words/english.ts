@@ -94,6 +94,8 @@ export const english = {
   sourceFailed: "The document could not be opened.",
 
   considered: (passages: number) => `What was looked at (${passages})`,
+  lookAgain: "What was looked at",
+  lookedAgain: "Searched anew just now: the answer itself may have been made from other passages.",
   kept: "Shown to the model",
   dropped: "Left out",
   score: "Score",

@@ -1,18 +1,27 @@
 import { useSignal } from "@preact/signals";
 import type { WireConsidered } from "../../../../api/wire.js";
+import type { Exchange } from "../../state/chat.js";
 import { usePage } from "../../state/page.js";
 import { titleOf } from "../../text/answer-as-text.js";
 import { Icon } from "../icon.js";
 
 /** The passages that were looked at, with their scores and the reason why each was kept or dropped. */
-export function Considered({ considered }: { readonly considered: readonly WireConsidered[] }) {
-  const { preferences } = usePage();
+export function Considered({ exchange }: { readonly exchange: Exchange }) {
+  const { act, chat, preferences } = usePage();
   const words = preferences.words.value;
   const isOpen = useSignal(false);
-  if (considered.length === 0) return null;
+  const answer = exchange.answer.value;
+  const { considered, isLookedAgain } = answer;
+  const isOld = considered.length === 0 && (answer.phase === "whole" || answer.phase === "stopped");
+  if (considered.length === 0 && !isOld) return null;
+  const toggle = (isNowOpen: boolean) => {
+    isOpen.value = isNowOpen;
+    if (isNowOpen && isOld) act(chat.lookAgain(exchange));
+  };
   return (
-    <details class="considered" onToggle={({ currentTarget }) => (isOpen.value = currentTarget.open)}>
-      <summary>{words.considered(considered.length)}</summary>
+    <details class="considered" onToggle={({ currentTarget }) => toggle(currentTarget.open)}>
+      <summary>{considered.length === 0 ? words.lookAgain : words.considered(considered.length)}</summary>
+      {isOpen.value && isLookedAgain && <p class="remark">{words.lookedAgain}</p>}
       {isOpen.value && (
         <ul>
           {considered.map((each) => (

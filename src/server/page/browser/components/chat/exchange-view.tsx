@@ -59,7 +59,7 @@ export function ExchangeView({ exchange, isLast }: ExchangeViewProps) {
       {(failure || phase === "missing") && <Failure failure={failure} mayRetry={isLast} />}
       {!isBusy && <SourceList citations={answer.citations} />}
       {!isBusy && <AnswerActions answer={answer} isLast={isLast} />}
-      <Considered considered={answer.considered} />
+      <Considered exchange={exchange} />
     </article>
   );
 }

@@ -71,7 +71,8 @@ export function createHandler<Fields extends object>(
     if (reason !== undefined) throw new Refusal(403, "forbidden", reason);
     await next();
     c.res.headers.set("x-content-type-options", "nosniff");
-    if (sender.origin !== null && origins.includes(sender.origin)) allowOrigin(c.res.headers, sender.origin, headers);
+    if (sender.origin !== null && origins.includes(sender.origin))
+      allowOrigin(c.res.headers, sender.origin, c.req.raw.headers);
   });
   app.options("*", (c) => c.body(null, 204));
   app.get("/api/openapi.json", (c) => c.json(openApiDocument(routes, title)));

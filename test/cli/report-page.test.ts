@@ -51,6 +51,16 @@ test("a chart for narrow screens is drawn anew, so that its words keep their siz
   expect(html).toMatch(/@media \(max-width: 40rem\) \{ svg\.wide-only \{ display: none \}/);
 });
 
+test("the axis of scores ends where scores can end", async () => {
+  const rows = [
+    { name: "none", mean: 0, interval: [0, 0] as const },
+    { name: "all, with a name that takes much of a narrow screen", mean: 0.9, interval: [0.8, 1] as const },
+  ];
+  const html = await page({ heading: "Scores", charts: [intervalChart("Scores", rows)] });
+  const ticks = [...html.matchAll(/>(−?\d\.\d+)<\/text>/g)].map(([, tick]) => Number(tick!.replace("−", "-")));
+  expect([Math.min(...ticks), Math.max(...ticks)]).toEqual([0, 1]);
+});
+
 test("where the charting packages are not installed, the error says what to install", async () => {
   const script = `import { loadVega } from "./dist/cli/report/draw-chart.js";
     console.log(await loadVega().catch(({ code, message }) => code + " " + message));`;

@@ -2,7 +2,7 @@ import { quantile, type Interval } from "../../evaluate/statistics.js";
 import { count, duration } from "../output/figures.js";
 import type { Chart } from "./draw-chart.js";
 
-/** A measured mean, with the interval in which it may lie. */
+/** A mean of scores from 0 to 1, with the interval in which it may lie. */
 export interface IntervalRow {
   readonly name: string;
   readonly mean: number;
@@ -18,11 +18,11 @@ export function intervalChart(title: string, rows: readonly IntervalRow[]): Char
     const description = `${name}: ${mean.toFixed(3)}, ${low.toFixed(3)} to ${high.toFixed(3)}`;
     return { name, mean, low, high, description };
   });
-  const x = {
-    type: "quantitative",
-    scale: { zero: false, nice: true, padding: 8 },
-    axis: { title: null, tickCount: 5 },
-  };
+  const ends = rows.flatMap(({ interval }) => interval);
+  const [least, most] = [Math.min(...ends), Math.max(...ends)];
+  const room = Math.max(0.02, (most - least) * 0.05);
+  const domain = [Math.max(0, least - room), Math.min(1, most + room)];
+  const x = { type: "quantitative", scale: { domain, nice: false }, axis: { title: null, tickCount: 5 } };
   return {
     title,
     label: `${title} with 95 % intervals. ${values.map(({ description }) => description).join("; ")}.`,
@@ -45,7 +45,12 @@ export function intervalChart(title: string, rows: readonly IntervalRow[]): Char
 }
 
 /** Rows in the order of the data. */
-const rowsByName = { field: "name", type: "nominal", sort: null, axis: { title: null, ticks: false, domain: false } };
+const rowsByName = {
+  field: "name",
+  type: "nominal",
+  sort: null,
+  axis: { title: null, ticks: false, domain: false, labelPadding: 10 },
+};
 
 /** The spread of durations, one row for each name: all but the slowest and fastest twentieth, the middle half, and the median. */
 export function latencyChart(

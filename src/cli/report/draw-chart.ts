@@ -29,7 +29,6 @@ const config = {
     titleFontWeight: "normal",
     labelFontSize: 13,
     titleFontSize: 13,
-    labelLimit: 260,
     gridColor: "var(--line)",
     domainColor: "var(--line)",
     tickColor: "var(--line)",
@@ -57,7 +56,16 @@ async function svgElement(chart: Chart, width: number, className: string) {
 /** The drawing without the element around it. */
 async function drawSvg({ spec, height }: Chart, width: number): Promise<string> {
   const { vega, vegaLite } = await loadVega();
-  const whole = { ...spec, width, height, padding: 2, autosize: { type: "fit", contains: "padding" }, config };
+  // Names of rows leave most of the width to what is drawn.
+  const axis = { ...config.axis, labelLimit: 0.45 * width };
+  const whole = {
+    ...spec,
+    width,
+    height,
+    padding: 2,
+    autosize: { type: "fit", contains: "padding" },
+    config: { ...config, axis },
+  };
   const view = new vega.View(vega.parse(vegaLite.compile(whole as VegaLite.TopLevelSpec).spec), { renderer: "none" });
   const svg = await view.toSVG();
   view.finalize();

@@ -78,7 +78,9 @@ describe.skipIf(isChromiumMissing)("the collection on the page", () => {
     await answered(page);
     expect(await answerOf(page).innerText()).toContain("The south gate opens at seven.");
     await page.getByText(/What was looked at/).click();
-    expect(new Set(await page.locator(".considered .head .title").allInnerTexts())).toEqual(new Set(["Locks"]));
+    const titles = page.locator(".considered .head .title");
+    await titles.first().waitFor();
+    expect(new Set(await titles.allInnerTexts())).toEqual(new Set(["Locks"]));
   });
 
   test("opens a long document at its beginning and shows more of it on request", async () => {

@@ -141,17 +141,20 @@ export function createChat({ client, router, filter, onProgress }: ChatOptions) 
     onProgress();
   };
 
-  /** Runs what the server undoes when it is stopped or fails: the page then shows again what the server kept. */
+  /** Runs what may end without a new answer: what the server has kept in that case is then shown again. */
   const runOver = async (base: Answer, send: Send) => {
     const target = last.value;
     if (!target || id.value === undefined) return;
-    const before = target.answer.value;
+    const before = target.answer.value.phase;
     await run(target, base, send);
     const { phase, failure } = target.answer.value;
-    if (failure)
-      target.answer.value =
-        before.phase === "missing" || before.phase === "failed" ? target.answer.value : { ...before, failure };
-    else if (phase === "stopped") await load(id.value, reader.signal).catch(() => undefined);
+    const isWithoutEither = before === "missing" || before === "failed";
+    if (phase !== "stopped" && (!failure || isWithoutEither)) return;
+    await load(id.value, reader.signal).then(
+      () => (sendAgain = undefined),
+      () => undefined,
+    );
+    if (failure && last.value) last.value.answer.value = { ...last.value.answer.value, failure };
   };
 
   const stop = async () => {
@@ -165,6 +168,13 @@ export function createChat({ client, router, filter, onProgress }: ChatOptions) 
     if (conversation !== undefined) await runOver(beginAnswer(), (until) => client.regenerate(conversation, until));
   };
 
+  const decide = async (approvals: Readonly<Record<string, boolean>>) => {
+    const conversation = id.value;
+    const answer = last.value?.answer.value;
+    if (conversation === undefined || !answer) return;
+    await runOver(resumedAnswer(answer), (until) => client.approve(conversation, approvals, until));
+  };
+
   return {
     id,
     state,
@@ -176,6 +186,8 @@ export function createChat({ client, router, filter, onProgress }: ChatOptions) 
     open,
     stop,
     regenerate,
+    /** Goes on with an answer that waits, by a decision for each of its calls; with none, by those that were made before. */
+    decide,
     startNew: () => {
       leave();
       batch(() => {
@@ -211,14 +223,10 @@ export function createChat({ client, router, filter, onProgress }: ChatOptions) 
       const { considered } = await client.search(old.question);
       old.answer.value = { ...old.answer.value, considered, isLookedAgain: true };
     },
-    /** Goes on with an answer that waits, by a decision for each of its calls. */
-    decide: async (approvals: Readonly<Record<string, boolean>>) => {
-      const conversation = id.value;
-      const answer = last.value?.answer.value;
-      if (conversation === undefined || !answer) return;
-      await runOver(resumedAnswer(answer), (until) => client.approve(conversation, approvals, until));
-    },
     /** Tries the last question again, whether or not the server has heard it. */
-    retry: () => (sendAgain ?? regenerate)(),
+    retry: () => {
+      if (sendAgain) return sendAgain();
+      return last.value?.answer.value.phase === "waiting" ? decide({}) : regenerate();
+    },
   };
 }

@@ -24,6 +24,8 @@ export function ExchangeView({ exchange, isLast }: ExchangeViewProps) {
   const isEditing = useSignal(false);
   const { phase, failure } = answer;
   const isBusy = isRunning(answer);
+  // All its calls were decided, and yet it did not go on.
+  const isInterrupted = phase === "waiting" && answer.waiting.every(({ decision }) => decision);
   return (
     <article class="exchange" aria-busy={isBusy}>
       <Question
@@ -56,7 +58,7 @@ export function ExchangeView({ exchange, isLast }: ExchangeViewProps) {
         </details>
       )}
       {phase === "waiting" && <Approvals calls={answer.waiting} />}
-      {(failure || phase === "missing") && <Failure failure={failure} mayRetry={isLast} />}
+      {(failure || phase === "missing" || isInterrupted) && <Failure failure={failure} mayRetry={isLast} />}
       {!isBusy && <SourceList citations={answer.citations} />}
       {!isBusy && <AnswerActions answer={answer} isLast={isLast} />}
       <Considered exchange={exchange} />

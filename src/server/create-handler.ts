@@ -59,6 +59,7 @@ export function createHandler<Fields extends object>(
     title,
     ask: options.ask ?? {},
     answers,
+    onError,
     uploads: uploads && new Uploads(kb, uploads),
   };
   const trusted = { hosts: hosts ?? (isGuarded ? undefined : loopbackNames), origins };

@@ -23,7 +23,7 @@ export interface UploadOptions {
 
 /** What callers may use up. */
 export interface ServerLimits {
-  /** Requests of one caller in a minute, 1 to 1,000,000; more get 429. Default: 600. */
+  /** Requests of one caller, an `owner` or else an address, in a minute, 1 to 1,000,000; more get 429. Default: 600. */
   readonly requestsPerMinute?: number;
   /** Answers that are being made at once, for all callers, 1 to 100,000; more get 503. Default: 256. */
   readonly maxConcurrentAnswers?: number;

@@ -195,7 +195,7 @@ function start(
   answer: (signal: AbortSignal) => AsyncIterable<AnswerEvent>,
 ): Reply {
   const running = context.answers.start(answerName(context, which), (signal) => {
-    const events = answerEvents(answer(signal), context.passages);
+    const events = answerEvents(answer(signal), context);
     const { question = "", position = 0 } = exchange ?? {};
     return headed({ type: "conversation", id: which, question, position }, events);
   });

@@ -54,7 +54,7 @@ export const questionRoutes = [
     }),
     reply: "events",
     serve({ question, history, filter }, context) {
-      const { documents, passages, ask, answers, request } = context;
+      const { documents, ask, answers, request } = context;
       // Nobody could resume an answer that is kept nowhere.
       const { answer: { approve, ...answer } = {}, ...how } = ask;
       const signal = request.signal;
@@ -63,7 +63,7 @@ export const questionRoutes = [
         { question, history },
         { ...how, answer: { ...answer, ...decided }, signal, ...given({ filter }) },
       );
-      return { events: numbered(admitted(answerEvents(events, passages), answers.admit())) };
+      return { events: numbered(admitted(answerEvents(events, context), answers.admit())) };
     },
   }),
 ];

@@ -14,6 +14,8 @@ export interface RouteParts {
   /** How answers are made. */
   readonly ask: Omit<AskOptions, "filter" | "signal" | "report">;
   readonly answers: RunningAnswers;
+  /** Is told of errors that callers are not told of. */
+  readonly onError: ((error: unknown) => void) | undefined;
   /** Absent: nobody uploads. */
   readonly uploads: Uploads | undefined;
 }

@@ -1,4 +1,11 @@
-import { AnswerError, CitewellError, OptionsError, StoreError, TransportError } from "../../core/errors.js";
+import {
+  AnswerError,
+  CitewellError,
+  OptionsError,
+  StoreError,
+  type StoreErrorCode,
+  TransportError,
+} from "../../core/errors.js";
 
 /** A request that is not carried out. Its message is for the caller. */
 export class Refusal extends Error {
@@ -16,12 +23,22 @@ export class Refusal extends Error {
   }
 }
 
+const storeMessages: Partial<Record<StoreErrorCode, string>> = {
+  closed: "The documents were closed: ask again when the server has started anew",
+  locked: "Another process is writing the documents: try again in a moment",
+};
+
 /**
- * What a caller is told of an error. The library's own messages are written for people and hold no key; others may tell of
- * the inside of the program, and are not shown.
+ * What a caller is told of an error. The library's own messages are written for people and hold no key; those of a store
+ * name its folder, and others may tell of the inside of the program, so that neither is shown.
  */
 export function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
+  if (error instanceof StoreError) {
+    const message =
+      storeMessages[error.code] ?? `The documents cannot be read (${error.code}). The server's log says why`;
+    return new Refusal(statusOf(error), error.code, message);
+  }
   if (error instanceof CitewellError) return new Refusal(statusOf(error), error.code, error.message);
   return new Refusal(500, "internal", "The server failed to answer. Its log says why");
 }

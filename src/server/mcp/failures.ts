@@ -1,13 +1,7 @@
-import { asError, OptionsError, StoreError } from "../../core/errors.js";
+import { asError, OptionsError } from "../../core/errors.js";
 import { refusalOf } from "../guard/refusal.js";
 import type { ResolvedMcpServerOptions } from "./options.js";
 import type { Sdk } from "./sdk.js";
-
-/** What a caller is told. Messages of the store name its folder, which is nothing for callers from elsewhere. */
-export function messageFor(error: Error): string {
-  if (error instanceof StoreError) return `The documents cannot be read (${error.code}). The server's log says why`;
-  return refusalOf(error).message;
-}
 
 /** Whether the caller asked for what cannot be. Anything else is for the server's log. */
 export function isCallersOwn(error: Error): boolean {
@@ -27,6 +21,6 @@ export async function withProtocolErrors<Result>(
     const error = asError(thrown);
     if (isCallersOwn(error)) throw new ProtocolError(InvalidParams, error.message);
     onError(error);
-    throw new ProtocolError(InternalError, messageFor(error));
+    throw new ProtocolError(InternalError, refusalOf(error).message);
   }
 }

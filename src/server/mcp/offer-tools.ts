@@ -1,5 +1,6 @@
 import { asError } from "../../core/errors.js";
-import { isCallersOwn, messageFor } from "./failures.js";
+import { refusalOf } from "../guard/refusal.js";
+import { isCallersOwn } from "./failures.js";
 import type { ResolvedMcpServerOptions } from "./options.js";
 import type { RequestDocuments } from "./request-documents.js";
 import type { SdkServer, ServerContext } from "./sdk.js";
@@ -43,7 +44,7 @@ export function offerTools(
         const error = asError(thrown);
         // Nobody waits for what was cancelled.
         if (!call.signal.aborted && !isCallersOwn(error)) onError(error);
-        return { content: [{ type: "text", text: messageFor(error) }], isError: true };
+        return { content: [{ type: "text", text: refusalOf(error).message }], isError: true };
       }
     });
   }

@@ -57,7 +57,7 @@ export async function serveChatCompletion(body: unknown, context: RouteContext):
         },
       },
     ),
-    context.passages,
+    context,
   );
   const ignored = ignoredFields(body as Readonly<Record<string, unknown>>);
   const headers: Record<string, string> = ignored.length > 0 ? { [ignoredHeader]: ignored.join(", ") } : {};

@@ -48,7 +48,7 @@ export async function serveUiMessages(body: unknown, context: RouteContext): Pro
   previous?.stop();
   await previous?.ended;
   const answer = context.answers.start(name, (signal) =>
-    answerEvents(answerTo(request, conversation, context, signal), context.passages),
+    answerEvents(answerTo(request, conversation, context, signal), context),
   );
   const { signal } = context.request;
   const stop = () => answer.stop();

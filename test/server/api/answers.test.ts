@@ -175,13 +175,17 @@ describe("a call that waits for approval", () => {
 });
 
 test("an upstream that fails ends the answer with its reason, in words", async () => {
-  const { events, kb } = await served(documents);
+  const errors: unknown[] = [];
+  const { events, kb, folder } = await served(documents, { onError: (error) => errors.push(error) });
   await kb.close();
   const end = (await events("/api/ask", { question: "When do API keys expire?" })).at(-1);
   expect(end).toMatchObject({
     type: "error",
-    error: { code: "closed", message: expect.stringContaining("was closed") },
+    error: { code: "closed", message: expect.stringContaining("were closed") },
   });
+  // Its folder is for the log alone.
+  expect(JSON.stringify(end)).not.toContain(folder);
+  expect(String(errors)).toContain(folder);
 });
 
 test("more answers at once than are allowed are refused, with the time to wait", async () => {

@@ -124,7 +124,7 @@ describe("OpenAI's client, unmodified", () => {
       const asked = openai.chat.completions.create({ model: "citewell", messages: [question], stream });
       await expect(asked).rejects.toMatchObject({
         status: 502,
-        message: expect.stringContaining("was closed") as string,
+        message: expect.stringContaining("were closed") as string,
       });
     }
   });

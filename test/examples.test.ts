@@ -31,8 +31,8 @@ const shows: Record<string, readonly RegExp[]> = {
 describe("examples", () => {
   test("every example is in this list", () => {
     const present = readdirSync(join(root, "examples")).filter((name) => name.endsWith(".ts"));
-    // The chat server goes on until it is stopped: chat-server-example.test.ts talks to it.
-    const listed = [...Object.keys(shows), "chat-server"];
+    // Servers go on until they are stopped: server-example.test.ts and chat-server-example.test.ts talk to them.
+    const listed = [...Object.keys(shows), "chat-server", "server"];
     expect(present.map((name) => basename(name, ".ts")).toSorted()).toEqual(listed.toSorted());
   });
 

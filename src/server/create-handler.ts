@@ -1,3 +1,5 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { getRequestListener } from "@hono/node-server";
 import { type Context, Hono, type HonoRequest } from "hono";
 import { checkPort } from "../core/check-port.js";
 import { isRecord } from "../core/json.js";
@@ -24,6 +26,8 @@ import { type HandlerOptions, handlerOptions, loopbackNames } from "./options.js
 export interface Handler {
   /** Answers one request. */
   readonly fetch: (request: Request, environment?: unknown) => Promise<Response>;
+  /** The same as a listener of `node:http`, which Express takes, too: before what reads bodies, and with the whole path in `url`. */
+  readonly node: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   /** Stops the answers and uploads that are under way; answers are kept as far as they came. The knowledge base stays open. */
   readonly close: () => Promise<void>;
 }
@@ -37,7 +41,8 @@ type Asked = Context<Environment>;
 /**
  * Serves a knowledge base over HTTP: the API below `/api`, with its description at `/api/openapi.json`; what clients of
  * OpenAI's API and of the AI SDK's `useChat` expect, at `/v1` and `/api/chat`; and the chat page. `handler.fetch` takes a
- * `Request` and returns a `Response`, as Hono, Next.js, Bun and Deno have them; on Node, `createServer` listens.
+ * `Request` and returns a `Response`, as Hono, Next.js, Bun and Deno have them, and
+ * `handler.node` is for `node:http` and Express; on a port of its own, `createServer` listens.
  *
  * @throws OptionsError for bad options.
  */
@@ -137,8 +142,11 @@ export function createHandler<Fields extends object>(
     return responseTo(await row.serve(fields as never, contextOf(c)));
   }
 
+  const fetch: Handler["fetch"] = async (request, environment) => app.fetch(request, environment);
+  const listener = getRequestListener(fetch, { overrideGlobalObjects: false });
   return {
-    fetch: async (request, environment) => app.fetch(request, environment),
+    fetch,
+    node: async (request, response) => listener(request, response),
     close: async () => {
       const ending = new Refusal(503, "closed", "The server is ending. The answer is kept as far as it came");
       await Promise.all([answers.close(ending), parts.uploads?.close()]);

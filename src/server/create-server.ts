@@ -1,7 +1,6 @@
 import { once } from "node:events";
-import type { Server as NodeServer } from "node:http";
+import { createServer as createNodeServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createAdaptorServer } from "@hono/node-server";
 import { OptionsError, systemMessage } from "../core/errors.js";
 import { resolve } from "../core/options.js";
 import type { KnowledgeBase } from "../knowledge-base/options.js";
@@ -35,7 +34,7 @@ export async function createServer<Fields extends object>(
   }
   const { port: _port, host: _host, closeGraceMs: _grace, log: _log, ...given } = options;
   const handler = createHandler(kb, isGuarded ? given : { hosts: [...loopbackNames, host], ...given });
-  const server = createAdaptorServer({ fetch: handler.fetch, overrideGlobalObjects: false }) as NodeServer;
+  const server = createNodeServer((request, response) => void handler.node(request, response));
   const connections = new Connections(server, log);
   try {
     await once(server.listen(port, host), "listening");

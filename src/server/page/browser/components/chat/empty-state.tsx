@@ -17,10 +17,12 @@ export function EmptyState() {
       </section>
     );
   }
-  const examples = documents.list.value
+  const titles = documents.list.value
     .filter((each) => documents.chosen.value.size === 0 || documents.chosen.value.has(each.uri))
-    .slice(0, words.examples.length)
-    .map((each, index) => words.examples[index]!(titleOf(each)));
+    .map(titleOf);
+  // Of titles such as 2021 nobody knows what to ask.
+  const telling = [...titles.filter(saysSomething), ...titles].slice(0, words.examples.length);
+  const examples = [...new Set(telling)].map((each, index) => words.examples[index]!(each));
   return (
     <section class="empty">
       <h1>{words.askTitle(title)}</h1>
@@ -36,4 +38,9 @@ export function EmptyState() {
       </ul>
     </section>
   );
+}
+
+/** Whether a title has words, rather than a number or a name of a single part. */
+function saysSomething(title: string): boolean {
+  return /\p{L}{2}.*\s.*\p{L}{2}|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]{3}/u.test(title);
 }

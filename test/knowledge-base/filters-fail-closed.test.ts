@@ -18,7 +18,8 @@ async function twoTenants() {
 }
 
 const noFilters: readonly unknown[] = [null, false, true, 0, "", NaN, [], {}, () => true, "a"];
-const prototype = JSON.parse('{"metadata":{"__proto__":"a"}}') as Filter;
+/** Without the second of its fields it would let through what the first does. */
+const prototype = JSON.parse('{"metadata":{"tenant":"a","__proto__":"b"}}') as Filter;
 
 test("a filter that is none is refused by search and ask, and never taken for no filter", async () => {
   const kb = await twoTenants();

@@ -195,7 +195,8 @@ describe("Word", () => {
       definition(1, level(0, "upperRoman", "Article %1"), level(1, "decimal", "%1.%2", "<w:isLgl/>")) +
       list(1, 0) +
       list(2, 0, startAt(0, 12)) +
-      list(3, 1);
+      list(3, 1) +
+      list(4, 0);
     const body =
       numbered("one", 1) +
       numbered("first", 1, 1) +
@@ -207,6 +208,7 @@ describe("Word", () => {
       numbered("first again", 1, 1) +
       numbered("Carrying on", 2) +
       numbered("thirteen", 2) +
+      numbered("Another list of one definition", 4) +
       numbered("Duties", 3) +
       numbered("More", 3) +
       numbered("of them", 3, 1) +
@@ -221,6 +223,7 @@ describe("Word", () => {
       "   (a) first again",
       "12. Carrying on",
       "13. thirteen",
+      "14. Another list of one definition",
       "Article I Duties",
       "Article II More",
       "           2.1 of them",

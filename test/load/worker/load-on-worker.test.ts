@@ -1,3 +1,4 @@
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -17,15 +18,20 @@ const page = (bytes: Uint8Array) => ({ path: "/x", uri, bytes });
 const small = page(Buffer.from("<p>Words"));
 /** Seconds of work for a parser. */
 const endless = page(Buffer.from("<p>a<b>b</b><i>c</i>".repeat(1_000_000)));
+/** One page, which is one step of a PDF's progress. */
+const manyLines = page(tinyPdf([Array.from({ length: 100_000 }, () => "A line of the page.")]));
 const signal = new AbortController().signal;
 
 const html: TextFormat = { worker: "html", minWorkerBytes: 0 };
+const pdf: TextFormat = { worker: "pdf", minWorkerBytes: 0 };
 
 function loadingWorker() {
   const worker = new LoadingWorker();
   onTestFinished(() => worker.close());
   return worker;
 }
+
+const openFiles = "/proc/self/fd";
 
 describe("loading in a worker", () => {
   test("a file that takes too long fails, and the next is read by a new worker", async () => {
@@ -43,8 +49,8 @@ describe("loading in a worker", () => {
 
   test("a PDF makes progress with each page, so that its time is that of a page", async () => {
     let steps = 0;
-    const pdf = page(tinyPdf(Array.from({ length: 12 }, (_, number) => [`Page ${number} has words.`])));
-    expect(await loadPdf(pdf, signal, () => steps++)).toMatchObject({ metadata: { pages: 12 } });
+    const pages = page(tinyPdf(Array.from({ length: 12 }, (_, number) => [`Page ${number} has words.`])));
+    expect(await loadPdf(pages, signal, () => steps++)).toMatchObject({ metadata: { pages: 12 } });
     expect(steps).toBeGreaterThanOrEqual(12);
   });
 
@@ -63,12 +69,29 @@ describe("loading in a worker", () => {
     expect((await worker.load(html, small, { timeoutMs: 60_000, signal })).text).toBe("Words");
   });
 
+  test("that is stopped at any moment leaves nothing open in this process", async ({ skip }) => {
+    skip(!existsSync(openFiles), `needs ${openFiles} to count what this process has open`);
+    const worker = loadingWorker();
+    const isReady = () => worker.load(html, small, { timeoutMs: 60_000, signal });
+    const open = () => readdirSync(openFiles).length;
+    await isReady();
+    await worker.close();
+    const before = open();
+    for (let round = 0; round < 2; round++) {
+      const starting = worker.load(pdf, manyLines, { timeoutMs: 60_000, signal: AbortSignal.timeout(1) });
+      await expect(starting).rejects.toMatchObject({ name: "TimeoutError" });
+      await isReady();
+      const working = worker.load(html, endless, { timeoutMs: 60_000, signal: AbortSignal.timeout(50) });
+      await expect(working).rejects.toMatchObject({ name: "TimeoutError" });
+      await isReady();
+      await expect(worker.load(pdf, manyLines, { timeoutMs: 10, signal })).rejects.toMatchObject({ code: "timeout" });
+    }
+    await expect.poll(open, { timeout: 20_000 }).toBeLessThanOrEqual(before);
+  }, 120_000);
+
   test("an error of a loader arrives with its class, code and message", async () => {
     const worker = loadingWorker();
-    const damaged = worker.load({ worker: "pdf", minWorkerBytes: 0 }, page(Buffer.from("%PDF-1.4 and nothing more")), {
-      timeoutMs: 60_000,
-      signal,
-    });
+    const damaged = worker.load(pdf, page(Buffer.from("%PDF-1.4 and nothing more")), { timeoutMs: 60_000, signal });
     await expect(damaged).rejects.toMatchObject({ name: "LoadError", code: "unreadable" });
     await expect(damaged).rejects.toThrow("file:///x is a damaged PDF");
   });

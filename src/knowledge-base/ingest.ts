@@ -12,7 +12,7 @@ import { embedChunks } from "../stages/indexing/embed-chunks.js";
 import { fitMetadata, store as storeStage, storeBlank } from "../stages/indexing/store.js";
 import { skipKnown, skipUnchanged } from "../stages/indexing/skip-known.js";
 import { EarlyVectors } from "./ingest/early-vectors.js";
-import type { IngestReport } from "./ingest/ledger.js";
+import type { IngestProgress, IngestReport } from "./ingest/ledger.js";
 import { type RereadOptions, RunMemory } from "./ingest/run-memory.js";
 import { type IngestRunOptions, runIngest, type WatchedSource } from "./ingest/run.js";
 import { type RunStore, runStore } from "./ingest/run-store.js";
@@ -122,13 +122,18 @@ export async function ingest<Space extends string>(
     if (event.type === "document" && event.outcome === "unchanged") memory?.settle(event.uri);
     shared.report?.(event);
   };
-  const run = { signal, deadlineMs, report, onProgress };
+  let latest: IngestProgress | undefined;
+  const noteProgress = onProgress && ((progress: IngestProgress) => onProgress((latest = progress)));
+  const run = { signal, deadlineMs, report, ...(noteProgress && { onProgress: noteProgress }) };
   const budget = lockBeforeEmbedding(claim.take, limit.maxTokens);
   const work = async () => {
     try {
       return await runIngest(source, pipeline, store, run, { budget, paidVectors, ...(files && { files }) });
     } finally {
-      await paidVectors.end();
+      const kept = await paidVectors.end();
+      // As on a full disk. Whoever shows how far the run came says that so much is kept.
+      if (latest && kept !== undefined)
+        onProgress?.({ ...latest, chunksEmbedded: Math.min(latest.chunksEmbedded, kept) });
     }
   };
   try {

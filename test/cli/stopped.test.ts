@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { cp, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -53,6 +53,26 @@ test("a run that fails in the middle says what is kept and how to go on, then wh
   } finally {
     await service.close();
   }
+});
+
+test.skipIf(process.platform === "win32")("a run that the disk had no room for says how much is kept", async () => {
+  const note = (at: number) =>
+    Array.from(
+      { length: 100 },
+      (_, line) => `Mole ${at} digs tunnel ${at * line} below house ${line} of ${at + line}.`,
+    );
+  const notes = Array.from({ length: 120 }, (_, at) => [`docs/${at}.md`, note(at).join("\n\n")]);
+  const cwd = await temporaryFolder(Object.fromEntries(notes) as Record<string, string>);
+  // No file may be longer than 1.5 MB: blocks of 512 bytes.
+  const limited = ["-c", 'ulimit -f 3000 && exec "$0" "$@"', process.execPath, commandFile, "index", "docs"];
+  const { status, stderr } = spawnSync("sh", limited, { cwd, encoding: "utf8" });
+  expect(status).toBe(1);
+  const [, ...said] =
+    /^Stopped with (\d+) documents done and (\d+) chunks embedded; they are kept\./.exec(stderr) ?? [];
+  const { stdout } = await citewell(["stats", "--json"], { cwd });
+  const { documents, vectors } = JSON.parse(stdout) as Record<"documents" | "vectors", number>;
+  expect(said).toEqual([String(documents), String(vectors)]);
+  expect(vectors).toBeGreaterThan(0);
 });
 
 test("a count of one is written in the singular", async () => {

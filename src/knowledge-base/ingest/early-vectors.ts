@@ -13,6 +13,7 @@ export class EarlyVectors implements PaidVectors {
   readonly #store: Pick<Store, "write" | "knownVectors">;
   readonly #lock: () => Promise<unknown>;
   readonly #unsaved = new Map<string, { readonly vector: Float32Array; readonly landedAt: number }>();
+  #landed = 0;
   #timer: NodeJS.Timeout | undefined;
 
   /** @param lock takes the store's lock, once. */
@@ -24,6 +25,7 @@ export class EarlyVectors implements PaidVectors {
   landed(vectors: ReadonlyMap<string, Float32Array>): void {
     const landedAt = performance.now();
     for (const [key, vector] of vectors) this.#unsaved.set(key, { vector, landedAt });
+    this.#landed += vectors.size;
     this.#watch();
   }
 
@@ -37,10 +39,15 @@ export class EarlyVectors implements PaidVectors {
     return this.#store.knownVectors(keys);
   }
 
-  /** Writes what is left, whichever way the run ended. */
-  async end(): Promise<void> {
+  /**
+   * Writes what is left, whichever way the run ended.
+   *
+   * @returns the number of vectors that were paid for and are kept, if some could not be written
+   */
+  async end(): Promise<number | undefined> {
     clearTimeout(this.#timer);
     await this.#save(Infinity);
+    return this.#unsaved.size === 0 ? undefined : this.#landed - this.#unsaved.size;
   }
 
   #watch(): void {
@@ -52,10 +59,13 @@ export class EarlyVectors implements PaidVectors {
   }
 
   async #save(landedBefore: number): Promise<void> {
-    const vectors = new Map<string, Float32Array>();
-    for (const [key, { vector, landedAt }] of this.#unsaved) if (landedAt <= landedBefore) vectors.set(key, vector);
-    this.written(vectors.keys());
-    // A store that cannot be written to tells the stage that writes documents as well.
-    if (vectors.size > 0) await this.#store.write({ vectors }).catch(() => {});
+    const due = [...this.#unsaved].filter(([, { landedAt }]) => landedAt <= landedBefore);
+    if (due.length === 0) return;
+    this.written(due.map(([key]) => key));
+    const vectors = new Map(due.map(([key, { vector }]) => [key, vector]));
+    await this.#store.write({ vectors }).catch(() => {
+      // A store that cannot be written to tells the stage that writes documents as well.
+      for (const [key, unsaved] of due) this.#unsaved.set(key, unsaved);
+    });
   }
 }

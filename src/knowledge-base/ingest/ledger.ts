@@ -79,7 +79,7 @@ export interface IngestProgress {
   readonly documentsRead: number;
   /** Documents whose outcome is known. */
   readonly documentsDone: number;
-  /** Chunks that had to be embedded and have their vector. */
+  /** Chunks that had to be embedded and have their vector; last, when the store could not be written to, those that are kept. */
   readonly chunksEmbedded: number;
   /** Tokens that the service counted; where it reports none, by the embedder's own counter. */
   readonly tokens: number;

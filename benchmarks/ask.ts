@@ -4,16 +4,19 @@
  * the upstream's socket is closed when the reader leaves the answer.
  *
  *     npm run build && npm run build:examples && node build/benchmarks/ask.js [chunks] [dimension] [latency in ms] [questions]
+ *
+ * `--report FILE` writes the distributions as a page of charts.
  */
 import { createTransport, type Document, type KnowledgeBase, openKnowledgeBase } from "citewell";
 import { mkdtempSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { seededRandom } from "../test/support/seeded-random.js";
+import { readCommandLine, timesSection, writeReport } from "./benchmark-report.js";
 import { type AskUpstream, type ServedCall, nowMs, startAskUpstream } from "./ask-upstream.js";
 
-const given = process.argv.slice(2).map(Number);
-const [chunkCount = 10_000, dimension = 1024, latencyMs = 20, questionCount = 200] = given;
+const { words: given, file } = readCommandLine();
+const [chunkCount = 10_000, dimension = 1024, latencyMs = 20, questionCount = 200] = given.map(Number);
 const chunksPerDocument = 50;
 const wordsPerChunk = 70;
 const warmUpCount = 20;
@@ -88,6 +91,12 @@ async function measureAsking(kb: KnowledgeBase, { calls }: AskUpstream, stored: 
   console.log(`  vector to rerank request        ${described(taken.search)}`);
   console.log(`  scores to chat request          ${described(taken["pack and send"])}`);
   console.log(`  first chat bytes to first text  ${described(taken.read)}`);
+  await writeReport(file, "From a question to the first text of its answer", [
+    timesSection("Added to the upstream's own time", `${stored}.`, [
+      { name: "altogether", durationsMs: added },
+      ...steps.map((step) => ({ name: step, durationsMs: taken[step] })),
+    ]),
+  ]);
 }
 
 function inOrder(served: readonly ServedCall[]): readonly [ServedCall, ServedCall, ServedCall] {

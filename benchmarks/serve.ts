@@ -7,6 +7,8 @@
  * and after each part of many requests the heap after a collection, and the CPU of a request.
  *
  *     npm run build && npm run build:examples && node build/benchmarks/serve.js [readers at once] [rounds] [requests]
+ *
+ * `--report FILE` writes the distributions and the memory as a page of charts.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
@@ -21,7 +23,9 @@ import { createServer } from "citewell/server";
 import { Hono } from "hono";
 import { streamSSE } from "hono/streaming";
 import { Agent, request } from "undici";
+import { growthChart } from "../src/cli/report/charts.js";
 import { startAskUpstream } from "./ask-upstream.js";
+import { readCommandLine, timesSection, writeReport } from "./benchmark-report.js";
 
 const program = fileURLToPath(import.meta.url);
 const dimension = 256;
@@ -30,7 +34,8 @@ const pieceMs = 5;
 const upstreamMs = 20;
 const question = { question: "How long do the keys of the store last?" };
 
-const [role, ...given] = process.argv.slice(2);
+const { words, file } = readCommandLine();
+const [role, ...given] = words;
 if (role === "ours") await serveOurs();
 else if (role === "bare") serveHono();
 else await measure([role, ...given].map((value) => (value === undefined ? undefined : Number(value))));
@@ -173,17 +178,31 @@ async function measure([readers = 200, rounds = 5, requests = 10_000]: readonly 
   }
   console.log("\nMemory of our process, and CPU of a request:");
   let before = await ours.figures();
+  const heaps = [{ x: 0, y: before.heapMb }];
   let lost = 0;
   for (let part = 0; part < 5; part++) {
     const count = Math.round(requests / 5);
     lost += await many(ours.url, count, readers, dispatcher);
     const after = await ours.figures();
     const cpuMs = ((after.cpuSeconds - before.cpuSeconds) / count) * 1000;
+    heaps.push({ x: (part + 1) * count, y: after.heapMb });
     const memory = `heap ${after.heapMb.toFixed(1)} MB, resident ${after.residentMb.toFixed(0)} MB`;
     console.log(`  ${String((part + 1) * count).padStart(6)} requests: ${memory}, ${cpuMs.toFixed(2)} ms`);
     before = after;
   }
   console.log(`  ${lost} of ${requests} lost`);
+  await writeReport(file, "Many readers at once", [
+    timesSection("From the question to the first text", `${readers} readers at once, ${rounds} rounds of them.`, [
+      { name: "citewell", durationsMs: taken.ours.map(({ firstTextMs }) => firstTextMs) },
+      { name: "bare Hono", durationsMs: taken.bare.map(({ firstTextMs }) => firstTextMs) },
+    ]),
+    {
+      heading: "Memory",
+      text: "The heap of the process after a collection.",
+      charts: [growthChart("Heap in use", heaps, { x: "requests", y: "megabytes" })],
+      tables: [{ head: ["Requests", "Heap in MB"], rows: heaps.map(({ x, y }) => [x, y.toFixed(1)]) }],
+    },
+  ]);
   for (const { child } of [ours, bare]) child.disconnect();
   await dispatcher.close();
 }

@@ -50,12 +50,20 @@ describe("words of a conversation", () => {
     ["谢谢", ["密钥多久过期？"], "谢谢"],
     ["And for admins?", ["How long do API keys last?", "Thanks a lot!"], "And for admins (about API keys)?"],
     ["And for admins?", ["Hello there!"], "And for admins?"],
-  ])("%s, rewritten after %j, is %s: small talk neither gets a subject nor is one", async (said, earlier, expected) => {
-    const asking = message("user", renderSourcedQuestion({ sources: [], question: said }));
-    const rewrite = message("system", "Rewrite the question in <question> as one standalone question.");
-    const messages = [rewrite, ...earlier.map((text) => message("user", text)), asking];
-    expect((await draft({ messages })).content).toBe(expected);
-  });
+    ["Summarise it", ["What rotates?", "Hi!"], "Summarise it"],
+    ["Summarise it", ["Where are keys kept?", "When does it rotate?"], "Summarise it (about keys kept)?"],
+    ["Summarise it", ["Who rotates the API keys?", "Thanks"], "Summarise it (about API keys)?"],
+    ["Summarise it", ["When do API keys expire?"], "Summarise it (about API keys)?"],
+    ["And then?", ["How do I rotate keys of the admin console?"], "And then (about keys of the admin console)?"],
+  ])(
+    "%s, rewritten after %j, is %s: neither small talk nor a verb alone is a subject",
+    async (said, earlier, expected) => {
+      const asking = message("user", renderSourcedQuestion({ sources: [], question: said }));
+      const rewrite = message("system", "Rewrite the question in <question> as one standalone question.");
+      const messages = [rewrite, ...earlier.map((text) => message("user", text)), asking];
+      expect((await draft({ messages })).content).toBe(expected);
+    },
+  );
 
   test("a question behind a greeting is answered", async () => {
     expect(await ask("Hello! When do API keys expire?", keys, limits)).toContain("API keys expire after 90 days.");

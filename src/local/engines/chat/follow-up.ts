@@ -16,12 +16,12 @@ export function isRewriteRequest(instructions: string): boolean {
 
 /** Content words below which a question can hardly stand alone. */
 const fewTerms = 3;
-/** Words added from before, most telling first. */
+/** Maximum number of words added from before. */
 const maxAddedWords = 8;
 
 /**
  * A follow-up as a question of its own: what it points at is named behind it, in the words of the turns before. Returns
- * the question as it is when it stands alone, or is a greeting or thanks, which are about nothing.
+ * the question as it is when it stands alone, when nothing was named, or is a greeting or thanks, which are about nothing.
  */
 export function standaloneQuestion(question: string, earlier: readonly string[]): string {
   if (smallTalk(question)) return question;
@@ -34,23 +34,56 @@ export function standaloneQuestion(question: string, earlier: readonly string[])
   return isChinese(question) ? `${body}（关于${subject}）？` : `${body} (about ${subject})?`;
 }
 
-/** The telling words of the newest earlier turn that has any, in its order. */
+/** What the newest earlier turn that names something is about, in its words. */
 function subjectOf(earlier: readonly string[], own: ReadonlySet<string>): string {
   for (const text of earlier.toReversed()) {
     if (smallTalk(text)) continue;
-    const words = text.match(
-      isChinese(text) ? /[\p{Script=Han}]{2,}|[\p{L}\p{N}_.-]+/gu : /[\p{L}\p{N}_][\p{L}\p{N}_.'-]*/gu,
-    );
-    const kept: string[] = [];
-    for (const word of words ?? []) {
-      const found = terms(word);
-      const tells = found.some((term) => rarity(term) >= 0.7 && !own.has(term));
-      const clean = word.replace(/[.'-]+$/, "");
-      if (tells && !kept.includes(clean)) kept.push(clean);
-    }
-    if (kept.length > 0) return kept.slice(0, maxAddedWords).join(" ");
+    const telling = (word: string) => terms(word).filter((term) => rarity(term) >= 0.7);
+    const isNew = (phrase: string) => telling(phrase).some((term) => !own.has(term));
+    const phrases = isChinese(text)
+      ? (text.match(/[\p{Script=Han}]{2,}|[\p{L}\p{N}_.-]+/gu) ?? [])
+      : text.split(/[^\p{L}\p{N}\s_.'-]+|[.'-]+(?=\s|$)/u).flatMap((clause) => nounPhrases(clause, telling));
+    const kept = [...new Set(phrases)].filter(isNew);
+    if (kept.length > 0)
+      return kept
+        .join(isChinese(text) ? " " : ", ")
+        .split(" ")
+        .slice(0, maxAddedWords)
+        .join(" ")
+        .replace(/,$/, "");
   }
   return "";
+}
+
+const bridging = /^(?:of|for|in|on|at|with|from|and|an?|the)$/i;
+const determiner = /^(?:an?|the|my|our|your|their|its)$/i;
+/** Words that a verb follows: "who rotates", "how do I configure", "ways to renew". */
+const beforeVerb = /^(?:who|it|they|i|we|you|he|she|to)$/i;
+const auxiliary = /^(?:do|does|did|can|could|will|would|should|must|may|might)$/i;
+
+/**
+ * The telling words of a clause with what joins them, as they stand there. Verbs that are easily known are left out, so that a
+ * question such as "What rotates?" names nothing.
+ */
+function nounPhrases(clause: string, telling: (word: string) => readonly string[]): string[] {
+  const words = clause.split(/\s+/u).filter((word) => word !== "");
+  const tells = words.map((word) => telling(word).length > 0);
+  const phrases: string[] = [];
+  for (let from = tells.indexOf(true), to = 0; from !== -1; from = tells.indexOf(true, to)) {
+    const rest = words.findIndex((word, at) => at > from && !tells[at] && !bridging.test(word));
+    const open = rest === -1 ? words.length : rest;
+    to = tells.lastIndexOf(true, open - 1) + 1;
+    let [start, end] = [from, to];
+    const before = words.slice(0, from).findLast((word) => !determiner.test(word)) ?? "";
+    const isAlone = end - start === 1 || determiner.test(words[start + 1]!);
+    const isVerb = /^(?:what|which)$/i.test(before) && words[start]!.endsWith("s") && isAlone && end === words.length;
+    if (beforeVerb.test(before) || isVerb) start++;
+    else if (auxiliary.test(before) && end === words.length && end - start > 1) end--;
+    while (start < end && !tells[start]) start++;
+    while (start < end && !tells[end - 1]) end--;
+    if (start < end) phrases.push(words.slice(start, end).join(" "));
+  }
+  return phrases;
 }
 
 const roleLine = /^[ \t*-]*(user|human|question|assistant|ai|用户|助手)[ \t*]*[:：][ \t]*(.*)$/gim;

@@ -3,7 +3,7 @@ import { given } from "../../core/given.js";
 import type { Document } from "../../core/types.js";
 import { Refusal } from "../guard/refusal.js";
 import { route } from "./route.js";
-import { WireDocument, WireExcerpt, WireStatus } from "./wire.js";
+import { WireDocument, WireExcerpt, WireStatistics, WireStatus } from "./wire.js";
 
 const uri = z.string().min(1).describe("Address of the document");
 const offset = z.coerce.number().int().min(0);
@@ -28,6 +28,18 @@ export const documentRoutes = [
           ...given({ uploads: uploads?.limitsFor(access) }),
         },
       };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/statistics",
+    summary: "Figures of the documents that the caller may see, in all and by what they were read from",
+    request: z.strictObject({}),
+    reply: WireStatistics,
+    async serve(_, { kb, documents }) {
+      const all = await documents.documents();
+      const { space: embeddings, dimension } = kb.store;
+      return { json: { ...counted(all), embeddings, ...given({ dimension }), sources: bySource(all) } };
     },
   }),
   route({
@@ -122,4 +134,18 @@ function wholeCharacter(text: string, at: number): number {
 
 function counted(documents: readonly { readonly chunks: number }[]) {
   return { documents: documents.length, chunks: documents.reduce((sum, { chunks }) => sum + chunks, 0) };
+}
+
+function bySource(
+  documents: readonly { readonly source?: string; readonly chunks: number }[],
+): WireStatistics["sources"] {
+  const groups = new Map<string | undefined, { readonly chunks: number }[]>();
+  for (const document of documents) {
+    const group = groups.get(document.source);
+    if (group) group.push(document);
+    else groups.set(document.source, [document]);
+  }
+  return [...groups]
+    .map(([source, group]) => ({ ...given({ source }), ...counted(group) }))
+    .toSorted((one, other) => other.documents - one.documents);
 }

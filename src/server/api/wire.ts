@@ -161,3 +161,14 @@ export const WireStatus = z.object({
     .describe("Present when files may be uploaded"),
 });
 export type WireStatus = z.output<typeof WireStatus>;
+
+export const WireStatistics = z.object({
+  documents: z.int(),
+  chunks: z.int(),
+  embeddings: z.string().describe("Model that made the vectors"),
+  dimension: z.int().optional().describe("Length of the vectors, once there are some"),
+  sources: z
+    .array(z.object({ source: z.string().optional(), documents: z.int(), chunks: z.int() }))
+    .describe("What the documents were read from, those with the most documents first"),
+});
+export type WireStatistics = z.output<typeof WireStatistics>;

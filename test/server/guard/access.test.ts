@@ -26,6 +26,13 @@ describe("tenants", () => {
     const [north, south] = [as({ "x-tenant": "north" }), as({ "x-tenant": "south" })];
     expect(await json("GET", "/api/status", undefined, 401)).toMatchObject({ error: { code: "unauthorized" } });
     expect(await north.json("GET", "/api/status")).toMatchObject({ documents: 1, mayWrite: false });
+    expect(await north.json("GET", "/api/statistics")).toEqual({
+      documents: 1,
+      chunks: 1,
+      embeddings: "citewell/local-lexical-m3",
+      dimension: 1024,
+      sources: [{ documents: 1, chunks: 1 }],
+    });
     expect((await north.json("GET", "/api/documents")).documents).toMatchObject([{ uri: "north:keys" }]);
     expect((await north.json("POST", "/api/search", asked)).passages).toMatchObject([{ uri: "north:keys" }]);
     expect(await north.json("GET", "/api/passages?uri=south:keys", undefined, 404)).toBeDefined();

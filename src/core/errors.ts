@@ -334,10 +334,17 @@ export class ReconciliationError extends CitewellError {
   }
 }
 
+/** What to do when a process may not open more files. */
+export const closeSomeFiles = "Close some of the files and connections of this process, or raise its limit (ulimit -n)";
+
+/** Whether the operating system refused to open one more file, now or in a thread that told of it. */
+export function isOutOfFiles(error: unknown): boolean {
+  return error instanceof Error && /\bE[MN]FILE\b/.test(error.message);
+}
+
 /** The message of an error of the system, with the way out where the process may open no more files. */
 export function systemMessage(error: Error): string {
-  const isOutOfFiles = "code" in error && (error.code === "EMFILE" || error.code === "ENFILE");
-  return isOutOfFiles ? `${error.message}. Let the process open more: ulimit -n 1024` : error.message;
+  return isOutOfFiles(error) ? `${error.message}. Let the process open more: ulimit -n 1024` : error.message;
 }
 
 /** Any thrown value as an `Error`, itself if it is one. */

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import type SQLite from "better-sqlite3";
-import { OptionsError, StoreError } from "../core/errors.js";
+import { closeSomeFiles, isOutOfFiles, OptionsError, StoreError } from "../core/errors.js";
 
 const require = createRequire(import.meta.url);
 
@@ -146,14 +146,6 @@ export function asStoreError(path: string, error: unknown): unknown {
   if (!refusal) return error;
   const { problem, wayOut } = refusal;
   return storeError("disk", `${path} ${problem} (${message}, ${code}). ${wayOut}; everything acknowledged is kept`);
-}
-
-/** What to do when a process may not open more files. */
-export const closeSomeFiles = "Close some of the files and connections of this process, or raise its limit (ulimit -n)";
-
-/** Whether the operating system refused to open one more file, now or in a thread that told of it. */
-export function isOutOfFiles(error: unknown): boolean {
-  return error instanceof Error && /\bE[MN]FILE\b/.test(error.message);
 }
 
 function isSystemError(error: unknown): error is NodeJS.ErrnoException {

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { asError, closeSomeFiles, isOutOfFiles, StoreError } from "../core/errors.js";
 import type { Embedder, Store } from "../core/ports.js";
 import type { StoreOptions } from "./store-options.js";
 
@@ -27,6 +28,16 @@ export async function openStore<const Space extends string>(
   embedder: Pick<Embedder<Space>, "space" | "dimension">,
   options: StoreOptions = {},
 ): Promise<Store<Space>> {
-  const { openEmbeddedStore } = await import("./open-embedded-store.js");
+  const { openEmbeddedStore } = await import("./open-embedded-store.js").catch((thrown: unknown) => {
+    throw isOutOfFiles(thrown) ? outOfFiles(path, asError(thrown)) : thrown;
+  });
   return openEmbeddedStore(path, embedder, options);
+}
+
+/** The store's own modules are files too. */
+function outOfFiles(path: string, cause: Error): StoreError {
+  return new StoreError("disk", `The store at ${path} cannot be opened: ${cause.message}. ${closeSomeFiles}`, {
+    path,
+    cause,
+  });
 }

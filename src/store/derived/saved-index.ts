@@ -2,9 +2,8 @@ import { createHash, randomUUID } from "node:crypto";
 import { readFileSync, rmSync } from "node:fs";
 import { open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { asError } from "../../core/errors.js";
+import { asError, isOutOfFiles } from "../../core/errors.js";
 import type { StoreProblem } from "../../core/ports.js";
-import { isOutOfFiles } from "../../sqlite/database.js";
 import { readChecksummed, withChecksum } from "../database/checksummed-json.js";
 import type { Position } from "./changes.js";
 

@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { StoreError } from "../../core/errors.js";
-import { closeSomeFiles, isOutOfFiles } from "../../sqlite/database.js";
+import { closeSomeFiles, isOutOfFiles, StoreError } from "../../core/errors.js";
 
 // Several long tasks may take turns on the main thread. Together they must stay well below the 50 ms that count as a
 // stall, also on a slow machine.

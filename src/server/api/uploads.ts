@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
-import { createWriteStream } from "node:fs";
-import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
+import { createWriteStream, existsSync } from "node:fs";
+import { mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -31,10 +31,12 @@ type Progress = Pick<WireUpload, "state" | "chunks" | "error" | "warnings">;
 /** File systems take no longer names. */
 const maxNameBytes = 200;
 const unfinished = ".part-";
+/** Stands beside a file until it was read: one that took the place of another would look finished after a crash. */
+const queued = ".queued-";
 
 /**
  * Files that people upload: kept in a folder, one subfolder for each tenant, and indexed one after the other. The file stays,
- * so that a failed one can be tried again, and one that was not finished is when the server starts anew.
+ * so that a failed one can be tried again; one that was not finished is read when a later process first lists the files.
  */
 export class Uploads {
   readonly #kb: KnowledgeBase;
@@ -70,6 +72,7 @@ export class Uploads {
     const received = Readable.from(limited(body ?? [], this.#settings.maxBytes, name));
     try {
       await pipeline(received, createWriteStream(part));
+      await writeFile(join(folder, `${queued}${name}`), "");
       await rename(part, join(folder, name));
     } catch (error) {
       await rm(part, { force: true });
@@ -118,13 +121,14 @@ export class Uploads {
     const unknown = names.filter((name) => !this.#progress.has(join(this.#folderOf(access), name)));
     for (const name of unknown) {
       const stored = await documents.documents({ source: this.#uriOf(name, access) });
-      if (stored.length === 0) await this.#index(name, uploader);
+      const isQueued = existsSync(join(this.#folderOf(access), `${queued}${name}`));
+      if (stored.length === 0 || isQueued) await this.#index(name, uploader);
       else this.#report(name, access, done(stored, []));
     }
     return Promise.all(names.map((name) => this.#describe(name, access)));
   }
 
-  /** Stops reading, and waits for it to end. What is not finished is read when the server starts anew. */
+  /** Stops reading, and waits for it to end. What is not finished is read when the files are next listed. */
   async close(): Promise<void> {
     this.#ending.abort(new Refusal(503, "closed", "The server is ending"));
     await this.#queue;
@@ -182,8 +186,10 @@ export class Uploads {
     try {
       this.#report(name, access, await this.#read(name, uploader));
     } catch (thrown) {
+      if (this.#ending.signal.aborted) return;
       this.#report(name, access, { state: "failed", error: this.#reason(thrown, name, access), warnings: [] });
     }
+    await rm(join(this.#folderOf(access), `${queued}${name}`), { force: true });
   }
 
   async #read(name: string, { access, documents }: Uploader): Promise<Progress> {

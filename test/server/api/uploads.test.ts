@@ -1,4 +1,4 @@
-import { readdir } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { WireUpload } from "../../../src/server/api/wire.js";
@@ -90,6 +90,21 @@ test("a file that was not finished is indexed when the server starts anew", asyn
   onTestFinished(again.close);
   expect(await settled(clientOf(again.url))).toMatchObject([{ name: "hours.md", state: "done", chunks: 1 }]);
   expect(await client.kb.documents()).toHaveLength(1);
+});
+
+test("a file whose new version was not read before a crash is read by the next process", async () => {
+  const client = await served([], uploading);
+  await client.send("PUT", "/api/uploads/hours.md", "The vault opens at nine.");
+  await settled(client);
+  // As after a kill between the upload and its reading.
+  const folder = join(client.folder, "uploads/all");
+  await writeFile(join(folder, ".queued-hours.md"), "");
+  await writeFile(join(folder, "hours.md"), "The vault opens at ten.");
+  const again = await createServer(client.kb, uploading(client.folder));
+  onTestFinished(again.close);
+  expect(await settled(clientOf(again.url))).toMatchObject([{ name: "hours.md", state: "done" }]);
+  expect((await client.kb.document("upload:all/hours.md"))!.text).toBe("The vault opens at ten.");
+  expect(await readdir(folder)).toEqual(["hours.md"]);
 });
 
 describe("of tenants", () => {

@@ -38,7 +38,6 @@ export async function serveChatCompletion(body: unknown, context: RouteContext):
   const { answer = {}, ...ask } = context.ask;
   const instructions = [answer.instructions ?? "", ...messages.filter(isInstruction).map(textOf)].join("\n").trim();
   const { approve, ...making } = answer;
-  const release = context.answers.admit();
   const events = answerEvents(
     context.documents.ask(
       { question: textOf(last), history: messages.slice(0, -1).filter(isTurn).map(turnOf) },
@@ -59,6 +58,8 @@ export async function serveChatCompletion(body: unknown, context: RouteContext):
     ),
     context,
   );
+  // Last, for what is refused above has no end at which it would give its place back.
+  const release = context.answers.admit();
   const ignored = ignoredFields(body as Readonly<Record<string, unknown>>);
   const headers: Record<string, string> = ignored.length > 0 ? { [ignoredHeader]: ignored.join(", ") } : {};
   if (stream === true) {

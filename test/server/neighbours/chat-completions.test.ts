@@ -117,6 +117,15 @@ describe("OpenAI's client, unmodified", () => {
     await expect(asked).rejects.toMatchObject({ status: 400, message: expect.stringMatching(message) as string });
   });
 
+  test("is answered after a refused question, which takes no place among the running answers", async () => {
+    const { openai } = await client(documents, { limits: { maxConcurrentAnswers: 1 } });
+    const blank = { role: "user", content: " " } as const;
+    const refused = openai.chat.completions.create({ model: "citewell", messages: [blank] });
+    await expect(refused).rejects.toMatchObject({ status: 400, message: expect.stringContaining("blank") as string });
+    const { choices } = await openai.chat.completions.create({ model: "citewell", messages: [question] });
+    expect(choices[0]!.message.content).toContain("90 days");
+  });
+
   test("shows the reason when the answer fails, streamed or whole", async () => {
     const { openai, kb } = await client();
     await kb.close();

@@ -13,7 +13,7 @@ const progress = {
   chunksPerSecond: 640,
   secondsLeft: 4,
 };
-const folders = { directory: "/home/ada/work" };
+const folders = { directory: "/home/ada/notes" };
 
 test("the progress line says how far an ingest is, how fast it goes and how long it will take", () => {
   expect(describeProgress(progress, folders)).toBe(
@@ -22,7 +22,7 @@ test("the progress line says how far an ingest is, how fast it goes and how long
 });
 
 test("the progress line names the file that is waited on in place of the time left", () => {
-  const slowFile = pathToFileURL("/home/ada/work/scans/large.pdf").href;
+  const slowFile = pathToFileURL("/home/ada/notes/scans/large.pdf").href;
   expect(describeProgress({ ...progress, slowFile }, folders)).toBe(
     "312 of 705 documents  2,801 chunks embedded  640 chunks/s  reading scans/large.pdf",
   );

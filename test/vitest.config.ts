@@ -21,6 +21,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     exclude: [...configDefaults.exclude, ...clients],
+    setupFiles: [`${root}test/support/property-seed.ts`],
     server: { deps: { external: [/\/dist\//] } },
     reporters: ["default", `${root}test/support/summary-reporter.ts`],
     testTimeout: 30_000,

@@ -77,7 +77,7 @@ test("text appears as it comes, and a mark when it is closed", () => {
 });
 
 // Signs that mean something, often enough in a row to make nested, crossed and open marks.
-const signs = "a,b , ,*,**,`,~~,[1],[,](u),!,\\,# ,- ,1. ,> ,|,| - |,\n,\n\n,```\n,。,📕".split(",");
+const signs = "a,b , ,*,**,`,~~,~~~,[1],[,](u),!,\\,# ,- ,1. ,> ,|,| - |,\n,\n\n,```\n,。,📕".split(",");
 
 describe("however a text is cut into pieces", () => {
   const markdown = fc.array(fc.constantFrom(...signs), { maxLength: 25 }).map((parts) => parts.join(""));
@@ -93,6 +93,7 @@ describe("however a text is cut into pieces", () => {
       }),
       { numRuns: 3000 },
     );
+    expect(shown("~~~~ js\ncode".split(""))).toBe("‹code›code‹/code›");
   });
 
   test("no word is lost or shown twice, however marks are paired", () => {

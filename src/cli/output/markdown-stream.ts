@@ -60,7 +60,8 @@ export class MarkdownStream {
   }
 
   #showSettled(): void {
-    if (this.#fence !== undefined || this.#line === "" || (!this.#continues && this.#line.startsWith("|"))) return;
+    if (this.#fence !== undefined || this.#line === "") return;
+    if (!this.#continues && (this.#line.startsWith("|") || fence.test(this.#line))) return;
     this.#showTable("\n");
     const settled = this.#continues ? renderSettled(this.#line) : renderLine(this.#line, false, this.#screen.columns);
     if (!settled.shown.startsWith(this.#screened.shown)) return;

@@ -1,0 +1,88 @@
+import { execFile, execFileSync } from "node:child_process";
+import { chownSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir, userInfo } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+const programs = "/usr/lib/postgresql/15/bin";
+
+/** Why tests with a real server are skipped here; undefined where they run. */
+export const noPostgres: string | undefined = !existsSync(join(programs, "initdb"))
+  ? "PostgreSQL 15 is not installed"
+  : existsSync("/usr/share/postgresql/15/extension/vector.control")
+    ? undefined
+    : "pgvector is not installed for PostgreSQL 15";
+
+export interface PostgresServer {
+  /** Address of the database `name`, for `pg`. Default: `postgres`. */
+  readonly url: (name?: string) => string;
+  readonly port: number;
+  /** Makes a new, empty database and returns its address. */
+  readonly createDatabase: (name: string) => Promise<string>;
+  /** `immediate` ends it as a crash does; what was committed must be there after `start`. */
+  readonly stop: (mode?: "fast" | "immediate") => Promise<void>;
+  readonly start: () => Promise<void>;
+  /** Stops it and deletes its files. */
+  readonly remove: () => Promise<void>;
+}
+
+export interface PostgresServerOptions {
+  /** Settings of the server, such as `max_connections=20`. */
+  readonly settings?: readonly string[];
+  /** Network namespace that the server lives in, and its address there. Default: this one, on loopback. */
+  readonly host?: { readonly namespace: string; readonly address: string };
+}
+
+/**
+ * A PostgreSQL server of its own in a temporary folder, listening on a free port. Writes are not flushed to the disk, which
+ * only a crash of the machine would notice.
+ */
+export async function startPostgres({ settings = [], host }: PostgresServerOptions = {}): Promise<PostgresServer> {
+  const folder = mkdtempSync(join(tmpdir(), "citewell-postgres-"));
+  const data = join(folder, "data");
+  const port = await freePort();
+  // The server refuses to run as root.
+  const asOwner = userInfo().uid === 0 ? ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] : [];
+  if (asOwner.length > 0) {
+    const idOf = (flag: string) => Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }));
+    chownSync(folder, idOf("-u"), idOf("-g"));
+  }
+  const inNamespace = host === undefined ? [] : ["ip", "netns", "exec", host.namespace];
+  const owned = async (program: string, ...words: string[]) => {
+    const [command, ...rest] = [...inNamespace, ...asOwner, join(programs, program), ...words];
+    await run(command!, rest, { cwd: folder });
+  };
+  const address = host?.address ?? "127.0.0.1";
+  const flags = ["fsync=off", `port=${port}`, `listen_addresses=${address}`, `unix_socket_directories=${folder}`];
+  const options = [...flags, ...settings].map((setting) => `-c ${setting}`).join(" ");
+  const start = () => owned("pg_ctl", "start", "-w", "-D", data, "-l", join(folder, "log"), "-o", options);
+  const stop = (mode: "fast" | "immediate" = "fast") => owned("pg_ctl", "stop", "-w", "-D", data, "-m", mode);
+  await owned("initdb", "-D", data, "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C.UTF-8", "-N");
+  if (host !== undefined) await run("sh", ["-c", `echo 'host all all all trust' >> '${data}/pg_hba.conf'`]);
+  await start();
+  const url = (name = "postgres") => `postgres://postgres@${address}:${port}/${name}`;
+  return {
+    url,
+    port,
+    start,
+    stop,
+    createDatabase: async (name) => {
+      await owned("createdb", "-h", folder, "-p", String(port), "-U", "postgres", name);
+      return url(name);
+    },
+    remove: async () => {
+      await stop("immediate").catch(() => undefined);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

@@ -85,8 +85,10 @@ class Splitter {
       const embedded = embeddingText({ context: context.line, text });
       const tokens = counter.count(embedded);
       if (tokens <= maxTokens) {
-        const occurrence = this.#occurrences.get(embedded) ?? 0;
-        this.#occurrences.set(embedded, occurrence + 1);
+        // An id is made of UTF-8, where all lone surrogates are the same.
+        const sent = embedded.toWellFormed();
+        const occurrence = this.#occurrences.get(sent) ?? 0;
+        this.#occurrences.set(sent, occurrence + 1);
         const id = chunkId(uri, embedded, occurrence);
         const chunk = { id, documentId: uri, start, end, text, context: context.line, tokens };
         const parent = this.#cuts.parentOf(chunk);

@@ -54,6 +54,7 @@ describe("splitting any text", () => {
     ["Chinese without a stop", "漢字仮名交文検索拡張生成".repeat(3_000)],
     ["joined emoji", "👩‍👩‍👧‍👦".repeat(3_000)],
     ["lone surrogates", "\ud83d".repeat(5_000)],
+    ["different lone surrogates", `${"\ud83d".repeat(16)}${"\ud83e".repeat(16)}`.repeat(20)],
     ["white space inside", `a${" ".repeat(50_000)}b${"\r\n".repeat(20_000)}c`],
     ["an unclosed fence", `# A\n\n\`\`\`\n${"# no heading\n".repeat(3_000)}`],
     ["a table row wider than the limit", `| a | b |\n|---|---|\n| ${"cell ".repeat(5_000)} | b |\n| c | d |\n`],

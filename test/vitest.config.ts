@@ -24,7 +24,9 @@ export default defineConfig({
     setupFiles: [`${root}test/support/property-seed.ts`],
     server: { deps: { external: [/\/dist\//] } },
     reporters: ["default", `${root}test/support/summary-reporter.ts`],
-    testTimeout: 30_000,
+    // Shared machines are slow at times; a test that hangs is found all the same.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     pool: "forks",
   },
 });

@@ -453,6 +453,11 @@ export interface Store<Space extends string = string, Fields extends object = Me
   readonly knownVectors: (keys: readonly string[]) => Promise<ReadonlyMap<string, Float32Array>>;
   /** The notes under these uris, where there are any; see `StoreWrite`. Absent: the store keeps none, and every run reads and cuts everything. */
   readonly notes?: (uris: readonly string[]) => Promise<ReadonlyMap<string, string>>;
+  /**
+   * A document with its chunks as `write` takes them, chunks in order; `undefined` for an unknown uri. Absent: the store
+   * cannot be copied from.
+   */
+  readonly documentWithChunks?: (uri: string) => Promise<DocumentWrite | undefined>;
   /** Counts what is stored, without reading it. */
   readonly counts: () => Promise<StoreCounts>;
   /**

@@ -6,6 +6,7 @@ import { checkMetadata } from "../core/metadata.js";
 import { resolve } from "../core/options.js";
 import type {
   CloseOptions,
+  DocumentWrite,
   RetrievalQuery,
   Retriever,
   Searchable,
@@ -191,6 +192,10 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
 
   notes(uris: readonly string[]): Promise<ReadonlyMap<string, string>> {
     return this.#use(async () => this.#reader.notes(uris));
+  }
+
+  documentWithChunks(uri: string): Promise<DocumentWrite | undefined> {
+    return this.#reading.documentWithChunks(uri);
   }
 
   counts(): Promise<StoreCounts> {

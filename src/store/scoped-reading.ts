@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { StoreError } from "../core/errors.js";
 import { bothFilters, checkFilter, type Filter } from "../core/filter.js";
 import { resolve } from "../core/options.js";
-import type { Found, RetrievalQuery, RetrieveCall, Retriever, Searchable } from "../core/ports.js";
+import type { DocumentWrite, Found, RetrievalQuery, RetrieveCall, Retriever, Searchable } from "../core/ports.js";
 import type { Placement } from "../core/types.js";
 import { documentsFilter, readCall, retrieveCall } from "./call-options.js";
 import { checkFields } from "./database/filters.js";
@@ -71,6 +71,14 @@ export class ScopedReading {
           );
         }),
     };
+  }
+
+  documentWithChunks(uri: string): Promise<DocumentWrite | undefined> {
+    const { reader, use } = this.#options;
+    return use(async () => {
+      this.#effectiveFilter(undefined, undefined);
+      return reader.inSnapshot(() => reader.documentWithChunks(uri));
+    });
   }
 
   /** @throws OptionsError for an invalid filter, and for fields that documents cannot have. */

@@ -106,6 +106,15 @@ export function conformance(kind: string, { open }: StoreFactory): void {
       }
     });
 
+    test("a document with its chunks, as they were written", async () => {
+      const store = await opened();
+      const parent = { start: 0, end: english.document.text.length };
+      const written = { ...english, chunks: english.chunks.map((chunk) => ({ ...chunk, parent })) };
+      await store.write(withVectors([written, chinese], dimension));
+      expect(await store.documentWithChunks?.(english.document.uri)).toEqual(written);
+      expect(await store.documentWithChunks?.("nothing")).toBeUndefined();
+    });
+
     test("a blank document without chunks", async () => {
       const store = await opened();
       expect(await store.write({ documents: [{ document: { uri: "blank", text: "" }, chunks: [] }] })).toEqual([

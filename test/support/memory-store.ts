@@ -108,6 +108,7 @@ export function memoryStore<Space extends string>(space: Space): MemoryStore<Spa
     },
     knownVectors: async (keys) => new Map(keys.flatMap((key) => (vectors.has(key) ? [[key, vectors.get(key)!]] : []))),
     notes: async (uris) => new Map(uris.flatMap((uri) => (notes.has(uri) ? [[uri, notes.get(uri)!]] : []))),
+    documentWithChunks: async (uri) => documents.get(uri),
     documentInfo: whole.documentInfo,
     documents: whole.documents,
     counts: async () => ({ documents: documents.size, chunks: chunks().length, vectors: vectors.size }),

@@ -1,5 +1,5 @@
 import type { Filter } from "../../core/filter.js";
-import type { Searchable, StoreCounts, StoredDocumentInfo } from "../../core/ports.js";
+import type { DocumentWrite, Searchable, StoreCounts, StoredDocumentInfo } from "../../core/ports.js";
 import type { Anchor, Chunk, Document, Metadata, Revision } from "../../core/types.js";
 import type { Database, Statement } from "../../sqlite/database.js";
 import { checksumOf } from "./checksums.js";
@@ -30,17 +30,20 @@ interface ChunkRow {
   readonly id: string;
   readonly document: number;
   readonly uri: string;
-  readonly title: string | null;
-  readonly metadata: string | null;
   readonly start: number;
   readonly end: number;
   readonly tokens: number;
   readonly parent_start: number | null;
   readonly parent_end: number | null;
+  readonly context: StoredText;
+}
+
+interface PlacedChunkRow extends ChunkRow {
+  readonly title: string | null;
+  readonly metadata: string | null;
   readonly line: number | null;
   readonly page: number | null;
   readonly anchors: string | null;
-  readonly context: StoredText;
 }
 
 /** A chunk with the fields of a `Hit` that do not depend on the search. */
@@ -63,9 +66,12 @@ const statements = (database: Database) => ({
   document: database.prepare<[string], DocumentRow>(
     `SELECT documents.id, uri, title, media_type, source, metadata, anchors, revision FROM ${withRecords} WHERE uri = ?`,
   ),
-  chunk: database.prepare<[string], ChunkRow>(`
+  chunk: database.prepare<[string], PlacedChunkRow>(`
     SELECT chunks.id, document, uri, title, metadata, start, "end", tokens, parent_start, parent_end, line, page, chunks.anchors, context
     FROM chunks JOIN documents ON documents.id = chunks.document WHERE chunks.id = ?`),
+  chunksOf: database.prepare<[string], ChunkRow>(`
+    SELECT chunks.id, document, uri, start, "end", tokens, parent_start, parent_end, context
+    FROM chunks JOIN documents ON documents.id = chunks.document WHERE uri = ? ORDER BY start, "end", chunks.id`),
   chunkId: database.prepare<[number], string>("SELECT id FROM chunks WHERE label = ?").pluck(),
   note: database.prepare<[string], { note: string; checksum: number }>(
     "SELECT note, checksum FROM notes WHERE uri = ?",
@@ -127,22 +133,19 @@ export class StoreReader {
     };
   }
 
+  documentWithChunks(uri: string): DocumentWrite | undefined {
+    const document = this.document(uri);
+    if (!document) return undefined;
+    const rows = this.#sql.chunksOf.all(uri);
+    return { document, chunks: rows.map((row) => chunkOf(row, document.text.slice(row.start, row.end))) };
+  }
+
   chunk(id: string): StoredChunk | undefined {
     const row = this.#sql.chunk.get(id);
     if (!row) return undefined;
-    const { uri, start, end, tokens } = row;
     return {
-      chunk: {
-        id: row.id,
-        documentId: uri,
-        start,
-        end,
-        text: this.#texts.slice(row.document, start, end),
-        context: decodeText(row.context),
-        tokens,
-        ...(row.parent_start !== null && { parent: { start: row.parent_start, end: row.parent_end! } }),
-      },
-      uri,
+      chunk: chunkOf(row, this.#texts.slice(row.document, row.start, row.end)),
+      uri: row.uri,
       ...(row.title !== null && { title: row.title }),
       ...(row.metadata !== null && { metadata: JSON.parse(row.metadata) as Metadata }),
       ...(row.line !== null && { line: row.line }),
@@ -202,5 +205,19 @@ function infoOf(row: InfoRow): StoredDocumentInfo {
     ...(row.source !== null && { source: row.source }),
     fingerprint: row.fingerprint,
     chunks: row.chunk_count,
+  };
+}
+
+function chunkOf(row: ChunkRow, text: string): Chunk {
+  const { id, uri, start, end, tokens } = row;
+  return {
+    id,
+    documentId: uri,
+    start,
+    end,
+    text,
+    context: decodeText(row.context),
+    tokens,
+    ...(row.parent_start !== null && { parent: { start: row.parent_start, end: row.parent_end! } }),
   };
 }

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { configDefaults, defineConfig } from "vitest/config";
 
@@ -28,5 +29,7 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     pool: "forks",
+    // Half of the tests wait most of the time, so that two cores are enough for two files at once.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
   },
 });

@@ -106,6 +106,8 @@ const oneImporter = [
   "numfmt",
   "csv-parse",
   "fflate",
+  "word-extractor",
+  "@e965/xlsx",
   "robots-parser",
   "sharp",
   "vega",

@@ -196,6 +196,11 @@ function likelyEncodings(bytes: Uint8Array): string[] {
   return isWestern ? [western.label, ...labels] : labels;
 }
 
+/** Text in the encoding that an old format names; where that is unknown or wrong, as windows-1252, which knows any byte. */
+export function decodeLegacy(bytes: Uint8Array, label: string): string {
+  return decodeAs(bytes, label) ?? decodeWindows1252(bytes);
+}
+
 /** The text, or `undefined` when the label is unknown or a byte is not valid in that encoding. */
 function decodeAs(bytes: Uint8Array, label: string): string | undefined {
   try {

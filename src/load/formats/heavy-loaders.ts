@@ -1,11 +1,16 @@
+import { loadDoc } from "./office/doc.js";
 import { loadDocx } from "./office/docx.js";
 import { loadEpub } from "./office/epub.js";
 import { loadHtml } from "./html/html.js";
+import { loadIwork, loadNumbers } from "./office/iwork.js";
 import type { Loader } from "./loader.js";
 import { loadOds } from "./office/ods.js";
 import { loadOdt } from "./office/odt.js";
 import { loadPdf } from "./pdf/pdf.js";
 import { loadOdp, loadPptx } from "./office/slides.js";
+import { loadPpt } from "./office/ppt.js";
+import { loadRtf } from "./office/rtf.js";
+import { loadXls } from "./office/xls.js";
 import { loadXlsx } from "./office/xlsx.js";
 
 /** Loaders that may take long or much memory: they run in a process, which can be ended. */
@@ -18,6 +23,12 @@ export const heavyLoaders = {
   ods: loadOds,
   odp: loadOdp,
   epub: loadEpub,
+  rtf: loadRtf,
+  doc: loadDoc,
+  xls: loadXls,
+  ppt: loadPpt,
+  iwork: loadIwork,
+  numbers: loadNumbers,
   html: loadHtml,
 } satisfies Record<string, Loader>;
 

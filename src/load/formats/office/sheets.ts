@@ -16,6 +16,13 @@ export interface Sheet {
   readonly rows: Iterable<Iterable<Cell>>;
 }
 
+/** Rounds a number that is stored to seventeen digits, of which the last two are only how a computer holds it. */
+export function withoutNoise(stored: string): string {
+  const digits = stored.replace(/[eE].*|\D/g, "").length;
+  const isInexact = /[.eE]/.test(stored) && digits > 15 && Number.isFinite(Number(stored));
+  return isInexact ? String(Number(Number(stored).toPrecision(15))) : stored;
+}
+
 /**
  * Sheets as Markdown tables under their names, the first row as the head, without rows, columns and sheets that are empty.
  * Hidden sheets are left out, with a warning.

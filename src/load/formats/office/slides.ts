@@ -27,7 +27,7 @@ export const loadPptx: Loader = (file) => {
 };
 
 /** Slides as one text, an empty line between two; each that is not empty has an anchor, as a page. */
-function pagesOf(slides: readonly string[]): LoadedText {
+export function pagesOf(slides: readonly string[]): LoadedText {
   const anchors: Anchor[] = [];
   let text = "";
   for (const [index, slide] of slides.entries()) {

@@ -4,7 +4,7 @@ import { LoadError } from "../../../core/errors.js";
 import { named, textOf, type HtmlElement } from "../html/tree.js";
 import type { Loader } from "../loader.js";
 import { unpack, type Package } from "./package.js";
-import { markdownOfSheets, type Cell, type Sheet } from "./sheets.js";
+import { markdownOfSheets, withoutNoise, type Cell, type Sheet } from "./sheets.js";
 
 /**
  * Reads the sheets of an Excel file as Markdown tables, each under its name, the first row as the head. Numbers and dates
@@ -97,13 +97,6 @@ function valueOf(cell: HtmlElement, shared: readonly string[], show: ShowNumber)
 const dayMs = 86_400_000;
 /** The day numbers of 1 January 1970, and of the first day in files that count from 1904. */
 const [unixEpochDay, first1904Day] = [25_569, 1462];
-
-/** Rounds a number that is stored to seventeen digits, of which the last two are only how a computer holds it. */
-function withoutNoise(stored: string): string {
-  const digits = stored.replace(/[eE].*|\D/g, "").length;
-  const isInexact = /[.eE]/.test(stored) && digits > 15 && Number.isFinite(Number(stored));
-  return isInexact ? String(Number(Number(stored).toPrecision(15))) : stored;
-}
 
 /**
  * Formats that every program knows by number, of ECMA-376 part 1, 18.8.30. The first two follow the settings of who looks

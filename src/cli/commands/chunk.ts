@@ -6,7 +6,7 @@ import { readFile } from "../../load/sources/read-file.js";
 import { Pipeline, type RunEvent } from "../../core/pipeline.js";
 import { chunk, type ChunkTarget } from "../../stages/indexing/chunk.js";
 import { collect } from "../../core/stream.js";
-import { placeInDocument } from "../../text/blocks/places.js";
+import { chunkPlaces } from "../../text/blocks/places.js";
 import { defaultTokens } from "../../text/tokens/tokens.js";
 import type { Document, DocumentChunk } from "../../core/types.js";
 import { connectModels } from "../../knowledge-base/connect-models.js";
@@ -101,15 +101,18 @@ async function chunkByMeaning(io: CommandIo, settings: Configuration, document: 
 }
 
 function asJson(document: Document, chunks: readonly DocumentChunk[]): object {
-  const spans = chunks.map(({ start, end, tokens, context }) => {
-    return { start, end, tokens, context, ...placeInDocument(document, start) };
+  const places = chunkPlaces(document, chunks);
+  const spans = chunks.map(({ start, end, tokens, context }, index) => {
+    const { anchors: _, ...place } = places[index]!;
+    return { start, end, tokens, context, ...place };
   });
   return { text: document.text, chunks: spans };
 }
 
 function describe(document: Document, chunks: readonly DocumentChunk[]): string {
+  const places = chunkPlaces(document, chunks);
   const blocks = chunks.map(({ start, end, tokens, context, text }, index) => {
-    const { line, page } = placeInDocument(document, start);
+    const { line, page } = places[index]!;
     const place = (page === undefined ? "" : `  page ${page}`) + (line === undefined ? "" : `  line ${line}`);
     const head = `── ${index + 1}/${chunks.length}  ${start}–${end}  ${counted(tokens, "token")}${place}  ${oneLine(context, 80)}`;
     return `${head.trimEnd()}\n${safeForTerminal(text.trimEnd())}\n`;

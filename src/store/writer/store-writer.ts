@@ -2,13 +2,13 @@ import { OptionsError, StoreError } from "../../core/errors.js";
 import type { StoreSettings, WrittenDocument } from "../../core/ports.js";
 import type { Chunk, Document } from "../../core/types.js";
 import type { Database } from "../../sqlite/database.js";
+import { chunkPlaces, type ChunkPlace } from "../../text/blocks/places.js";
 import { documentFingerprint, vectorKey } from "../../text/chunking/chunk-identity.js";
 import { Checksums, checksumOf } from "../database/checksums.js";
 import { decodeText, encodeText, encodeVector, type StoredText } from "../database/columns.js";
 import { checkSpace, readMeta, readSettings, writeMeta } from "../database/schema.js";
 import { Texts } from "../database/texts.js";
 import { checkVector } from "../database/vectors.js";
-import { chunkPlaces, type ChunkPlace } from "./chunk-places.js";
 import type { DocumentMessage, WriteMessage } from "./write-message.js";
 
 /** A document to write, with the key of each chunk's vector. */

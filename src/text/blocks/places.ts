@@ -1,4 +1,4 @@
-import type { Anchor, Document, Hit } from "../../core/types.js";
+import type { Anchor, Document, Hit, Span } from "../../core/types.js";
 
 /** Where an offset lies in the original file, as far as that is known. Both are 1-based. */
 export interface Place {
@@ -18,6 +18,16 @@ export function placeInHit({ chunk, line, page, anchors }: Hit, offset: number):
   return line === undefined ? atStart : { ...atStart, line: line + lineBreaks(chunk.text, offset - chunk.start) };
 }
 
+/** Where a chunk starts in the original file, and the anchors inside its span. */
+export interface ChunkPlace extends Place {
+  readonly anchors?: readonly Anchor[];
+}
+
+/** The places of a document's chunks, in one pass over its text and anchors for any number of chunks. */
+export function chunkPlaces(document: Document, spans: readonly Span[]): ChunkPlace[] {
+  return document.anchors ? placesByAnchors(document.anchors, spans) : placesByLines(document.text, spans);
+}
+
 function placeByAnchors(anchors: readonly Anchor[], offset: number, before: Place): Place {
   let place = before;
   for (const { start, line, page } of anchors) {
@@ -35,4 +45,40 @@ function lineBreaks(text: string, end: number): number {
     if (unit === 10 || (unit === 13 && text.charCodeAt(at + 1) !== 10)) count++;
   }
   return count;
+}
+
+function placesByLines(text: string, spans: readonly Span[]): ChunkPlace[] {
+  let from = 0;
+  let line = 1;
+  return spans.map(({ start }) => {
+    if (start < from) [from, line] = [0, 1];
+    // One character more than counted: the next one decides whether a \r ends a line.
+    line += placeInDocument({ text: text.slice(from, start + 1) }, start - from).line! - 1;
+    from = start;
+    return { line };
+  });
+}
+
+function placesByAnchors(anchors: readonly Anchor[], spans: readonly Span[]): ChunkPlace[] {
+  let passed = 0;
+  let place: ChunkPlace = {};
+  return spans.map(({ start, end }) => {
+    if (passed > 0 && anchors[passed - 1]!.start > start) [passed, place] = [0, {}];
+    const upTo = firstAfter(anchors, start);
+    place = { ...place, ...placeInDocument({ text: "", anchors: anchors.slice(passed, upTo) }, start) };
+    passed = upTo;
+    return { ...place, anchors: anchors.slice(firstAfter(anchors, start - 1), firstAfter(anchors, end - 1)) };
+  });
+}
+
+/** Index of the first anchor that starts after `offset`. */
+function firstAfter(anchors: readonly Anchor[], offset: number): number {
+  let low = 0;
+  let high = anchors.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (anchors[middle]!.start <= offset) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

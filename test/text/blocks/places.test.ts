@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { chunkPlaces } from "../../../src/store/writer/chunk-places.js";
-import { placeInDocument } from "../../../src/text/blocks/places.js";
+import { chunkPlaces, placeInDocument } from "../../../src/text/blocks/places.js";
 
 const offsets = fc.array(fc.tuple(fc.nat({ max: 40 }), fc.nat({ max: 12 })), { maxLength: 12 });
 
@@ -28,4 +27,18 @@ test("one pass gives each chunk the place that counting from the start gives", (
     ),
     { numRuns: 300 },
   );
+});
+
+test("the places of all chunks cost one pass over the text", () => {
+  let read = 0;
+  class CountedText extends String {
+    override slice(from: number, to: number): string {
+      read += to - from;
+      return super.slice(from, to);
+    }
+  }
+  const text = new CountedText("line\n".repeat(1000)) as unknown as string;
+  const chunks = Array.from({ length: 500 }, (_, index) => ({ start: index * 10, end: index * 10 + 10 }));
+  expect(chunkPlaces({ uri: "made", text }, chunks).at(-1)).toEqual({ line: 999 });
+  expect(read).toBeLessThan(2 * 5000);
 });

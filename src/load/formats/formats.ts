@@ -35,6 +35,12 @@ const html: TextFormat = {
   worker: "html",
   minWorkerBytes: 100_000,
 };
+// The same holds for texts whose marks are read line by line.
+const restructuredText: TextFormat = {
+  load: async (file) => (await import("./markup/restructured-text.js")).loadRestructuredText(file),
+  worker: "rst",
+  minWorkerBytes: 100_000,
+};
 const csv: RowReader = async function* (file, options) {
   yield* (await import("./rows/csv.js")).readCsv(file, options);
 };
@@ -65,7 +71,8 @@ const known: readonly (readonly [format: Format, endings: string, mediaTypes: st
   [inWorker("iwork"), ".pages .key", "application/vnd.apple.pages application/vnd.apple.keynote"],
   [inWorker("numbers"), ".numbers", "application/vnd.apple.numbers"],
   [inWorker("epub"), ".epub", "application/epub+zip"],
-  [plainText, ".txt .text .rst .adoc .asciidoc .org .tex .log", "text/plain"],
+  [restructuredText, ".rst .rest", "text/x-rst text/prs.fallenstein.rst"],
+  [plainText, ".txt .text .adoc .asciidoc .org .tex .log", "text/plain"],
   [{ rows: csv }, ".csv .tsv", "text/csv text/tab-separated-values"],
   [{ rows: jsonLines }, ".jsonl .ndjson", "application/jsonl application/x-ndjson"],
   [{ rows: json }, ".json", "application/json"],

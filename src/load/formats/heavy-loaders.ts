@@ -7,6 +7,7 @@ import type { Loader } from "./loader.js";
 import { loadOds } from "./office/ods.js";
 import { loadOdt } from "./office/odt.js";
 import { loadPdf } from "./pdf/pdf.js";
+import { loadRestructuredText } from "./markup/restructured-text.js";
 import { loadOdp, loadPptx } from "./office/slides.js";
 import { loadPpt } from "./office/ppt.js";
 import { loadRtf } from "./office/rtf.js";
@@ -30,6 +31,7 @@ export const heavyLoaders = {
   iwork: loadIwork,
   numbers: loadNumbers,
   html: loadHtml,
+  rst: loadRestructuredText,
 } satisfies Record<string, Loader>;
 
 export type HeavyFormat = keyof typeof heavyLoaders;

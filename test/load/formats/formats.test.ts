@@ -7,6 +7,7 @@ import { LoadError } from "../../../src/core/errors.js";
 import { readFolder } from "../../../src/load/sources/read-folder.js";
 import { createRunContext, type RunEvent } from "../../../src/core/pipeline.js";
 import type { Document } from "../../../src/core/types.js";
+import { shareOfWords } from "../../support/share-of-words.js";
 
 const formats = fileURLToPath(new URL("../../../../shared/data/formats/", import.meta.url));
 const absent = existsSync(formats) ? "" : ` (skipped: there is no ${formats})`;
@@ -64,31 +65,12 @@ const otherCount: Readonly<Record<string, string>> = {
 };
 
 const folded = (text: string) => text.replace(/\s+/gu, " ");
-const words = (text: string) =>
-  text
-    .normalize("NFKC")
-    .toLowerCase()
-    .match(/\p{Script=Han}|[\p{L}\p{N}]+/gu) ?? [];
 const withoutLinks = (markdown: string) => markdown.replace(/\]\([^)]*\)/gu, "]").replace(/<!--.*?-->/gsu, "");
 
 /** Characters that are not blank, without the marks of lists and tables that a loader adds. */
 function characters(text: string): number {
   const bare = text.replace(/^\s*(?:[-#>:]+|\d+\.)\s|^[|\s-]+$|\||`/gmu, "");
   return Array.from(bare.replace(/\s/gu, "")).length;
-}
-
-/** Share of the words of `expected` that `text` has, each as often. */
-function shareOfWords(expected: string, text: string): number {
-  const left = new Map<string, number>();
-  for (const word of words(text)) left.set(word, (left.get(word) ?? 0) + 1);
-  let found = 0;
-  for (const word of words(expected)) {
-    const count = left.get(word) ?? 0;
-    if (count === 0) continue;
-    left.set(word, count - 1);
-    found++;
-  }
-  return found / words(expected).length;
 }
 
 describe.skipIf(absent !== "")(`files as people have them${absent}`, () => {

@@ -23,17 +23,9 @@ function loadPart(file: FileToLoad, contentOf: (page: HtmlElement) => HtmlElemen
   const bytes = withoutNuls(file.bytes);
   const { text: source, warning } = decodeText({ ...file, bytes }, file.charset ?? declaredCharset(bytes));
   const page = parseHtml(source);
-  const lines = joined(blocksOf(contentOf(page).children));
-  const anchors: Anchor[] = [];
-  let start = 0;
-  for (const { text, line } of lines) {
-    if (text !== "" && anchors.at(-1)?.line !== line) anchors.push({ start, line });
-    start += text.length + 1;
-  }
   const metadata = metadataOf(page);
   return {
-    ...markdownOf(lines, titleOf(page)),
-    anchors,
+    ...markdownWithLines(contentOf(page).children, titleOf(page)),
     ...(metadata.length > 0 && { metadata: Object.fromEntries(metadata) }),
     ...(warning !== undefined && { warnings: [warning] }),
   };
@@ -51,6 +43,18 @@ function withoutNuls(bytes: Uint8Array): Uint8Array {
 /** Renders HTML that was made from another format, whole and without anchors: its lines are not the file's. */
 export function markdownOfNodes(nodes: readonly HtmlNode[]): LoadedText {
   return markdownOf(joined(blocksOf(nodes)));
+}
+
+/** Renders elements whose lines are the file's, with an anchor for each line. The title is the first heading's by default. */
+export function markdownWithLines(nodes: readonly HtmlNode[], title?: string): LoadedText {
+  const lines = joined(blocksOf(nodes));
+  const anchors: Anchor[] = [];
+  let start = 0;
+  for (const { text, line } of lines) {
+    if (text !== "" && anchors.at(-1)?.line !== line) anchors.push({ start, line });
+    start += text.length + 1;
+  }
+  return { ...markdownOf(lines, title), anchors };
 }
 
 function markdownOf(lines: readonly Line[], ownTitle?: string): LoadedText {

@@ -30,6 +30,8 @@ export function inlineLines(nodes: readonly HtmlNode[]): Line[] {
   let text = "";
   let line = 0;
   let gap = "";
+  // Of its own: to ask a text that grows for its last character would copy it at each line end.
+  let last = "";
   const flush = () => {
     if (text !== "") lines.push({ text, line });
     text = "";
@@ -37,8 +39,9 @@ export function inlineLines(nodes: readonly HtmlNode[]): Line[] {
   };
   const word = (letters: string, at: number) => {
     if (text === "") line = at;
-    else if (gap !== "" && !(gap.includes("\n") && wide.test(text.at(-1)!) && wide.test(letters[0]!))) text += " ";
+    else if (gap !== "" && !(gap.includes("\n") && wide.test(last.at(-1)!) && wide.test(letters[0]!))) text += " ";
     text += letters;
+    last = letters;
     gap = "";
   };
   for (const piece of pieces(nodes)) {

@@ -81,6 +81,21 @@ function parseMarkup(source: string, options: ParserOptions): HtmlElement {
   return root;
 }
 
+/** An element of a tree that is made from another format. */
+export function elementNode(
+  name: string,
+  children: readonly HtmlNode[],
+  attributes: HtmlElement["attributes"] = {},
+  line = 1,
+): HtmlElement {
+  return { name, attributes, children, line };
+}
+
+/** A text of such a tree. */
+export function textNode(content: string, line = 1): HtmlText {
+  return { text: content, line };
+}
+
 export function isText(node: HtmlNode): node is HtmlText {
   return "text" in node;
 }

@@ -1,5 +1,5 @@
 import { markdownOfNodes } from "../html/html.js";
-import { elementsOf, isText, type HtmlElement, type HtmlNode } from "../html/tree.js";
+import { elementNode, elementsOf, isText, textNode, type HtmlElement, type HtmlNode } from "../html/tree.js";
 import type { Loader } from "../loader.js";
 import { ListCounter, type ListLevel } from "./list-numbers.js";
 import { openDocument, countOf, type OpenDocument } from "./open-document.js";
@@ -57,7 +57,7 @@ class Blocks {
     const blocks: HtmlNode[] = [];
     let code: HtmlNode[] = [];
     const endCode = () => {
-      if (code.length > 0) blocks.push(element("pre", code));
+      if (code.length > 0) blocks.push(elementNode("pre", code));
       code = [];
     };
     for (const node of nodes) {
@@ -67,7 +67,7 @@ class Blocks {
       }
       if (node.name === "text:p" && this.#isNamed(node, /^Preformatted/)) {
         for (const part of this.#inline(node.children)) code.push(part);
-        code.push(text("\n"));
+        code.push(textNode("\n"));
         continue;
       }
       endCode();
@@ -84,7 +84,7 @@ class Blocks {
       case "text:h":
         return [this.#heading(node, this.#outlineNumber(node))];
       case "text:p":
-        return [element(this.#isNamed(node, /^Title$/) ? "h1" : "p", this.#inline(children))];
+        return [elementNode(this.#isNamed(node, /^Title$/) ? "h1" : "p", this.#inline(children))];
       case "text:list":
         return this.#rootList(node);
       case "table:table":
@@ -92,17 +92,17 @@ class Blocks {
       case "text:note":
         return this.#note(node);
       case "text:s":
-        return [text(" ".repeat(Math.min(maxSpaces, countOf(attributes["text:c"]))))];
+        return [textNode(" ".repeat(Math.min(maxSpaces, countOf(attributes["text:c"]))))];
       case "text:tab":
-        return [text("\t")];
+        return [textNode("\t")];
       case "text:line-break":
-        return [element("br", [])];
+        return [elementNode("br", [])];
       case "text:span":
       case "text:a":
       case "text:ruby":
-        return [element("span", this.#inline(children))];
+        return [elementNode("span", this.#inline(children))];
       case "draw:text-box":
-        return [element("div", this.all(children))];
+        return [elementNode("div", this.all(children))];
       default:
         return this.all(children);
     }
@@ -113,8 +113,8 @@ class Blocks {
   }
 
   #heading({ attributes, children }: HtmlElement, number: string): HtmlElement {
-    const words = number === "" ? this.#inline(children) : [text(`${number} `), ...this.#inline(children)];
-    return element(`h${Math.min(6, countOf(attributes["text:outline-level"]))}`, words);
+    const words = number === "" ? this.#inline(children) : [textNode(`${number} `), ...this.#inline(children)];
+    return elementNode(`h${Math.min(6, countOf(attributes["text:outline-level"]))}`, words);
   }
 
   /** The number of a heading that stands in no list: all of these are counted together. */
@@ -157,10 +157,10 @@ class Blocks {
           : this.#block(child);
       });
       const isBullet = isNumbered && (levels[level]?.format ?? "bullet") === "bullet";
-      return element("li", blocks, isBullet ? {} : { "data-number-shown": number });
+      return elementNode("li", blocks, isBullet ? {} : { "data-number-shown": number });
     });
     // Headings that are numbered by a list are headings all the same.
-    return isOutline ? items.map(({ children }) => element("div", children)) : [element("ul", items)];
+    return isOutline ? items.map(({ children }) => elementNode("div", children)) : [elementNode("ul", items)];
   }
 
   #levelsOf(style: string): readonly ListLevel[] {
@@ -180,21 +180,21 @@ class Blocks {
       if (name !== "table:table-cell") return [];
       const colspan = attributes["table:number-columns-spanned"] ?? "1";
       const rowspan = attributes["table:number-rows-spanned"] ?? "1";
-      const cell = element("td", this.all(children), { colspan, rowspan });
+      const cell = elementNode("td", this.all(children), { colspan, rowspan });
       return repeated(cell, attributes["table:number-columns-repeated"]);
     };
-    const rows = rowsOf(table).map((row) => element("tr", elementsOf(row).flatMap(cellsOf)));
-    return element("table", rows);
+    const rows = rowsOf(table).map((row) => elementNode("tr", elementsOf(row).flatMap(cellsOf)));
+    return elementNode("table", rows);
   }
 
   #note(note: HtmlElement): HtmlNode[] {
     const mark = `[${this.notes.length + 1}]`;
     const place = this.notes.length;
-    this.notes.push(element("p", []));
+    this.notes.push(elementNode("p", []));
     const bodies = elementsOf(note).filter(({ name }) => name === "text:note-body");
     const body = bodies.flatMap(({ children }) => this.#inline(children));
-    this.notes[place] = element("div", [text(`${mark} `), ...body.flatMap(unwrapped)]);
-    return [text(mark)];
+    this.notes[place] = elementNode("div", [textNode(`${mark} `), ...body.flatMap(unwrapped)]);
+    return [textNode(mark)];
   }
 
   /** Whether a paragraph's style, or one that it is made from, has such a name. */
@@ -260,21 +260,9 @@ function rowsOf(table: HtmlElement): HtmlElement[] {
 
 /** A paragraph's content: the text of a note starts in the line of its mark. */
 function unwrapped(node: HtmlNode): readonly HtmlNode[] {
-  return !isText(node) && node.name === "p" ? [...node.children, text(" ")] : [node];
+  return !isText(node) && node.name === "p" ? [...node.children, textNode(" ")] : [node];
 }
 
 function repeated(one: HtmlElement, count: string | undefined): HtmlElement[] {
   return Array.from({ length: Math.min(maxRepeated, countOf(count)) }, () => one);
-}
-
-function element(
-  name: string,
-  children: readonly HtmlNode[],
-  attributes: Readonly<Record<string, string>> = {},
-): HtmlElement {
-  return { name, attributes, children, line: 1 };
-}
-
-function text(content: string): HtmlNode {
-  return { text: content, line: 1 };
 }

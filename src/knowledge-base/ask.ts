@@ -50,7 +50,9 @@ export interface QuestionModels {
   readonly store: Pick<Store, "knownVectors" | "deleteDocuments">;
   /** Closing waits for the searches and lists in it. */
   readonly running: RunningWork;
-  /** Weights of a hybrid search. Default: 1 each. */
+  /** How much the search's score counts beside the reranker's; see `rerank`. */
+  readonly rerankSearchWeight: number;
+  /** Weights of a hybrid search. Default: those of `search`. */
   readonly weights?: Fusion["weights"] | undefined;
 }
 
@@ -64,12 +66,18 @@ export function searchAndAsk(
   conversations: () => Conversations,
   scope?: Filter,
 ): ScopedKnowledgeBase {
-  const retrieval = (mode: SearchMode, count: number, fusion: Fusion = {}): Pipeline<Question, Retrieved> =>
+  const retrieval = (
+    mode: SearchMode,
+    count: number,
+    { method: fusion, ...fusing }: Fusion = {},
+  ): Pipeline<Question, Retrieved> =>
     mode === "lexical"
       ? Pipeline.from<Question>().pipe(search(within, { mode, count }))
       : Pipeline.from<Question>()
           .pipe(embedQuestion(models.embedder))
-          .pipe(search(within, { mode, count, weights: models.weights, ...fusion }));
+          .pipe(search(within, { mode, count, fusion, weights: models.weights, ...fusing }));
+
+  const reranking = (topN: number) => rerank(models.reranker(), { topN, searchWeight: models.rerankSearchWeight });
 
   const rewriting = (before: Pipeline<Question, Question>, { multiQuery: count, hyde: guess }: RewriteOptions) => {
     const worded = count === undefined ? before : before.pipe(multiQuery(models.chatModel(), { count }));
@@ -91,7 +99,7 @@ export function searchAndAsk(
     const alone = condenses ? Pipeline.from<Question>().pipe(condense(chat)) : Pipeline.from<Question>();
     const worded = rewriting(alone, { multiQuery: wordings, hyde: guess });
     const found = worded.pipe(retrieval("hybrid", models.reranks ? count : topN));
-    const ranked = models.reranks ? found.pipe(rerank(models.reranker(), { topN })) : found;
+    const ranked = models.reranks ? found.pipe(reranking(topN)) : found;
     const widened = widenTokens === undefined ? ranked : ranked.pipe(widen(within, { maxTokens: widenTokens }));
     const around = widenTokens === undefined ? { documents: within } : {};
     const asking = widened.pipe(answer(chat, { ...around, ...answerOptions }));
@@ -144,7 +152,7 @@ export function searchAndAsk(
       // Diversity chooses among more than are wanted, so that what repeats makes room.
       const ranked = diversity === undefined ? limit : Math.min(maxCandidates, 4 * limit);
       const found = retrieval(mode, candidates ?? ranked, fusion);
-      const best = candidates === undefined ? found : found.pipe(rerank(models.reranker(), { topN: ranked }));
+      const best = candidates === undefined ? found : found.pipe(reranking(ranked));
       const varied =
         diversity === undefined ? best : best.pipe(diversify(models.store, { lambda: diversity, count: limit }));
       const widened = widenTokens === undefined ? varied : varied.pipe(widen(within, { maxTokens: widenTokens }));

@@ -10,7 +10,9 @@ import type { Resumption } from "../stages/answering/answer.js";
 import { type SearchMode, type SearchOptions, searchOptions } from "../stages/retrieval/search.js";
 
 export interface Fusion {
-  /** How slowly lower ranks lose weight, 0 to 1000; see `fused`. Default: 10. */
+  /** Whether scores or ranks are fused; see `search`. Default: `score`, or `rrf` where `k` is given. */
+  readonly method?: SearchOptions["fusion"];
+  /** With `rrf`, how slowly lower ranks lose weight, 0 to 1000; see `fused`. Default: 10. */
   readonly k?: number;
   /** Weights of vectors and words, 0 or more. Default: those of the knowledge base. */
   readonly weights?: SearchOptions["weights"];
@@ -28,11 +30,11 @@ const rewriting = { multiQuery: z.int().min(1).max(8).optional(), hyde: z.boolea
 
 /** `Fields`: the metadata of the documents. */
 export interface SearchPassagesOptions<Fields extends object = Metadata> extends RunOptions, RewriteOptions {
-  /** Searches by vector, by words, or by both with their ranks fused. Default: `hybrid`. */
+  /** Searches by vector, by words, or by both, fused. Default: `hybrid`. */
   readonly mode?: SearchMode;
   /** Maximum number of hits, 1 to 1000. Default: 10. */
   readonly limit?: number;
-  /** How a hybrid search fuses its ranks, in place of what the knowledge base was opened with; see `search`. */
+  /** How a hybrid search fuses its sides, in place of what the knowledge base was opened with; see `search`. */
   readonly fusion?: Fusion;
   /** Whether `"exact phrase"`, `-word` and `-"phrase"` in the question are signs; see `parseSyntax`. Default: true. */
   readonly syntax?: boolean;
@@ -54,6 +56,7 @@ export const searchPassagesOptions = optionsOf<SearchPassagesOptions>()({
   mode: searchOptions.shape.mode,
   limit: candidates.default(10),
   fusion: optionsOf<Fusion>()({
+    method: searchOptions.shape.fusion,
     k: searchOptions.shape.k,
     weights: searchOptions.shape.weights,
   }).optional(),

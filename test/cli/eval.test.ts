@@ -164,8 +164,8 @@ test("a grid measures modes, fusions and reranking in one run, and a report show
     ["lexical", false, undefined],
     ["dense", false, undefined],
     ["hybrid", false, undefined],
-    ...[10, 60].flatMap((k) =>
-      [0.2, 0.5, 1, 2].map((dense) => ["hybrid", false, { k, weights: { dense, lexical: 1 } }]),
+    ...[{ method: "score" }, { k: 10 }].flatMap((method) =>
+      [0.2, 0.5, 1, 2].map((dense) => ["hybrid", false, { ...method, weights: { dense, lexical: 1 } }]),
     ),
     ["lexical", true, undefined],
     ["dense", true, undefined],
@@ -176,7 +176,7 @@ test("a grid measures modes, fusions and reranking in one run, and a report show
   expect(html).not.toMatch(/<script|<b>|https?:|src=|@import/);
   expect(html.match(/<figure>/g)).toHaveLength(5);
   expect(html.match(/aria-label="nDCG@10[^"]*"/)![0].split("; ")).toHaveLength(runs.length);
-  expect(html).toContain("hybrid k=60 0.5:1");
+  expect(html).toContain("hybrid score 0.5:1");
   expect(html).toContain("against lexical</h2>");
 
   const again = await citewellJson<{ runs: readonly EvalJson[] }>(
@@ -197,7 +197,7 @@ test("a grid measures modes, fusions and reranking in one run, and a report show
   );
   expect(again.runs.map(({ comparison }) => comparison?.worse)).toEqual(again.runs.map(() => false));
   expect(await readFile(join(cwd, "second.html"), "utf8")).toContain(
-    "hybrid k=60 1:1 against the baseline (hybrid k=60 1:1)",
+    "hybrid k=10 1:1 against the baseline (hybrid k=10 1:1)",
   );
 });
 

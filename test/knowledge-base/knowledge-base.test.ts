@@ -137,7 +137,7 @@ describe("search", () => {
 
   /** The score of each hit, and the expected one from its ranks: the sum of weight / (10 + rank). */
   async function scores(kb: KnowledgeBase, weights: Readonly<Record<string, number>>) {
-    const { hits } = await kb.search(question);
+    const { hits } = await kb.search(question, { fusion: { method: "rrf" } });
     return hits.map(({ uri, score, placements }) => {
       const ranks = placements.filter(({ by }) => by in weights);
       return { uri, score, due: ranks.reduce((sum, { by, rank }) => sum + weights[by]! / (10 + rank), 0) };
@@ -181,7 +181,7 @@ describe("search", () => {
     onTestFinished(() => overTransport.close());
     for (const kb of [inProcess, overTransport]) {
       await kb.ingest(documents);
-      const found = await scores(kb, { dense: 0.15, lexical: 1 });
+      const found = await scores(kb, { dense: 0.3, lexical: 1 });
       expect(found).toHaveLength(2);
       for (const { score, due } of found) expect(score).toBeCloseTo(due, 10);
     }
@@ -312,7 +312,7 @@ describe("with the local service, a knowledge base", () => {
 
   test.each([
     [{ limit: 0 }, "search: limit: Too small: expected number to be >=1 (got 0)"],
-    [{ fusion: { kk: 3 } }, 'search: there is no option "fusion.kk"; there are: k, weights'],
+    [{ fusion: { kk: 3 } }, 'search: there is no option "fusion.kk"; there are: method, k, weights'],
     [{ fusion: { weights: { dense: 1, lexical: 1, words: 1 } } }, 'search: there is no option "fusion.weights.words"'],
     [{ rerank: true }, "search: rerank: "],
     [{ widenTokens: 3 }, "search: widenTokens: "],

@@ -33,10 +33,10 @@ test.each<[string, z.ZodType, object]>([
   ["condense", condenseOptions, { of: "follow-ups", historyTokens: 2000, ...questionTime }],
   ["diversify", diversifyOptions, { lambda: 0.7 }],
   ["embedChunks", embedChunksOptions, { concurrency: 8, batchBytes: 4_194_304 }],
-  ["fused", fusedOptions, { k: 10 }],
+  ["fused", fusedOptions, { fusion: "rrf", k: 10 }],
   ["hyde", hydeOptions, questionTime],
   ["multiQuery", multiQueryOptions, { count: 3, ...questionTime }],
-  ["rerank", rerankOptions, { topN: 6, onFailure: "keep-order", reserveMs: 2000 }],
+  ["rerank", rerankOptions, { topN: 6, onFailure: "keep-order", searchWeight: 0, reserveMs: 2000 }],
   ["search", searchOptions, { count: 40, mode: "hybrid" }],
   ["widen", widenOptions, { maxTokens: 1024, to: "parent" }],
 ])("the defaults of %s are those that its options document", (_name, schema, defaults) => {

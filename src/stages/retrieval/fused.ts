@@ -4,10 +4,18 @@ import { optionsOf, resolve } from "../../core/options.js";
 import type { Found, Retriever } from "../../core/ports.js";
 import type { Placement } from "../../core/types.js";
 
+/** Adds up what ranks count (`rrf`), or scores, brought to one scale (`score`). */
+export type FusionMethod = "rrf" | "score";
+
 export interface FusedOptions {
   /**
-   * How slowly lower ranks lose weight: a chunk at rank r counts weight / (k + r). 0 to 1000; default 10. The paper has
-   * 60, for dozens of lists; with two lists, the first ranks have to count for more.
+   * `rrf`: only ranks count, so that any retrievers fit together. `score`: a chunk counts by how far its score stands above
+   * the last of its list, in standard deviations of that list. Default: `rrf`.
+   */
+  readonly fusion?: FusionMethod;
+  /**
+   * With `rrf`, how slowly lower ranks lose weight: a chunk at rank r counts weight / (k + r). 0 to 1000; default 10. The
+   * paper has 60, for dozens of lists; with two lists, the first ranks have to count for more.
    */
   readonly k?: number;
   /** The weight of each retriever, in their order; 0 or more. Default: 1 each. */
@@ -17,18 +25,18 @@ export interface FusedOptions {
 }
 
 export const fusedOptions = optionsOf<FusedOptions>()({
+  fusion: z.enum(["rrf", "score"]).default("rrf"),
   k: z.number().min(0).max(1000).default(10),
   weights: z.array(z.number().min(0)).readonly().optional(),
   candidates: z.int().min(1).optional(),
 });
 
 /**
- * Combines retrievers into one. Only ranks count, so retrievers with different score scales need no calibration.
- * Reciprocal rank fusion after Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet and
+ * Combines retrievers into one, by ranks or by scores; neither needs calibration. Reciprocal rank fusion after Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet and
  * individual Rank Learning Methods", SIGIR 2009.
  */
 export function fused(retrievers: readonly Retriever[], options: FusedOptions = {}): Retriever {
-  const { k, weights, candidates } = resolve("fused", fusedOptions, options);
+  const { fusion, k, weights, candidates } = resolve("fused", fusedOptions, options);
   if (weights && weights.length !== retrievers.length) {
     throw new OptionsError(
       "options",
@@ -40,30 +48,32 @@ export function fused(retrievers: readonly Retriever[], options: FusedOptions = 
     retrieve: async (query, { count, ...call }) => {
       const each = { ...call, count: candidates ?? Math.max(100, 2 * count) };
       const rankings = await Promise.all(retrievers.map((retriever) => retriever.retrieve(query, each)));
-      return fuse(rankings, { k, weights, count });
+      return fuse(rankings, { fusion, k, weights, count, asked: each.count });
     },
   };
 }
 
-/** The `count` best by falling sum of weight / (k + rank); ties go to the best rank in any list, then to the lower id. */
-export function fuse(
-  rankings: readonly (readonly Found[])[],
-  {
-    k,
-    weights,
-    count,
-  }: { readonly k: number; readonly weights: readonly number[] | undefined; readonly count: number },
-): Found[] {
+interface Fusing {
+  readonly fusion: FusionMethod;
+  readonly k: number;
+  readonly weights: readonly number[] | undefined;
+  readonly count: number;
+  /** Results that each retriever was asked for: one that returned fewer has no more. */
+  readonly asked: number;
+}
+
+/** The `count` best by falling sum; ties go to the best rank in any list, then to the lower id. */
+export function fuse(rankings: readonly (readonly Found[])[], { fusion, k, weights, count, asked }: Fusing): Found[] {
   const sums = new Map<string, { score: number; bestRank: number; placements: readonly Placement[] }>();
-  for (const [list, ranking] of rankings.entries()) {
+  for (const [list, given] of rankings.entries()) {
     const weight = weights?.[list] ?? 1;
     const seen = new Set<string>();
-    for (const { chunkId, placements } of ranking) {
-      if (seen.has(chunkId)) continue;
-      seen.add(chunkId);
-      const rank = seen.size;
+    const ranking = given.filter(({ chunkId }) => !seen.has(chunkId) && seen.add(chunkId));
+    const counts = fusion === "score" ? scoresAboveFloor(ranking, ranking.length < asked) : undefined;
+    for (const [index, { chunkId, placements }] of ranking.entries()) {
+      const rank = index + 1;
       const sum = sums.get(chunkId) ?? { score: 0, bestRank: Infinity, placements: [] };
-      sum.score += weight / (k + rank);
+      sum.score += counts ? weight * counts[index]! : weight / (k + rank);
       sum.bestRank = Math.min(sum.bestRank, rank);
       // Reuses the first list: pushing onto an empty one would reserve room for 17 entries.
       sum.placements = sum.placements.length === 0 ? placements : [...sum.placements, ...placements];
@@ -78,4 +88,23 @@ export function fuse(
       score,
       placements: [...placements, { by: "fused", rank: index + 1, score }],
     }));
+}
+
+/** Scores that a list's scale is taken from: the same for callers who want few results and many. */
+const scaleScores = 100;
+
+/**
+ * How far each score stands above the floor of its list, in standard deviations of the first hundred. The floor is what a
+ * chunk that is not in the list has at most: the last of the hundred, or 0 in a list that ended earlier, which is filled up
+ * with it. The deviation keeps an outlier from outvoting everything: of a hundred scores, none is more than ten above.
+ */
+function scoresAboveFloor(ranking: readonly Found[], ended: boolean): readonly number[] {
+  const scores = ranking.map(({ score }) => (Number.isFinite(score) ? score : -Infinity));
+  const finite = scores.slice(0, scaleScores).filter(Number.isFinite);
+  const lowest = Math.min(...finite);
+  const floor = ended ? Math.min(0, lowest) : lowest;
+  const scale = [...finite, ...Array.from({ length: scaleScores - finite.length }, () => floor)];
+  const mean = scale.reduce((sum, score) => sum + score, 0) / scaleScores;
+  const deviation = Math.sqrt(scale.reduce((sum, score) => sum + (score - mean) ** 2, 0) / scaleScores);
+  return scores.map((score) => (deviation > 0 ? Math.max(0, score - floor) / deviation : 0));
 }

@@ -20,6 +20,11 @@ export interface RerankOptions {
    * run. A key or model that the service rejects always ends it. Default `keep-order`.
    */
   readonly onFailure?: "keep-order" | "throw";
+  /**
+   * How much the search's own score counts beside the reranker's, each as a share of its best; 0 or more. A reranker that knows
+   * no more than words should not overrule the search. Default: 0, the reranker decides.
+   */
+  readonly searchWeight?: number;
   /** Time reserved for later stages when the run has a deadline, in milliseconds. Default 2,000. */
   readonly reserveMs?: number;
 }
@@ -28,6 +33,7 @@ export const rerankOptions = optionsOf<RerankOptions>()({
   topN: z.int().min(1).max(1000).default(6),
   candidates: z.int().min(1).optional(),
   onFailure: z.enum(["keep-order", "throw"]).default("keep-order"),
+  searchWeight: z.number().min(0).default(0),
   reserveMs: z.number().min(0).default(2000),
 });
 
@@ -41,7 +47,7 @@ interface Ranked {
 
 /** Orders hits by a reranker's score of their text, context included, and keeps the best. */
 export function rerank(reranker: Reranker, options: RerankOptions = {}): Stage<Retrieved, Retrieved> {
-  const { topN, candidates, onFailure, reserveMs } = resolve("rerank", rerankOptions, options);
+  const { topN, candidates, onFailure, searchWeight, reserveMs } = resolve("rerank", rerankOptions, options);
   checkPort("rerank", "reranker", reranker);
   return mapStage(
     "rerank",
@@ -85,7 +91,7 @@ export function rerank(reranker: Reranker, options: RerankOptions = {}): Stage<R
     const texts = sent.map(({ chunk }) => embeddingText(chunk));
     const rank = async (call: CallOptions) => {
       const reranking = await reranker.rerank(question, texts, call);
-      return { ranked: inOrderOf(reranking, sent), answered: true, tokens: reranking.tokens };
+      return { ranked: blended(inOrderOf(reranking, sent), searchWeight), answered: true, tokens: reranking.tokens };
     };
     if (onFailure === "throw") {
       const failedAttempts: FailedAttempt[] = [];
@@ -102,15 +108,37 @@ export function rerank(reranker: Reranker, options: RerankOptions = {}): Stage<R
   }
 }
 
+/**
+ * Hits in the order of the reranker's and the search's scores together, which is their new score. Without a positive score on
+ * either side there is nothing to blend.
+ */
+function blended(reranked: readonly Reranked[], searchWeight: number): readonly Hit[] {
+  const bestSearch = Math.max(...reranked.map(({ searchScore }) => searchScore));
+  const bestRerank = Math.max(...reranked.map(({ hit }) => hit.score));
+  if (searchWeight === 0 || !(bestSearch > 0 && bestRerank > 0)) return reranked.map(({ hit }) => hit);
+  return reranked
+    .map(({ hit, searchScore }) => {
+      const score = (hit.score / bestRerank + searchWeight * (searchScore / bestSearch)) / (1 + searchWeight);
+      return { ...hit, score };
+    })
+    .toSorted((a, b) => b.score - a.score);
+}
+
+interface Reranked {
+  readonly hit: Hit;
+  readonly searchScore: number;
+}
+
 /** @throws TransportError (`reply`) when a result names a document that was not sent, or names one twice. */
-function inOrderOf({ results }: Reranking, sent: readonly Hit[]): Hit[] {
+function inOrderOf({ results }: Reranking, sent: readonly Hit[]): Reranked[] {
   const left = new Map(sent.entries());
   return results.map(({ index, score }, position) => {
     const hit = left.get(index);
     if (!hit || !left.delete(index)) {
       throw new TransportError("reply", `The reranker's result ${position} names document ${index} of ${sent.length}`);
     }
-    return { ...hit, score, placements: [...hit.placements, { by: "rerank", rank: position + 1, score }] };
+    const placements = [...hit.placements, { by: "rerank", rank: position + 1, score }];
+    return { hit: { ...hit, score, placements }, searchScore: hit.score };
   });
 }
 

@@ -2,6 +2,7 @@ import { checkStorePart } from "../../core/check-port.js";
 import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import { bothFilters, checkFilter, type Filter } from "../../core/filter.js";
+import { OptionsError } from "../../core/errors.js";
 import { optionsOf, resolve } from "../../core/options.js";
 import { mapStage, type Stage } from "../../core/pipeline.js";
 import type { Found, RetrievalQuery, Retriever, Searchable, Store } from "../../core/ports.js";
@@ -17,25 +18,30 @@ import type {
 } from "../../core/types.js";
 import { conditionCheck } from "../../text/words/phrase-match.js";
 import { remainingTime } from "../calls/timed-calls.js";
-import { fused } from "./fused.js";
+import { type FusionMethod, fused } from "./fused.js";
 
-/** By vector (`dense`), by words (`lexical`), or by both with their ranks fused (`hybrid`). */
+/** By vector (`dense`), by words (`lexical`), or by both, fused (`hybrid`). */
 export type SearchMode = "hybrid" | "dense" | "lexical";
 
 /** `Fields`: the metadata of the store's documents. */
 export interface SearchOptions<Fields extends object = Metadata> {
   /** Maximum number of hits. 1 to 1000; default 40. */
   readonly count?: number;
-  /** Searches by vector, by words, or by both with their ranks fused. Default `hybrid`. */
+  /** Searches by vector, by words, or by both, fused. Default `hybrid`. */
   readonly mode?: SearchMode;
-  /** The weight of each side in a hybrid search; 0 or more. Default: 1 each. */
+  /**
+   * Whether scores or ranks are fused; see `fused`. Default: `score`, or `rrf` where `k` is given. With vectors of a sentence
+   * model, scores ranked better on SciFact's 809 training queries (nDCG@10 0.730 against 0.717).
+   */
+  readonly fusion?: FusionMethod;
+  /** The weight of each side in a hybrid search; 0 or more. Default: 0.7 for vectors, 1 for words; with `rrf` 1 each. */
   readonly weights?: {
-    /** Weight of the ranks by vector. */
+    /** Weight of the side by vector. */
     readonly dense: number;
-    /** Weight of the ranks by words. */
+    /** Weight of the side by words. */
     readonly lexical: number;
   };
-  /** How slowly lower ranks lose weight where ranks are fused, 0 to 1000; see `fused`. Default: 10. */
+  /** With `rrf`, how slowly lower ranks lose weight, 0 to 1000; see `fused`. Default: 10. */
   readonly k?: number;
   /** Restricts the search to matching documents; a question's own `filter` has to match too. Default: all documents. */
   readonly filter?: Filter<Fields>;
@@ -44,10 +50,14 @@ export interface SearchOptions<Fields extends object = Metadata> {
 export const searchOptions = optionsOf<SearchOptions>()({
   count: z.int().min(1).max(1000).default(40),
   mode: z.enum(["hybrid", "dense", "lexical"]).default("hybrid"),
+  fusion: z.enum(["rrf", "score"]).optional(),
   weights: z.strictObject({ dense: z.number().min(0), lexical: z.number().min(0) }).optional(),
   k: z.number().min(0).max(1000).optional(),
   filter: z.custom<Filter>().optional(),
 });
+
+/** Vectors' scores weigh less: 0.6 to 0.8 are alike on SciFact's training queries, with vectors of a small sentence model. */
+const defaultWeights = { score: { dense: 0.7, lexical: 1 }, rrf: { dense: 1, lexical: 1 } } as const;
 
 /** Maximum number of vectors to look through for texts that meet a question's phrases and exclusions. */
 const maxDenseCandidates = 2000;
@@ -61,7 +71,7 @@ type Searched<Space extends string, Fields extends object> = Pick<
  * Finds chunks for a question, best first. Chunks with the same text take one place, that of the best. A lexical search
  * needs no vector, and so no `embedQuestion()`.
  *
- * When the question has `phrases` or `not`, each side drops the chunks that do not meet them before the ranks are fused.
+ * When the question has `phrases` or `not`, each side drops the chunks that do not meet them before they are fused.
  * The check reads the stored text: it is exact, and saves keeping word positions, which would double the index. The dense
  * side looks at no more than 2,000 chunks for this.
  */
@@ -77,7 +87,12 @@ export function search<Space extends string>(
   store: Searched<Space, Metadata>,
   options: SearchOptions = {},
 ): Stage<Question & Partial<Embedded<Question, Space>>, Retrieved> {
-  const { count, mode, weights, k, filter: always } = resolve("search", searchOptions, options);
+  const { count, mode, k, filter: always, ...fusing } = resolve("search", searchOptions, options);
+  const { fusion = k === undefined ? "score" : "rrf" } = fusing;
+  if (fusion === "score" && k !== undefined) {
+    throw new OptionsError("options", 'search: k is about ranks. Leave it out, or fuse ranks with fusion: "rrf"');
+  }
+  const weights = fusing.weights ?? defaultWeights[fusion];
   if (always !== undefined) checkFilter("search: filter", always);
   checkStorePart("search", store, ["hits"]);
   const { space, dimension } = store;
@@ -134,7 +149,7 @@ export function search<Space extends string>(
         if (index > 0 && side === "dense" && !variant.vector) continue;
         if (side === "lexical" && kind === "passage") continue;
         // All variants together weigh as much as the question: a model that rewrites badly must not outvote it.
-        const weight = (weights?.[side] ?? 1) / (index === 0 ? 1 : variants.length);
+        const weight = weights[side] / (index === 0 ? 1 : variants.length);
         const by = index === 0 ? side : `${side} (variant ${index})`;
         parts.push({ retriever: recorded(sides[side], by, query, lists), weight });
       }
@@ -143,7 +158,7 @@ export function search<Space extends string>(
     if (only && others.length === 0) return only.retriever;
     return fused(
       parts.map((part) => part.retriever),
-      { weights: parts.map(({ weight }) => weight), ...(k !== undefined && { k }) },
+      { fusion, weights: parts.map(({ weight }) => weight), ...(k !== undefined && { k }) },
     );
   }
 }

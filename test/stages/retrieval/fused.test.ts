@@ -98,3 +98,58 @@ test("a chunk that a list names twice counts once, and those below it move up", 
 test("a number of weights other than that of the retrievers is refused", () => {
   expect(() => fused([retriever("a", [])], { weights: [1, 2] })).toThrow(OptionsError);
 });
+
+/** A retriever with these scores, by chunk. */
+function scored(name: string, scores: Readonly<Record<string, number>>): Retriever {
+  const found = Object.entries(scores).map(([chunkId, score], index): Found => {
+    return { chunkId, score, placements: [{ by: name, rank: index + 1, score }] };
+  });
+  return { name, retrieve: async (_query, { count }) => found.slice(0, count) };
+}
+
+const byScore = async (lists: readonly Retriever[], weights = lists.map(() => 1), count = 10) => {
+  const found = await fused(lists, { fusion: "score", weights }).retrieve({ text: "" }, { count });
+  return found.map(({ chunkId, score }) => ({ chunkId, score }));
+};
+
+test("fused scores count standard deviations above what an absent chunk has at most", async () => {
+  // By hand: 3 and 1 with 98 zeros have the mean 0.04 and the variance 10 / 100 - 0.04 ** 2.
+  const deviation = Math.sqrt(0.1 - 0.0016);
+  const found = await byScore([scored("a", { x: 3, y: 1 }), scored("b", {})], [0.5, 1]);
+  expect(found).toEqual([
+    { chunkId: "x", score: expect.closeTo(1.5 / deviation, 9) },
+    { chunkId: "y", score: expect.closeTo(0.5 / deviation, 9) },
+  ]);
+});
+
+test("fused scores do not depend on the scale of a side, nor in a full list on where it begins", async () => {
+  const list = (scale: number, offset: number) =>
+    scored("a", Object.fromEntries(Array.from({ length: 120 }, (_, at) => [`c${at}`, offset + scale / (1 + at)])));
+  const other = scored("b", { c7: 2, c3: 1, c119: 0.5 });
+  const plain = await byScore([list(1, 0), other]);
+  const moved = await byScore([list(40, -7), other]);
+  expect(moved.map(({ chunkId }) => chunkId)).toEqual(plain.map(({ chunkId }) => chunkId));
+  for (const [at, { score }] of moved.entries()) expect(score).toBeCloseTo(plain[at]!.score, 6);
+});
+
+test("one outlier among the scores of a side does not outvote the other sides", async () => {
+  const outlier = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`c${at}`, at === 0 ? 1e9 : 1 - at / 100]));
+  const second = scored("b", {
+    c5: 9,
+    c6: 8.9,
+    ...Object.fromEntries(Array.from({ length: 98 }, (_, at) => [`d${at}`, 1])),
+  });
+  const found = await byScore([scored("a", outlier), second], [0.5, 1]);
+  expect(found.slice(0, 2).map(({ chunkId }) => chunkId)).toEqual(["c5", "c6"]);
+  for (const { score } of found) expect(score).toBeLessThan(11);
+});
+
+test("a side with nothing, with one score for all, or with scores that are no numbers leaves the order to the other", async () => {
+  const full = scored("a", { x: 3, y: 2, z: 1 });
+  const constant = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`c${at}`, 5]));
+  for (const other of [{}, constant, { z: Number.NaN, q: Number.NaN, y: -Infinity }]) {
+    const found = await byScore([full, scored("b", other)], [1, 1], 3);
+    expect(found.map(({ chunkId }) => chunkId)).toEqual(["x", "y", "z"]);
+    expect(found.every(({ score }) => Number.isFinite(score))).toBe(true);
+  }
+});

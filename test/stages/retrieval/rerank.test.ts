@@ -56,6 +56,23 @@ describe("rerank", () => {
     expect(out.requests).toMatchObject([{ step: "rerank", inputTokens: 7, outputTokens: 0 }]);
   });
 
+  test("the search's score counts beside the reranker's, each as a share of its best", async () => {
+    // The search's shares are 1, 1/2, 1/3 and 1/4, the reranker's 0, 1/2, 1 and 1/2.
+    const { out, texts } = await run(countingReranker(), question(), { searchWeight: 0.5 });
+    expect(texts).toEqual(["red apple pie", "red sky", "apple", "sky"]);
+    expect(out.hits.map(({ score }) => score)).toEqual(
+      [7 / 9, 1 / 2, 5 / 12, 1 / 3].map((score) => expect.closeTo(score, 9)),
+    );
+    expect(out.hits[0]!.placements.at(-1)).toEqual({ by: "rerank", rank: 1, score: 2 });
+  });
+
+  test("where the reranker or the search has no positive score, the other decides alone", async () => {
+    const nothing = retrieved("zebra", "sky", "red sky");
+    expect((await run(countingReranker(), nothing, { searchWeight: 0.5 })).texts).toEqual(["sky", "red sky"]);
+    const unscored = { ...question(), hits: question().hits.map((hit) => ({ ...hit, score: 0 })) };
+    expect((await run(countingReranker(), unscored, { searchWeight: 0.5 })).texts[0]).toBe("red apple pie");
+  });
+
   test("orders by the reranker's score, keeps the best, and adds its place", async () => {
     const { texts, out, step } = await run(countingReranker(), question(), { topN: 2 });
     expect(texts).toEqual(["red apple pie", "red sky"]);

@@ -4,7 +4,7 @@ import { AnswerError, OptionsError } from "../../../src/core/errors.js";
 import { Pipeline } from "../../../src/core/pipeline.js";
 import type { Retriever } from "../../../src/core/ports.js";
 import { embedQuestion } from "../../../src/stages/questions/embed-question.js";
-import { search } from "../../../src/stages/retrieval/search.js";
+import { search, type SearchOptions } from "../../../src/stages/retrieval/search.js";
 import { collect } from "../../../src/core/stream.js";
 import { vectorKey } from "../../../src/text/chunking/chunk-identity.js";
 import { why } from "../../../src/core/trace.js";
@@ -45,9 +45,21 @@ describe("search", () => {
   ])("with k at %s, the first of both sides scores %d", async (k, score) => {
     const ask = Pipeline.from<Question>()
       .pipe(embedQuestion(wordEmbedder()))
-      .pipe(search(await storeOf(["c", "red apples"]), k === undefined ? {} : { k }));
+      .pipe(search(await storeOf(["c", "red apples"]), { fusion: "rrf", ...(k !== undefined && { k }) }));
     const [retrieved] = await collect(ask.stream([{ question: "red apples" }]));
     expect(retrieved!.hits.map((hit) => hit.score)).toEqual([score]);
+  });
+
+  test("scores are fused, ranks where k is given, and k with scores is refused", async () => {
+    const store = await fruit();
+    const scores = async (options: SearchOptions) => {
+      const ask = Pipeline.from<Question>().pipe(embedQuestion(wordEmbedder())).pipe(search(store, options));
+      return (await collect(ask.stream([{ question: "red apples" }])))[0]!.hits.map(({ score }) => score);
+    };
+    expect(await scores({})).toEqual(await scores({ fusion: "score", weights: { dense: 0.7, lexical: 1 } }));
+    expect(await scores({ k: 10 })).toEqual(await scores({ fusion: "rrf", weights: { dense: 1, lexical: 1 } }));
+    expect(await scores({})).not.toEqual(await scores({ k: 10 }));
+    expect(() => search(store, { fusion: "score", k: 10 })).toThrow(/k is about ranks/);
   });
 
   test("the trace names each chunk that was found but not kept, with the reason", async () => {

@@ -6,7 +6,7 @@ import type { AnswerMetric } from "../../../evaluate/evaluate-answers.js";
 import { metricNames, type Evaluation, type MetricName } from "../../../evaluate/evaluate.js";
 import { byName } from "../../../evaluate/statistics.js";
 import type { Fusion } from "../../../knowledge-base/question-options.js";
-import type { SearchMode } from "../../../stages/retrieval/search.js";
+import { type SearchMode, searchOptions } from "../../../stages/retrieval/search.js";
 import { writeText } from "../../output/write-text.js";
 import type { EvalFlags } from "./collection.js";
 
@@ -15,7 +15,7 @@ export interface EvalPlan {
   readonly mode: SearchMode;
   readonly rerank: boolean;
   /** Absent: the fusion of the knowledge base. */
-  readonly fusion?: Required<Fusion> | undefined;
+  readonly fusion?: (Fusion & Required<Pick<Fusion, "weights">>) | undefined;
 }
 
 /** One way of searching, measured. */
@@ -26,15 +26,18 @@ export interface EvalRun extends Evaluation, EvalPlan {
   readonly comparison?: Comparison;
 }
 
-/** Fusions that `--grid` measures: how much the dense ranking weighs, and how much first places count. */
+/** Fusions that `--grid` measures: of scores and of ranks, and how much the dense side weighs. */
 const gridDenseWeights = [0.2, 0.5, 1, 2] as const;
-const gridK = [10, 60] as const;
+const gridMethods = [{ method: "score" }, { k: 10 }] as const;
 
 /** The ways of searching to measure, one after another over one store. */
 export function evalPlans({ mode: modes, rerank = false, grid = false }: EvalFlags): readonly EvalPlan[] {
   if (!grid) return (modes ?? ["hybrid"]).map((mode) => ({ mode, rerank }));
-  const fusions = gridK.flatMap((k) =>
-    gridDenseWeights.map((dense) => ({ mode: "hybrid" as const, fusion: { k, weights: { dense, lexical: 1 } } })),
+  const fusions = gridMethods.flatMap((method) =>
+    gridDenseWeights.map((dense) => ({
+      mode: "hybrid" as const,
+      fusion: { ...method, weights: { dense, lexical: 1 } },
+    })),
   );
   const single = (modes ?? ["lexical", "dense", "hybrid"]).map((mode) => ({ mode }));
   // The reranker orders the passages anew, so other fusions of them would hardly differ.
@@ -66,7 +69,13 @@ const RunFile = z.object({
         collection: z.string(),
         mode: z.enum(["hybrid", "dense", "lexical"]),
         rerank: z.boolean().default(false),
-        fusion: z.object({ k: z.number(), weights: z.object({ dense: z.number(), lexical: z.number() }) }).optional(),
+        fusion: z
+          .object({
+            method: searchOptions.shape.fusion,
+            k: z.number().optional(),
+            weights: z.object({ dense: z.number(), lexical: z.number() }),
+          })
+          .optional(),
         scores: z
           .record(z.string(), z.object(byName(metricNames, () => z.number())))
           .transform((scores) => new Map(Object.entries(scores))),
@@ -167,7 +176,8 @@ function describeComparison({ comparison, ...run }: EvalRun): string[] {
 }
 
 export function planName({ mode, rerank, fusion }: EvalPlan): string {
-  const fusing = fusion ? ` k=${fusion.k} ${fusion.weights.dense}:${fusion.weights.lexical}` : "";
+  const by = fusion?.k === undefined ? fusion?.method : `k=${fusion.k}`;
+  const fusing = fusion ? ` ${by} ${fusion.weights.dense}:${fusion.weights.lexical}` : "";
   return `${mode}${fusing}${rerank ? " + rerank" : ""}`;
 }
 

@@ -9,15 +9,18 @@ export type TextFormat =
       readonly load: Loader;
       /** Whether it is the caller's: nobody knows whether it would read a file as it did before. */
       readonly isOwn?: boolean;
+      readonly holdsFiles?: undefined;
     }
   | {
       readonly worker: HeavyFormat;
+      /** Whether other files may lie in one, so that it is several documents. */
+      readonly holdsFiles?: boolean;
       readonly load?: Loader;
       /** Smaller files are loaded in place, where `load` is given. */
       readonly minWorkerBytes: number;
     };
 
-/** A format whose rows are documents. */
+/** A format whose files are many documents: rows, mails of a box, files of an archive. */
 export interface RowFormat {
   readonly rows: RowReader;
 }
@@ -50,6 +53,16 @@ const jsonLines: RowReader = async function* (file, options) {
 const json: RowReader = async function* (file, options) {
   yield* (await import("./rows/json.js")).readJson(file, options);
 };
+const mbox: RowReader = async function* (file, options) {
+  yield* (await import("./mail/mbox.js")).readMbox(file, options);
+};
+const zip: RowReader = async function* (file, options) {
+  yield* (await import("./archives/zip.js")).readZip(file, options);
+};
+const tar: RowReader = async function* (file, options) {
+  yield* (await import("./archives/tar.js")).readTar(file, options);
+};
+const mail = (worker: HeavyFormat): TextFormat => ({ worker, minWorkerBytes: 0, holdsFiles: true });
 const microsoft = "application/vnd.openxmlformats-officedocument";
 const oasis = "application/vnd.oasis.opendocument";
 
@@ -76,6 +89,11 @@ const known: readonly (readonly [format: Format, endings: string, mediaTypes: st
   [{ rows: csv }, ".csv .tsv", "text/csv text/tab-separated-values"],
   [{ rows: jsonLines }, ".jsonl .ndjson", "application/jsonl application/x-ndjson"],
   [{ rows: json }, ".json", "application/json"],
+  [mail("eml"), ".eml .mht .mhtml", "message/rfc822 multipart/related"],
+  [mail("msg"), ".msg", "application/vnd.ms-outlook"],
+  [{ rows: mbox }, ".mbox .mbx", "application/mbox"],
+  [{ rows: zip }, ".zip", "application/zip"],
+  [{ rows: tar }, ".tar .tgz .gz", "application/x-tar application/gzip"],
   [plainText, codeEndings.join(" "), ""],
 ];
 

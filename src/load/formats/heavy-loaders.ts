@@ -3,6 +3,8 @@ import { loadDocx } from "./office/docx.js";
 import { loadEpub } from "./office/epub.js";
 import { loadHtml } from "./html/html.js";
 import { loadIwork, loadNumbers } from "./office/iwork.js";
+import { loadEml } from "./mail/eml.js";
+import { loadMsg } from "./mail/msg.js";
 import type { Loader } from "./loader.js";
 import { loadOds } from "./office/ods.js";
 import { loadOdt } from "./office/odt.js";
@@ -30,6 +32,8 @@ export const heavyLoaders = {
   ppt: loadPpt,
   iwork: loadIwork,
   numbers: loadNumbers,
+  eml: loadEml,
+  msg: loadMsg,
   html: loadHtml,
   rst: loadRestructuredText,
 } satisfies Record<string, Loader>;

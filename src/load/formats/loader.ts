@@ -1,5 +1,5 @@
 import type { LoadError } from "../../core/errors.js";
-import type { Document } from "../../core/types.js";
+import type { Document, Metadata } from "../../core/types.js";
 import type { RowMapping } from "./rows/row-mapping.js";
 
 /** A file's bytes, before a loader makes a document of them. */
@@ -18,6 +18,19 @@ export interface FileToLoad {
 export interface LoadedText extends Pick<Document, "text" | "title" | "metadata" | "mediaType" | "anchors"> {
   /** Parts that could not be read as they were meant, although the text could. */
   readonly warnings?: readonly string[];
+  /** Files that lie in it, such as what is attached to a mail, each a document of its own. */
+  readonly inner?: readonly InnerFile[];
+}
+
+/** A file that lies in another: in an archive, a mailbox or a mail. */
+export interface InnerFile {
+  /** Name within the outer file, which stands in the address behind a `#`. */
+  readonly name: string;
+  /** Name whose ending tells the format. Default: `name`. */
+  readonly path?: string;
+  readonly bytes: Uint8Array;
+  /** What the outer file says about it, such as when it was changed. */
+  readonly metadata?: Metadata;
 }
 
 /**
@@ -37,7 +50,9 @@ export type Loader = (
 export type FileOutcome =
   | { readonly document: Document; readonly warnings: readonly string[] }
   /** `isRecalled`: the error is that of an earlier run, and the file has not changed. */
-  | { readonly error: LoadError; readonly isRecalled?: boolean };
+  | { readonly error: LoadError; readonly isRecalled?: boolean }
+  /** A file in another that no loader knows, or that nobody would ask about. */
+  | { readonly skipped: string; readonly uri: string };
 
 /** A file of rows before it is read. It is read in pieces, so that its size does not matter. */
 export interface RowFile {
@@ -50,6 +65,8 @@ export interface RowOptions {
   /** Id that the documents carry as `source`. */
   readonly source: string;
   readonly maxRowBytes: number;
+  /** Reads a file that lies in this one, in whatever format it is. */
+  readonly readInner: (file: InnerFile) => AsyncIterable<FileOutcome>;
 }
 
 /**

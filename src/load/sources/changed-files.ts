@@ -41,8 +41,9 @@ export async function* changedFiles(
       paths.slice(at, at + filesPerRecall).map(async (path): Promise<FoundFile> => {
         // A file of an unknown kind may be text.
         const format = formats.ofFile(path) ?? plainText;
-        // Files of rows are many documents, which are looked up one by one.
-        const isRemembered = options.files && !("rows" in format || ("isOwn" in format && format.isOwn));
+        // Rows, and files that lie in others, are looked up one by one.
+        const isMany = "rows" in format || format.holdsFiles;
+        const isRemembered = options.files && !(isMany || ("isOwn" in format && format.isOwn));
         const state = isRemembered ? await stateOf(path, readBy) : undefined;
         return { path, format, ...(state && { state }) };
       }),

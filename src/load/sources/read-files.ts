@@ -1,9 +1,8 @@
 import { hash } from "node:crypto";
 import { createReadStream, existsSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
-import { basename, extname } from "node:path";
 import { pathToFileURL } from "node:url";
-import { asError, LoadError, systemMessage, type LoadErrorCode } from "../../core/errors.js";
+import { LoadError, type LoadErrorCode } from "../../core/errors.js";
 import { mapConcurrent, type Source } from "../../core/stream.js";
 import type { FileState } from "../../core/pipeline.js";
 import type { Document, Metadata } from "../../core/types.js";
@@ -13,6 +12,7 @@ import { LoadingWorker } from "../worker/load-bytes.js";
 import { changedFiles, reportUnchanged, type FoundFile } from "./changed-files.js";
 import type { LoadSettings } from "./load-options.js";
 import { withMetadata } from "./operator-metadata.js";
+import { asLoadError, readContents, rowOptions, titleOfName, type ContentOptions } from "./read-contents.js";
 import { unreadableName } from "./real-path.js";
 import type { RowsSeen } from "./rows-seen.js";
 import type { ReadContext } from "./source.js";
@@ -38,7 +38,9 @@ export async function* readFiles(
   const load = async (file: FoundFile): Promise<Source<FileOutcome>> => {
     const { path, format, recalled } = file;
     if (recalled) return [recalled];
-    return "rows" in format ? readRows(path, format, options) : readWhole({ ...file, format }, worker, options);
+    if ("rows" in format) return readRows(path, format, { ...options, formats, worker });
+    if (format.holdsFiles) return readHolder(path, format, { ...options, formats, worker });
+    return readWhole({ ...file, format }, worker, options);
   };
   try {
     const changed = changedFiles(files, formats, options);
@@ -70,10 +72,7 @@ async function readWhole(
   let state: FileState | undefined;
   try {
     const size = found?.sizeBytes ?? (await stat(path)).size;
-    if (size > maxFileBytes) {
-      const message = `${uri} has ${size} bytes, and files of more than ${maxFileBytes} bytes are passed over`;
-      throw new LoadError("too-large", uri, message);
-    }
+    mustFit(uri, size, maxFileBytes);
     const bytes = await readFile(path, { signal });
     // A file may have grown since it was found.
     state = found && { ...found, sizeBytes: bytes.length, digest: hash("sha256", bytes, "base64url") };
@@ -85,8 +84,7 @@ async function readWhole(
     }
     report({ type: "reading", uri, isOver: false });
     const { warnings: remarks = [], ...loaded } = await worker.load(format, { path, uri, bytes }, options);
-    const name = basename(path, extname(path)).replace(/[\p{Cc}\s]+/gu, " ");
-    const document = { uri, source, ...loaded, title: loaded.title ?? name.trim() };
+    const document = { uri, source, ...loaded, title: loaded.title ?? titleOfName(path) };
     const warnings = remarks.map((remark) => `${uri}: ${remark}`);
     if (state) files!.noteRead(state, { warnings });
     return [{ document, warnings }];
@@ -103,28 +101,49 @@ async function readWhole(
   }
 }
 
+type ReadContents = ReadFilesOptions & ContentOptions;
+
 /** Reads the rows of a file as they are asked for. */
-async function* readRows(path: string, { rows }: RowFormat, options: ReadFilesOptions): AsyncGenerator<FileOutcome> {
-  const { source, maxFileBytes, signal } = options;
+function readRows(path: string, { rows }: RowFormat, options: ReadContents): AsyncGenerator<FileOutcome> {
   const uri = pathToFileURL(path).href;
+  const chunks = createReadStream(path, { signal: options.signal });
+  return noted(uri, rows({ uri, chunks }, rowOptions(uri, options)), options);
+}
+
+/** Reads a file, and those that lie in it. */
+async function* readHolder(path: string, format: TextFormat, options: ReadContents): AsyncGenerator<FileOutcome> {
+  const uri = pathToFileURL(path).href;
+  const { maxFileBytes, signal } = options;
+  const outcomes = async function* () {
+    mustFit(uri, (await stat(path)).size, maxFileBytes);
+    yield* readContents(format, { path, uri, bytes: await readFile(path, { signal }) }, options);
+  };
+  yield* noted(uri, outcomes(), options);
+}
+
+/** Notes that all documents of a file were met, if none failed. */
+async function* noted(
+  uri: string,
+  outcomes: AsyncIterable<FileOutcome>,
+  { signal, seen }: ReadFilesOptions,
+): AsyncGenerator<FileOutcome> {
   try {
-    const chunks = createReadStream(path, { signal });
     let failed = false;
-    for await (const outcome of rows({ uri, chunks }, { mapping: options.rows, source, maxRowBytes: maxFileBytes })) {
+    for await (const outcome of outcomes) {
       failed ||= "error" in outcome;
       yield outcome;
     }
-    if (!failed) options.seen.addComplete(uri);
+    if (!failed) seen.addComplete(uri);
   } catch (thrown) {
     signal.throwIfAborted();
     yield { error: asLoadError(uri, thrown) };
   }
 }
 
-export function asLoadError(uri: string, thrown: unknown): LoadError {
-  if (thrown instanceof LoadError) return thrown;
-  const cause = asError(thrown);
-  return new LoadError("unreadable", uri, `${uri} cannot be read: ${systemMessage(cause)}`, { cause });
+function mustFit(uri: string, size: number, maxFileBytes: number): void {
+  if (size <= maxFileBytes) return;
+  const message = `${uri} has ${size} bytes, and files of more than ${maxFileBytes} bytes are passed over`;
+  throw new LoadError("too-large", uri, message);
 }
 
 /**
@@ -143,6 +162,8 @@ export async function* reportOutcomes(
       for (const message of warnings) report({ type: "warning", message });
       if (document.text.trim() === "") report({ type: "skipped", uri: document.uri, reason: "blank" });
       else yield withMetadata(document, metadata);
+    } else if ("skipped" in outcome) {
+      report({ type: "skipped", uri: outcome.uri, reason: outcome.skipped });
     } else if (skippedCodes.includes(outcome.error.code)) {
       skipped++;
       report({ type: "skipped", uri: outcome.error.uri, reason: outcome.error.message });

@@ -9,6 +9,7 @@ import { loadOptions, type LoadOptions } from "./load-options.js";
 import { isMissing, mustBe, realPath } from "./real-path.js";
 import { RowsSeen, isRow } from "./rows-seen.js";
 import { documentSource, type DocumentSource, type ReadContext } from "./source.js";
+import { generated, hiddenSecrets, mayHoldSecrets } from "./unwanted-names.js";
 import { walk, withinFolder } from "./walk.js";
 
 export interface ReadFolderOptions extends LoadOptions {
@@ -125,27 +126,6 @@ function reasonToSkip(file: string, formats: Formats, include: readonly string[]
   return include === undefined && generated.test(file)
     ? "it looks generated: to read it, include it by its name"
     : undefined;
-}
-
-/** Names of files that machines write for machines: large, and nobody asks about them. */
-const generated = /(?:^|[/\\])(?:package-lock|npm-shrinkwrap|pnpm-lock)\.(?:json|yaml)$|\.min\.(?:js|css|mjs)$/u;
-
-/** Usual names of files that programs read keys and passwords from; secret scanners go by them as well. */
-const secretNames = [
-  /^\.env/u,
-  /^\.(?:npmrc|netrc|pgpass|htpasswd|pypirc|git-credentials)$/u,
-  /^id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?$/u,
-  /\.(?:env|pem|key|p12|pfx|jks|keystore|kdbx|ppk|tfstate|tfvars)$/u,
-  /^(?:credentials?|secrets?|service[-_]account.*)(?:\.(?:json|ya?ml|toml|ini|txt|csv))?$/u,
-];
-
-/** Dotfiles among them: a walk does not meet these by itself, so that it could not report them as skipped. */
-const hiddenSecrets = ["**/.env*", "**/.{npmrc,netrc,pgpass,htpasswd,pypirc,git-credentials}"];
-
-/** Whether a file by this name is likely to hold keys or passwords: those do not belong in an index that a model reads. */
-function mayHoldSecrets(path: string): boolean {
-  const name = basename(path).toLowerCase();
-  return secretNames.some((pattern) => pattern.test(name));
 }
 
 /** Endings that the message about a folder with nothing to read lists. */

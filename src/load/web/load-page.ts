@@ -1,10 +1,9 @@
 import { extname } from "node:path";
-import { Readable } from "node:stream";
 import { LoadError } from "../../core/errors.js";
 import { Formats, type Format } from "../formats/formats.js";
 import type { FileOutcome } from "../formats/loader.js";
 import { metadataDigest } from "../sources/operator-metadata.js";
-import { asLoadError } from "../sources/read-files.js";
+import { asLoadError, readContents } from "../sources/read-contents.js";
 import type { ReadContext } from "../sources/source.js";
 import { LoadingWorker } from "../worker/load-bytes.js";
 import { Robots, type RobotRules } from "./robots.js";
@@ -69,12 +68,11 @@ export async function* loadPage(address: string, visit: Visit): AsyncGenerator<F
     if (!format) {
       throw new LoadError("unsupported", address, `${address} is ${mediaType || path}: no loader reads that`);
     }
-    if ("rows" in format) {
-      const rowOptions = { mapping: options.rows, source, maxRowBytes: options.maxFileBytes };
-      yield* format.rows({ uri: address, chunks: Readable.from([bytes]) }, rowOptions);
+    const file = { path, uri: address, bytes, ...(charset !== undefined && { charset }) };
+    if ("rows" in format || format.holdsFiles) {
+      yield* readContents(format, file, { ...options, formats, worker, source, signal });
       return;
     }
-    const file = { path, uri: address, bytes, ...(charset !== undefined && { charset }) };
     const { warnings = [], ...loaded } = await worker.load(format, file, { timeoutMs: options.timeoutMs, signal });
     const title = loaded.title ?? (path.replace(/\.\w+$/, "") || url.host);
     const version = revision && { ...revision, ...(digest !== undefined && { metadataDigest: digest }) };

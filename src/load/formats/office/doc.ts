@@ -3,13 +3,15 @@ import { wrongKindReason } from "../binary.js";
 import { loadHtml, markdownOfNodes } from "../html/html.js";
 import { parseHtml } from "../html/tree.js";
 import type { FileToLoad, Loader } from "../loader.js";
+import { loadEml } from "../mail/eml.js";
 import { hasCircularChain, isCompoundFile } from "./compound-file.js";
 import { loadDocx } from "./docx.js";
 import { loadRtf } from "./rtf.js";
 
 /**
  * Reads a Word document from before 2007 as Markdown: paragraphs, tables, then notes and text boxes. Which paragraphs are
- * headings or lists is not told. Programs also give the ending to Rich Text, to pages and to today's Word documents, which are
+ * headings or lists is not told. Programs also give the ending to Rich Text, to pages (Confluence packs them as a mail) and to
+ * today's Word documents, which are
  * read as such.
  *
  * @throws LoadError (`unreadable`) when it is damaged or encrypted.
@@ -18,12 +20,20 @@ export const loadDoc: Loader = async (file, ...how) => {
   const start = Buffer.from(file.bytes.subarray(0, 512)).toString("latin1");
   if (/^\s*\{\\rtf/.test(start)) return loadRtf(file, ...how);
   if (/^(?:\xef\xbb\xbf)?\s*<(?:!doctype|html|\?xml|head|body|meta)/i.test(start)) return loadHtml(file);
+  if (/^(?:MIME-Version|Date|From|Message-ID):/i.test(start)) return pageInMail(file, ...how);
   if (start.startsWith("PK")) return loadDocx(file, ...how);
   if (!isCompoundFile(file.bytes))
     throw unreadable(file, wrongKindReason(file.bytes, "Office 97") ?? "is no Word document");
   if (hasCircularChain(file.bytes)) throw unreadable(file, "is damaged: its chains of sectors run in circles");
   const parts = await wordParts(file);
   return { ...markdownOfNodes(parseHtml(htmlOf(parts)).children) };
+};
+
+/** The page that Confluence packs as a mail. Its subject is the same for all pages. */
+const pageInMail: Loader = async (...given) => {
+  const { text, mediaType } = await loadEml(...given);
+  const title = /^#{1,6} (.*)/m.exec(text)?.[1];
+  return { text, mediaType, anchors: [], ...(title !== undefined && { title }) };
 };
 
 /** The options are missing from the types of the package. */

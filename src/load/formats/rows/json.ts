@@ -1,5 +1,6 @@
 import { asError, LoadError } from "../../../core/errors.js";
 import { decodedChunks, decodeText } from "../decode.js";
+import { lines } from "../lines.js";
 import type { FileOutcome, RowFile, RowOptions, RowReader } from "../loader.js";
 import { rowDocuments, type ReadRow } from "./row-documents.js";
 import type { Row } from "./row-mapping.js";
@@ -87,34 +88,4 @@ function parsed(text: string): Pick<ReadRow, "row" | "problem"> {
   } catch (cause) {
     return { problem: { code: "malformed", message: asError(cause).message, cause } };
   }
-}
-
-/** Lines of a text that comes in pieces, numbered from 1; the text of a line longer than allowed is `undefined`. */
-async function* lines(
-  pieces: AsyncIterable<string>,
-  maxLength: number,
-): AsyncGenerator<{ number: number; text: string | undefined }> {
-  let number = 1;
-  let open: string[] = [];
-  let length = 0;
-  const take = () => {
-    const line = { number: number++, text: length > maxLength ? undefined : open.join("") };
-    open = [];
-    length = 0;
-    return line;
-  };
-  const add = (part: string) => {
-    length += part.length;
-    if (length > maxLength) open = [];
-    else open.push(part);
-  };
-  for await (const piece of pieces) {
-    const [first, ...others] = piece.split("\n");
-    add(first!);
-    for (const part of others) {
-      yield take();
-      add(part);
-    }
-  }
-  if (length > 0) yield take();
 }

@@ -1,0 +1,145 @@
+import { posix } from "node:path";
+import { pipeline } from "node:stream";
+import { createGunzip } from "node:zlib";
+import { LoadError, asError } from "../../../core/errors.js";
+import type { FileOutcome, InnerFile, RowFile, RowReader } from "../loader.js";
+import { heldWhole } from "./held-whole.js";
+import { isHidden } from "./hidden-names.js";
+
+/** Bytes that a compressed archive may unpack to. */
+const maxUnpackedBytes = 1_000_000_000;
+
+/**
+ * Reads the files of a tar archive, each by its own reader, under its path in the archive, as they come. A file that is
+ * compressed by gzip alone, such as a log, is read by the ending before that of gzip.
+ */
+export const readTar: RowReader = async function* (file, { maxRowBytes, readInner }): AsyncGenerator<FileOutcome> {
+  const { uri } = file;
+  const { first, pieces } = await peeked(unzipped(file));
+  if (!isTar(first)) {
+    if (!/\.t?gz$/i.test(uri)) throw new LoadError("unreadable", uri, `${uri} is no tar archive by its first bytes`);
+    const name = plainName(uri).replace(/\.gz$/i, "");
+    yield* readInner({ name, bytes: await heldWhole({ uri, chunks: pieces }, maxRowBytes) });
+    return;
+  }
+  for await (const found of members(pieces, uri, maxRowBytes)) {
+    if ("bytes" in found) yield* readInner(found);
+    else yield found;
+  }
+};
+
+function isTar(first: Uint8Array): boolean {
+  return first.length >= 512 && Buffer.from(first.subarray(257, 262)).toString("latin1") === "ustar";
+}
+
+async function* unzipped({ uri, chunks }: RowFile): AsyncGenerator<Buffer> {
+  const { first, pieces } = await peeked(chunks);
+  if (first[0] !== 0x1f || first[1] !== 0x8b) {
+    yield* pieces;
+    return;
+  }
+  let size = 0;
+  const gunzip = createGunzip();
+  pipeline(pieces, gunzip, () => {});
+  try {
+    for await (const piece of gunzip) {
+      size += (piece as Buffer).length;
+      if (size > maxUnpackedBytes) {
+        throw new LoadError(
+          "too-large",
+          uri,
+          `${uri} unpacks to more than ${maxUnpackedBytes / 1e6} MB: unpack it, and index the folder`,
+        );
+      }
+      yield piece as Buffer;
+    }
+  } catch (cause) {
+    if (cause instanceof LoadError) throw cause;
+    throw new LoadError(
+      "unreadable",
+      uri,
+      `${uri} is damaged (${asError(cause).message}): the files before were read`,
+      { cause },
+    );
+  }
+}
+
+/** At least the first 512 bytes, and all pieces, those among them. */
+async function peeked(chunks: AsyncIterable<Uint8Array>) {
+  const iterator = chunks[Symbol.asyncIterator]();
+  let first = Buffer.alloc(0);
+  while (first.length < 512) {
+    const next = await iterator.next();
+    if (next.done) break;
+    first = Buffer.concat([first, next.value]);
+  }
+  const pieces = async function* (): AsyncGenerator<Buffer> {
+    try {
+      if (first.length > 0) yield first;
+      for (let next = await iterator.next(); !next.done; next = await iterator.next()) yield Buffer.from(next.value);
+    } finally {
+      await iterator.return?.();
+    }
+  };
+  return { first, pieces: pieces() };
+}
+
+/** The last part of an address, as a name. */
+function plainName(uri: string): string {
+  const last = posix.basename(uri.split("#").at(-1)!);
+  try {
+    return decodeURIComponent(last);
+  } catch {
+    return last;
+  }
+}
+
+/** The files of an archive in order. The parser is given a piece once those of the piece before are taken. */
+async function* members(
+  pieces: AsyncIterable<Buffer>,
+  uri: string,
+  maxRowBytes: number,
+): AsyncGenerator<InnerFile | Extract<FileOutcome, { skipped: string }>> {
+  const { Parser } = await import("tar");
+  const ready: (InnerFile | Extract<FileOutcome, { skipped: string }>)[] = [];
+  let failure: Error | undefined;
+  const parser = new Parser({
+    strict: true,
+    gzip: false,
+    onReadEntry: (entry) => {
+      const { path, size, type, mtime } = entry;
+      if (!/^(?:Old|Contiguous)?File$/.test(type) || isHidden(path)) {
+        entry.resume();
+      } else if (size > maxRowBytes) {
+        const address = `${uri}#${path}`;
+        ready.push({
+          uri: address,
+          skipped: `${address} has ${size} bytes, and files of more than ${maxRowBytes} bytes are passed over`,
+        });
+        entry.resume();
+      } else {
+        const held: Buffer[] = [];
+        entry.on("data", (piece: Buffer) => held.push(Buffer.from(piece)));
+        const metadata = mtime && { modified: mtime.toISOString().replace(".000Z", "Z") };
+        entry.on("end", () => ready.push({ name: path, bytes: Buffer.concat(held), ...(metadata && { metadata }) }));
+      }
+    },
+  });
+  parser.on("error", (error: Error) => (failure ??= error));
+  parser.on("warn", (_code: string, message: string | Error) => (failure ??= asError(message)));
+  const settled = () => new Promise((resolve) => setImmediate(resolve));
+  for await (const piece of pieces) {
+    if (!parser.write(piece)) await settled();
+    yield* ready.splice(0);
+    if (failure) break;
+  }
+  if (!failure) {
+    parser.end();
+    await settled();
+  }
+  yield* ready.splice(0);
+  if (failure) {
+    const message = `${uri} is damaged (${failure.message}): the files before were read`;
+    throw new LoadError("unreadable", uri, message, { cause: failure });
+  }
+}

@@ -1,0 +1,141 @@
+import { basename, extname } from "node:path";
+import { Readable } from "node:stream";
+import { asError, LoadError, systemMessage } from "../../core/errors.js";
+import type { Format, Formats } from "../formats/formats.js";
+import type { FileOutcome, FileToLoad, InnerFile, RowOptions } from "../formats/loader.js";
+import type { LoadingWorker } from "../worker/load-bytes.js";
+import type { LoadSettings } from "./load-options.js";
+import { generated, mayHoldSecrets } from "./unwanted-names.js";
+
+export interface ContentOptions extends Pick<LoadSettings, "maxFileBytes" | "timeoutMs" | "rows"> {
+  readonly formats: Formats;
+  readonly worker: LoadingWorker;
+  /** Id that the documents carry as `source`. */
+  readonly source: string;
+  readonly signal: AbortSignal;
+}
+
+/** Files inside one another: an archive may hold itself. */
+const maxDepth = 5;
+/** Files that lie in one file, those in inner files included, and their bytes: a small archive may unpack to any number. */
+const maxInnerFiles = 100_000;
+const maxInnerBytes = 1_000_000_000;
+
+/** What may still be read of one outermost file. */
+class Allowance {
+  #files = maxInnerFiles;
+  #bytes = maxInnerBytes;
+
+  /** @throws LoadError (`too-large`) when a file and those before it are too many, or too large together. */
+  take(uri: string, { name, bytes }: InnerFile): void {
+    this.#files--;
+    this.#bytes -= bytes.length;
+    if (this.#files >= 0 && this.#bytes >= 0) return;
+    const limit = this.#files < 0 ? `${maxInnerFiles} files` : `${maxInnerBytes / 1e6} MB of files`;
+    const message = `${uri} holds more than ${limit} and is read up to ${name}: unpack it, and index the folder`;
+    throw new LoadError("too-large", uri, message);
+  }
+}
+
+/** Reads all documents of a file whose bytes are held in memory: those of its own, and of the files that lie in it. */
+export function readContents(format: Format, file: FileToLoad, options: ContentOptions): AsyncGenerator<FileOutcome> {
+  return contents(format, file, options, { depth: 0, allowance: new Allowance() });
+}
+
+/** What the reader of a file of rows is given. */
+export function rowOptions(uri: string, options: ContentOptions): RowOptions {
+  return rowOptionsWithin(uri, options, { depth: 0, allowance: new Allowance() });
+}
+
+interface Place {
+  readonly depth: number;
+  readonly allowance: Allowance;
+}
+
+async function* contents(
+  format: Format,
+  file: FileToLoad,
+  options: ContentOptions,
+  place: Place,
+): AsyncGenerator<FileOutcome> {
+  const { uri, path, bytes } = file;
+  const { source, worker } = options;
+  const forRows = rowOptionsWithin(uri, options, place);
+  if ("rows" in format) {
+    yield* format.rows({ uri, chunks: Readable.from([bytes]) }, forRows);
+    return;
+  }
+  const { warnings: remarks = [], inner = [], ...loaded } = await worker.load(format, file, options);
+  const warnings = remarks.map((remark) => `${uri}: ${remark}`);
+  yield { document: { uri, source, ...loaded, title: loaded.title ?? titleOfName(path) }, warnings };
+  for (const each of inner) yield* forRows.readInner(each);
+}
+
+function rowOptionsWithin(uri: string, options: ContentOptions, place: Place): RowOptions {
+  const counts = new Map<string, number>();
+  const readInner = async function* (file: InnerFile): AsyncGenerator<FileOutcome> {
+    options.signal.throwIfAborted();
+    place.allowance.take(uri, file);
+    const { name, path = name, bytes, metadata } = file;
+    const count = (counts.get(name) ?? 0) + 1;
+    counts.set(name, count);
+    const address = `${uri}#${encodedPath(name)}${count === 1 ? "" : `;${count}`}`;
+    const format = options.formats.ofFile(path);
+    const reason = reasonToSkip(path, format);
+    if (format === undefined || reason !== undefined) {
+      yield { uri: address, skipped: reason! };
+      return;
+    }
+    if (place.depth === maxDepth && ("rows" in format || format.holdsFiles)) {
+      const message = `${address} lies in ${maxDepth} files inside one another, and deeper ones are not read: unpack it`;
+      yield { error: new LoadError("too-large", address, message) };
+      return;
+    }
+    try {
+      const deeper = { ...place, depth: place.depth + 1 };
+      for await (const outcome of contents(format, { path, uri: address, bytes }, options, deeper)) {
+        yield "document" in outcome && metadata ? withOuter(outcome, metadata) : outcome;
+      }
+    } catch (thrown) {
+      options.signal.throwIfAborted();
+      const error = asLoadError(address, thrown);
+      yield error.code === "binary" ? { uri: address, skipped: error.message } : { error };
+    }
+  };
+  return { mapping: options.rows, source: options.source, maxRowBytes: options.maxFileBytes, readInner };
+}
+
+type Loaded = Extract<FileOutcome, { document: unknown }>;
+
+/** What a file says itself wins over what the outer file says about it. */
+function withOuter(outcome: Loaded, metadata: NonNullable<InnerFile["metadata"]>): Loaded {
+  return { ...outcome, document: { ...outcome.document, metadata: { ...metadata, ...outcome.document.metadata } } };
+}
+
+function reasonToSkip(path: string, format: Format | undefined): string | undefined {
+  if (mayHoldSecrets(path)) return "its name suggests that it holds secrets";
+  if (format === undefined) return `no loader for ${extname(path).toLowerCase() || "such"} files`;
+  return generated.test(path) ? "it looks generated" : undefined;
+}
+
+/** A path for an address. The half of a surrogate pair has no UTF-8, and becomes a replacement character. */
+function encodedPath(path: string): string {
+  return Buffer.from(path)
+    .toString()
+    .split("/")
+    .map((part) => encodeURIComponent(part))
+    .join("/");
+}
+
+/** The title of a document that has none: the name of its file, without the ending. */
+export function titleOfName(path: string): string {
+  return basename(path, extname(path))
+    .replace(/[\p{Cc}\s]+/gu, " ")
+    .trim();
+}
+
+export function asLoadError(uri: string, thrown: unknown): LoadError {
+  if (thrown instanceof LoadError) return thrown;
+  const cause = asError(thrown);
+  return new LoadError("unreadable", uri, `${uri} cannot be read: ${systemMessage(cause)}`, { cause });
+}

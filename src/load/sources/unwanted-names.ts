@@ -1,0 +1,22 @@
+import { basename } from "node:path";
+
+/** Names of files that machines write for machines: large, and nobody asks about them. */
+export const generated = /(?:^|[/\\])(?:package-lock|npm-shrinkwrap|pnpm-lock)\.(?:json|yaml)$|\.min\.(?:js|css|mjs)$/u;
+
+/** Usual names of files that programs read keys and passwords from; secret scanners go by them as well. */
+const secretNames = [
+  /^\.env/u,
+  /^\.(?:npmrc|netrc|pgpass|htpasswd|pypirc|git-credentials)$/u,
+  /^id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?$/u,
+  /\.(?:env|pem|key|p12|pfx|jks|keystore|kdbx|ppk|tfstate|tfvars)$/u,
+  /^(?:credentials?|secrets?|service[-_]account.*)(?:\.(?:json|ya?ml|toml|ini|txt|csv))?$/u,
+];
+
+/** Dotfiles among them: a walk does not meet these by itself, so that it could not report them as skipped. */
+export const hiddenSecrets = ["**/.env*", "**/.{npmrc,netrc,pgpass,htpasswd,pypirc,git-credentials}"];
+
+/** Whether a file by this name is likely to hold keys or passwords: those do not belong in an index that a model reads. */
+export function mayHoldSecrets(path: string): boolean {
+  const name = basename(path).toLowerCase();
+  return secretNames.some((pattern) => pattern.test(name));
+}

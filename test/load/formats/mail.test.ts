@@ -1,0 +1,309 @@
+import { createRequire } from "node:module";
+import { describe, expect, test } from "vitest";
+import { strToU8, zipSync } from "fflate";
+import { heavyLoaders } from "../../../src/load/formats/heavy-loaders.js";
+import { withoutQuotedLines } from "../../../src/load/formats/mail/quoted-replies.js";
+import { readFile } from "../../../src/load/sources/read-file.js";
+import { createRunContext } from "../../../src/core/pipeline.js";
+import { collect } from "../../../src/core/stream.js";
+import { readAll } from "../../support/read-all.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
+import { tinyPdf } from "../../support/tiny-pdf.js";
+
+const { signal } = new AbortController();
+const load = async (text: string | Uint8Array, kind: "eml" | "msg" = "eml") =>
+  heavyLoaders[kind]({ path: "/x", uri: "file:///x", bytes: Buffer.from(text) }, signal);
+
+const base64 = (bytes: Uint8Array | string) => Buffer.from(bytes).toString("base64").replace(/.{76}/g, "$&\r\n");
+const crlf = (text: string) => text.replace(/\r?\n/g, "\r\n");
+
+const head = `From: =?UTF-8?Q?J=C3=BCrgen_Wei=C3=9F?= <juergen@example.com>
+To: "Anna Berg" <anna@example.com>, team@example.com
+Cc: Paul <paul@example.com>
+Subject: =?iso-8859-1?Q?Re=3A_Budget_f=FCr_2024?=
+Date: Tue, 5 Mar 2024 14:03:21 +0100
+Message-ID: <three@example.com>
+In-Reply-To: <two@example.com>
+References: <one@example.com>
+ <two@example.com>
+MIME-Version: 1.0
+`;
+
+const reply = crlf(`${head}Content-Type: text/plain; charset=utf-8
+Content-Transfer-Encoding: quoted-printable
+
+The travel budget stays at 12=C2=A0000 =E2=82=AC.
+
+On Mon, Mar 4, 2024 at 9:12 AM Anna Berg <anna@example.com>
+wrote:
+> Dear J=C3=BCrgen,
+> what is the travel budget?
+>> older still
+`);
+
+describe("a mail", () => {
+  test("has its own words, subject, sender, receivers, date and thread", async () => {
+    expect(await load(reply)).toEqual({
+      text: "The travel budget stays at 12\u00a0000 €.",
+      mediaType: "text/plain",
+      anchors: [],
+      title: "Re: Budget für 2024",
+      metadata: {
+        from: "Jürgen Weiß <juergen@example.com>",
+        to: ["Anna Berg <anna@example.com>", "team@example.com"],
+        cc: ["Paul <paul@example.com>"],
+        date: "2024-03-05T13:03:21Z",
+        messageId: "three@example.com",
+        inReplyTo: "two@example.com",
+        thread: "one@example.com",
+      },
+    });
+  });
+
+  test("in HTML is Markdown without the mail that it replies to, whichever program marked that", async () => {
+    const html = (body: string) => load(crlf(`${head}Content-Type: text/html; charset=utf-8\n\n${body}`));
+    const own =
+      "<p>Agreed, see the table.</p><table><tr><th>Team</th><th>Days</th></tr><tr><td>Sales</td><td>12</td></tr></table>";
+    const marks = [
+      '<div class="gmail_quote"><div class="gmail_attr">On Monday Anna wrote:</div><blockquote>old words</blockquote></div>',
+      '<div class="moz-cite-prefix">Am 4.3. schrieb Anna:</div><blockquote type="cite">old words</blockquote>',
+      '<div id="appendonsend"></div><hr><div id="divRplyFwdMsg"><b>From:</b> Anna</div><div>old words</div>',
+      '<div class="yahoo_quoted">old words</div>',
+    ];
+    for (const mark of marks) {
+      const { text, mediaType } = await html(`<html><body>${own}${mark}</body></html>`);
+      expect.soft(text).toBe("Agreed, see the table.\n\n| Team | Days |\n| --- | --- |\n| Sales | 12 |");
+      expect.soft(mediaType).toBe("text/markdown");
+    }
+    const forwarded = '<p>FYI</p><div class="gmail_quote">---------- Forwarded message ---------<br>The news.</div>';
+    expect((await html(forwarded)).text).toContain("The news.");
+    expect((await html(marks[3]!)).text).toBe("old words");
+  });
+
+  test("has its attachments as documents of their own, by the readers of their formats, also inside an attached mail", async () => {
+    const attached =
+      crlf(`From: b@example.com\nSubject: Inner\nMessage-ID: <i@x>\nContent-Type: multipart/mixed; boundary=i
+
+--i
+Content-Type: text/plain
+
+Words of the inner mail.
+--i
+Content-Type: text/csv; name="people.csv"
+Content-Disposition: attachment; filename="people.csv"
+
+id,name
+7,Zoë
+--i--
+`);
+    const outer = crlf(`${head}Content-Type: multipart/mixed; boundary=b
+
+--b
+Content-Type: multipart/related; boundary=r
+
+--r
+Content-Type: text/html
+
+<p>See the report.</p><img src="cid:logo">
+--r
+Content-Type: image/png
+Content-ID: <logo>
+Content-Transfer-Encoding: base64
+
+iVBORw0KGgo=
+--r--
+--b
+Content-Type: application/pdf; name="Report 1.pdf"
+Content-Disposition: attachment; filename="Report 1.pdf"
+Content-Transfer-Encoding: base64
+
+${base64(tinyPdf([["Words of the report"]]))}
+--b
+Content-Type: application/octet-stream; name="tool.exe"
+Content-Disposition: attachment; filename="tool.exe"
+Content-Transfer-Encoding: base64
+
+TVqQAAMAAAA=
+--b
+Content-Type: application/zip; name="all.zip"
+Content-Disposition: attachment; filename="all.zip"
+Content-Transfer-Encoding: base64
+
+${base64(zipSync({ "docs/guide.md": strToU8("# Guide\n\nWords of the guide.") }))}
+--b
+Content-Type: message/rfc822
+Content-Disposition: attachment
+
+${attached}
+--b--
+`);
+    const { documents, skipped, failures } = await readAll("mail.eml", outer);
+    expect(documents.map(({ uri, title, text }) => [uri, title, text])).toEqual([
+      ["mail.eml", "Re: Budget für 2024", "See the report."],
+      ["mail.eml#Report%201.pdf", "Report 1", "Words of the report"],
+      ["mail.eml#all.zip#docs/guide.md", "Guide", "# Guide\n\nWords of the guide."],
+      ["mail.eml#attachment-5.eml", "Inner", "Words of the inner mail."],
+      ["mail.eml#attachment-5.eml#people.csv#7", "Zoë", "name: Zoë"],
+    ]);
+    expect(skipped).toEqual(["mail.eml#tool.exe"]);
+    expect(failures).toEqual([]);
+  });
+
+  test("that is cut, nested a thousand deep, or has an endless header, ends without harm", async () => {
+    for (let end = 10; end < reply.length; end += 23) expect(await load(reply.slice(0, end))).toBeDefined();
+    const deep = Array.from(
+      { length: 1000 },
+      (_, level) => `Content-Type: multipart/mixed; boundary=b${level}\n\n--b${level}\n`,
+    );
+    await expect(load(`Subject: deep\n${deep.join("")}`)).rejects.toThrow("is no mail that can be read");
+    await expect(load(`Subject: ${"x".repeat(3_000_000)}`)).rejects.toThrow("is no mail that can be read");
+    await expect(load("no header here")).rejects.toThrow("is text by its first bytes");
+  });
+
+  test("exported by Confluence as a Word document is the page in it", async () => {
+    const page =
+      crlf(`Date: Tue, 5 Mar 2024 14:03:21 +0000\nMIME-Version: 1.0\nContent-Type: multipart/related; boundary=p\nSubject: Exported From Confluence
+
+--p
+Content-Type: text/html; charset=UTF-8
+Content-Transfer-Encoding: quoted-printable
+Content-Location: file:///C:/exported.html
+
+<html><head><title>Runbook</title></head><body><h1>Runbook</h1><p>Restart the =
+queue first.</p></body></html>
+--p--
+`);
+    const [document] = (await readAll("page.doc", page)).documents;
+    expect(document!.text).toBe("# Runbook\n\nRestart the queue first.");
+  });
+});
+
+describe("quoted replies in plain text", () => {
+  test.each([
+    ["an attribution and its quotation", "Yes.\n\nOn 4 March 2024, Anna wrote:\n> Is it?\n> Really?", "Yes."],
+    ["German", "Ja.\n\nAm Montag, dem 4. März 2024, schrieb Anna Berg:\n\n> Stimmt das?", "Ja."],
+    ["French", "Oui.\n\nLe lun. 4 mars 2024 à 09:12, Anna <a@x.fr> a écrit :\n> Vraiment ?", "Oui."],
+    ["Chinese", "可以。\n\n在 2024年3月4日，安娜 写道：\n> 可以吗？", "可以。"],
+    ["Outlook's divider", "Fine.\n\n-----Original Message-----\nFrom: Anna\nold", "Fine."],
+    ["Outlook's head", "Fine.\n\nFrom: Anna Berg\nSent: Monday, March 4\nTo: me\nSubject: Budget\n\nold", "Fine."],
+    ["no answer at all", "> only\n> quoted", "> only\n> quoted"],
+    [
+      "a short quotation that is answered",
+      "> When?\nOn Friday.\n> Where?\nHere.",
+      "> When?\nOn Friday.\n> Where?\nHere.",
+    ],
+    ["a long quotation above the answer", `${"> old\n".repeat(20)}New words.`, "New words."],
+    [
+      "a sentence that only looks like one",
+      "From: the start it was clear.\nOn the wall she wrote:\nHello",
+      "From: the start it was clear.\nOn the wall she wrote:\nHello",
+    ],
+  ])("%s", (_, text, own) => {
+    expect(withoutQuotedLines(text)).toBe(own);
+  });
+});
+
+describe("a mailbox", () => {
+  const message = (id: string, body: string) =>
+    `From anna@example.com Mon Mar  4 09:12:00 2024\nFrom: a@example.com\nSubject: ${id}\n${id === "none" ? "" : `Message-ID: <${id}@x>\n`}\n${body}\n\n`;
+
+  test("has a document for each mail, by its id, also where two have the same or none, with the line that it starts on", async () => {
+    const box =
+      message("one", "First.\nFrom here on no new mail.\n>From a quoted start.") +
+      message("none", "Second.") +
+      message("one", "Third.");
+    const { documents } = await readAll("box.mbox", box);
+    expect(documents.map(({ uri, text, metadata }) => [uri, text, metadata!["line"]])).toEqual([
+      ["box.mbox#one%40x", "First.\nFrom here on no new mail.\nFrom a quoted start.", 1],
+      ["box.mbox#mail-2", "Second.", 10],
+      ["box.mbox#one%40x;2", "Third.", 16],
+    ]);
+  });
+
+  test("with a mail that is too long loses that one alone, and a file that is none says so", async () => {
+    const folder = await temporaryFolder({ "a.mbox": message("one", "a".repeat(5000)) + message("two", "Short.") });
+    const context = createRunContext();
+    const documents = await collect(readFile(`${folder}/a.mbox`, { maxFileBytes: 2000 }).read(context));
+    expect(documents.map(({ text }) => text)).toEqual(["Short."]);
+    expect([...context.failures.values()].map(({ message: said }) => said)).toEqual([
+      expect.stringContaining("line 1: the mail has more than 2000 bytes"),
+    ]);
+    expect((await readAll("b.mbox", "Hello\nyou\n")).failures).toEqual([expect.stringContaining("is no mailbox")]);
+  });
+});
+
+describe("a mail of Outlook", () => {
+  const { CFB } = createRequire(import.meta.url)("@e965/xlsx") as {
+    CFB: {
+      utils: { cfb_new(): object; cfb_add(file: object, path: string, content: Uint8Array): void };
+      write(file: object, how: object): Uint8Array;
+    };
+  };
+  const unicode = (text: string) => Buffer.from(text, "utf16le");
+
+  /** Storages of MS-OXMSG: a stream for each property of variable length, named by its tag. */
+  function msg(
+    properties: Readonly<Record<string, Uint8Array>>,
+    parts: Readonly<Record<string, Readonly<Record<string, Uint8Array>>>> = {},
+  ) {
+    const file = CFB.utils.cfb_new();
+    const header = Buffer.alloc(32);
+    header.writeUInt32LE(Object.keys(parts).filter((name) => name.includes("recip")).length, 16);
+    header.writeUInt32LE(Object.keys(parts).filter((name) => name.includes("attach")).length, 20);
+    CFB.utils.cfb_add(file, "/__properties_version1.0", header);
+    for (const [tag, content] of Object.entries(properties)) CFB.utils.cfb_add(file, `/__substg1.0_${tag}`, content);
+    for (const [name, streams] of Object.entries(parts)) {
+      for (const [stream, content] of Object.entries(streams)) CFB.utils.cfb_add(file, `/${name}/${stream}`, content);
+    }
+    return CFB.write(file, { type: "buffer" });
+  }
+
+  const outlook = msg(
+    {
+      "001A001F": unicode("IPM.Note"),
+      "0037001F": unicode("Lease of the office"),
+      "0C1A001F": unicode("Anna Berg"),
+      "5D01001F": unicode("anna@example.com"),
+      "1000001F": unicode(
+        "The lease ends in May.\r\n\r\nFrom: Paul\r\nSent: Monday\r\nTo: Anna\r\nSubject: Lease\r\n\r\nWhen does it end?",
+      ),
+      "1035001F": unicode("<m1@example.com>"),
+      "007D001F": unicode(
+        "Date: Tue, 5 Mar 2024 14:03:21 +0000\r\nIn-Reply-To: <m0@example.com>\r\nReferences: <root@example.com>\r\n <m0@example.com>\r\n",
+      ),
+    },
+    {
+      "__attach_version1.0_#00000000": {
+        "__properties_version1.0": Buffer.alloc(8),
+        "__substg1.0_3707001F": unicode("terms.csv"),
+        "__substg1.0_37010102": Buffer.from("id,clause\n1,Rent is due monthly\n"),
+      },
+    },
+  );
+
+  test("is read as any other, with its thread and attachments", async () => {
+    const { documents, failures } = await readAll("lease.msg", outlook);
+    expect(failures).toEqual([]);
+    expect(documents.map(({ uri, title, text }) => [uri, title, text])).toEqual([
+      ["lease.msg", "Lease of the office", "The lease ends in May."],
+      ["lease.msg#terms.csv#1", undefined, "clause: Rent is due monthly"],
+    ]);
+    expect(documents[0]!.metadata).toMatchObject({
+      from: "Anna Berg <anna@example.com>",
+      messageId: "m1@example.com",
+      inReplyTo: "m0@example.com",
+      thread: "root@example.com",
+      attachments: ["terms.csv"],
+    });
+  });
+
+  test("that is cut or changed anywhere ends as a failure or a part of it", async () => {
+    for (let at = 512; at < outlook.length; at += 331) {
+      const changed = Buffer.from(outlook);
+      changed.fill(0xa5, at, at + 8);
+      await load(changed, "msg").catch((error: Error) => expect(error.name).toBe("LoadError"));
+      await load(outlook.slice(0, at), "msg").catch((error: Error) => expect(error.name).toBe("LoadError"));
+    }
+    await expect(load("words", "msg")).rejects.toThrow("is text by its first bytes");
+  });
+});

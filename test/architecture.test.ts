@@ -19,6 +19,7 @@ const mayImport: Record<string, readonly string[]> = {
   models: ["contract", "transport", "text"],
   stages: ["text", "thread"],
   store: ["text", "thread", "sqlite"],
+  conformance: ["text"],
   load: ["text", "network", "thread"],
   local: ["contract", "text", "network", "sqlite"],
   evaluate: ["text", "stages"],
@@ -26,7 +27,7 @@ const mayImport: Record<string, readonly string[]> = {
   "knowledge-base": ["contract", "transport", "models", "stages", "store", "load", "local", "text"],
   server: ["contract", "text", "knowledge-base", "load", "network"],
   "index.ts": ["transport", "models", "stages", "store", "load", "text", "knowledge-base"],
-  entries: ["contract", "transport", "models", "load", "local", "evaluate", "server", "network"],
+  entries: ["contract", "transport", "models", "load", "local", "evaluate", "server", "network", "conformance"],
   cli: [
     "contract",
     "transport",

@@ -35,6 +35,7 @@ describe("entry points", () => {
       "citewell/server",
       "citewell/mcp",
       "citewell/testing",
+      "citewell/store-conformance",
     ]);
   });
 
@@ -78,6 +79,7 @@ const loadedAtOnce: Readonly<Record<string, readonly string[]>> = {
   "citewell/server": ["@hono/node-server", "hono", "stemmer", "zod"],
   "citewell/mcp": ["stemmer", "zod"],
   "citewell/testing": ["zod"],
+  "citewell/store-conformance": ["zod"],
 };
 
 async function loadedPackages(specifier: string): Promise<string[]> {

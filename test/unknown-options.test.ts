@@ -8,6 +8,7 @@ import * as loading from "citewell/load";
 import * as local from "citewell/local";
 import * as mcp from "citewell/mcp";
 import * as serving from "citewell/server";
+import * as conforming from "citewell/store-conformance";
 import * as testing from "citewell/testing";
 import * as transports from "citewell/transport";
 import * as videos from "citewell/video";
@@ -137,6 +138,8 @@ const acts: Readonly<Record<string, (options: never, opened: Opened) => unknown>
   rerank: (options, { reranker }) => citewell.rerank(reranker, options),
   search: (options, { store }) => citewell.search(store, options),
   widen: (options: object, { store }) => citewell.widen(store, { maxTokens: 100, ...options }),
+  memoryStore: (options) => conforming.memoryStore("a", options),
+  storeCases: (options: object) => conforming.storeCases({ open: async () => opened.store, ...options }),
   openStore: (options, { folder, embedder }) => citewell.openStore(join(folder, "other"), embedder, options),
   createTransport: (options: object) => citewell.createTransport({ baseUrl: "http://localhost", ...options }),
   "Transport.embeddings EmbeddingsRequest": (request: object, { transport }) =>

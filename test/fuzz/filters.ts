@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { inspect } from "node:util";
 import { join } from "node:path";
 import { openKnowledgeBase, type Document, type Filter } from "citewell";
-import { filterMatches } from "../support/filter-matches.js";
+import { filterMatches } from "../../src/conformance/filter-matches.js";
 import { seededRandom } from "../support/seeded-random.js";
 import type { Fuzzing } from "./documents.js";
 import { below, oneOf, type Random } from "./mutate.js";

@@ -6,7 +6,7 @@ import type { Database } from "../../src/sqlite/database.js";
 import { prepareSchema } from "../../src/store/database/schema.js";
 import { openStore } from "../../src/store/open-store.js";
 import { checkDatabase } from "../../src/store/verify/check-database.js";
-import { madeDocument, withVectors } from "./made-documents.js";
+import { madeDocument, withVectors } from "../../src/conformance/made-documents.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
 /** Everything that was written, as it reads now. */

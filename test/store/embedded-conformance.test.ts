@@ -1,16 +1,21 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openEmbeddedStore } from "../../src/store/open-embedded-store.js";
+import { afterAll } from "vitest";
+import type { StoreFactory } from "../../src/conformance/check.js";
+import { openStore } from "../../src/store/open-store.js";
 import { conformance } from "./conformance.js";
-import { temporaryFolder } from "./temporary-folder.js";
 
-const folders = new Map<string, string>();
+const folder = mkdtempSync(join(tmpdir(), "citewell-conformance-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-for (const index of ["flat", "hnsw"] as const) {
-  conformance(`the embedded store (${index})`, {
-    open: (name) => {
-      const folder = folders.get(name) ?? temporaryFolder();
-      folders.set(name, folder);
-      return openEmbeddedStore(join(folder, "store"), { space: "made" }, { index });
-    },
-  });
+function searchedBy(index: "flat" | "hnsw"): StoreFactory {
+  const opened = (name: string, requireScope = false) =>
+    openStore(join(folder, index, name), { space: "conformance" }, { index, requireScope });
+  return { open: opened, openRequiringScope: (name) => opened(name, true) };
 }
+
+conformance("the embedded store, exact", searchedBy("flat"));
+// Reading and writing do not depend on the index.
+const ofSearch = ["finds", "filters", "fills", "hides", "shows", "keeps everything", "keeps the vectors", "replaces"];
+conformance("the embedded store with a graph", searchedBy("hnsw"), ofSearch);

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { openStore } from "../../src/store/open-store.js";
-import { madeDocument, madeVector, withVectors } from "./made-documents.js";
+import { madeDocument, madeVector, withVectors } from "../../src/conformance/made-documents.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
 const dimension = 256;

@@ -8,7 +8,7 @@ import { openStore } from "../../src/store/open-store.js";
 import { prepareFolder, removeIfUnused } from "../../src/store/database/store-folder.js";
 import type { StoreOptions } from "../../src/store/store-options.js";
 import { WriteLock } from "../../src/store/database/write-lock.js";
-import { madeDocument, madeVector, withVectors } from "./made-documents.js";
+import { madeDocument, madeVector, withVectors } from "../../src/conformance/made-documents.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
 const made = { space: "made", dimension: 8 };

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { openStore } from "../../src/store/open-store.js";
 import { runNode } from "../support/run-process.js";
-import { madeDocument, withVectors } from "./made-documents.js";
+import { madeDocument, withVectors } from "../../src/conformance/made-documents.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
 // The tester becomes another user in a process of its own, which only root may.

@@ -20,7 +20,7 @@ import type { Store, StoreProblem } from "../../src/core/ports.js";
 import { Checksums } from "../../src/store/database/checksums.js";
 import { openStore } from "../../src/store/open-store.js";
 import { vectorKey } from "../../src/text/chunking/chunk-identity.js";
-import { madeDocument, madeVector, withVectors } from "./made-documents.js";
+import { madeDocument, madeVector, withVectors } from "../../src/conformance/made-documents.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
 const dimension = 16;

@@ -8,9 +8,9 @@ import { fused } from "../../../src/stages/retrieval/fused.js";
 import { openStore } from "../../../src/store/open-store.js";
 import type { StoreOptions } from "../../../src/store/store-options.js";
 import type { Document, Json } from "../../../src/core/types.js";
-import { filterMatches } from "../../support/filter-matches.js";
+import { filterMatches } from "../../../src/conformance/filter-matches.js";
 import { seededRandom } from "../../support/seeded-random.js";
-import { madeDocument, madeVector, withVectors } from "../made-documents.js";
+import { madeDocument, madeVector, withVectors } from "../../../src/conformance/made-documents.js";
 import { temporaryFolder } from "../temporary-folder.js";
 
 const dimension = 16;

@@ -7,7 +7,7 @@ import { FilteredScan } from "../../../src/store/dense/graph/filtered-scan.js";
 import { openStore } from "../../../src/store/open-store.js";
 import { normalised } from "../../../src/store/database/vectors.js";
 import { allowedOf } from "../derived/allowed-of.js";
-import { cosine, madeDocument, madeVector, withVectors } from "../made-documents.js";
+import { cosine, madeDocument, madeVector, withVectors } from "../../../src/conformance/made-documents.js";
 import { temporaryFolder } from "../temporary-folder.js";
 
 const dimension = 8;

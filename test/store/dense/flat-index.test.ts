@@ -5,7 +5,7 @@ import { FlatIndex } from "../../../src/store/dense/flat/flat-index.js";
 import { createRowBlock, rowsPerScan } from "../../../src/store/dense/flat/row-block.js";
 import { normalised } from "../../../src/store/database/vectors.js";
 import { allowedOf } from "../derived/allowed-of.js";
-import { cosine, gaussian } from "../made-documents.js";
+import { cosine, gaussian } from "../../../src/conformance/made-documents.js";
 import { seededRandom } from "../../support/seeded-random.js";
 
 const steps = fc.array(

@@ -9,7 +9,7 @@ import { checkGraphFile } from "../../../src/store/dense/graph/graph-file.js";
 import { openStore } from "../../../src/store/open-store.js";
 import { normalised } from "../../../src/store/database/vectors.js";
 import { runNode } from "../../support/run-process.js";
-import { gaussian, madeDocument, madeVector, withVectors } from "../made-documents.js";
+import { gaussian, madeDocument, madeVector, withVectors } from "../../../src/conformance/made-documents.js";
 import { seededRandom } from "../../support/seeded-random.js";
 import { temporaryFolder } from "../temporary-folder.js";
 

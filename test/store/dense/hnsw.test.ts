@@ -6,7 +6,7 @@ import { FlatIndex } from "../../../src/store/dense/flat/flat-index.js";
 import { checkGraphFile } from "../../../src/store/dense/graph/graph-file.js";
 import { HnswGraph, loadHnswLibrary } from "../../../src/store/dense/graph/hnsw.js";
 import { normalised } from "../../../src/store/database/vectors.js";
-import { gaussian } from "../made-documents.js";
+import { gaussian } from "../../../src/conformance/made-documents.js";
 import { seededRandom } from "../../support/seeded-random.js";
 import { temporaryFolder } from "../temporary-folder.js";
 

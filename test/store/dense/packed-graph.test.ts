@@ -7,7 +7,7 @@ import { isWorthPacking, savePacked, withUnpackedGraph } from "../../../src/stor
 import { normalised } from "../../../src/store/database/vectors.js";
 import { openStore } from "../../../src/store/open-store.js";
 import { seededRandom } from "../../support/seeded-random.js";
-import { madeDocument, withVectors } from "../made-documents.js";
+import { madeDocument, withVectors } from "../../../src/conformance/made-documents.js";
 import { temporaryFolder } from "../temporary-folder.js";
 
 const temporary = process.env["TMPDIR"];

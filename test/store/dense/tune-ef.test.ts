@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import type { Store } from "../../../src/core/ports.js";
 import { openStore } from "../../../src/store/open-store.js";
 import type { StoreOptions } from "../../../src/store/store-options.js";
-import { madeDocument, madeVector, withVectors } from "../made-documents.js";
+import { madeDocument, madeVector, withVectors } from "../../../src/conformance/made-documents.js";
 import { temporaryFolder } from "../temporary-folder.js";
 
 // Evenly distributed vectors are the hardest to find by a graph.

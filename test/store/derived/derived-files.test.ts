@@ -5,7 +5,7 @@ import type { Store } from "../../../src/core/ports.js";
 import { openStore } from "../../../src/store/open-store.js";
 import { readChecksummed, withChecksum } from "../../../src/store/database/checksummed-json.js";
 import type { StoreOptions } from "../../../src/store/store-options.js";
-import { madeDocument, madeVector, withVectors } from "../made-documents.js";
+import { madeDocument, madeVector, withVectors } from "../../../src/conformance/made-documents.js";
 import { temporaryFolder } from "../temporary-folder.js";
 
 const dimension = 16;

@@ -7,7 +7,7 @@ import { StoreError } from "../../../src/core/errors.js";
 import type { Store } from "../../../src/core/ports.js";
 import { openEmbeddedStore, type StoreInternals } from "../../../src/store/open-embedded-store.js";
 import type { StoreOptions } from "../../../src/store/store-options.js";
-import { madeDocument, madeVector, withVectors } from "../made-documents.js";
+import { madeDocument, madeVector, withVectors } from "../../../src/conformance/made-documents.js";
 import { temporaryFolder } from "../temporary-folder.js";
 
 const made = { space: "made", dimension: 8 };

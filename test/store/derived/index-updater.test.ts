@@ -4,7 +4,7 @@ import { Changes } from "../../../src/store/derived/changes.js";
 import { openDatabase } from "../../../src/sqlite/database.js";
 import { IndexUpdater } from "../../../src/store/derived/index-updater.js";
 import { openStore } from "../../../src/store/open-store.js";
-import { madeDocument, withVectors } from "../made-documents.js";
+import { madeDocument, withVectors } from "../../../src/conformance/made-documents.js";
 import { temporaryFolder } from "../temporary-folder.js";
 
 async function storeWith(documents: number) {

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { OptionsError } from "../../../src/core/errors.js";
 import { openStore } from "../../../src/store/open-store.js";
 import { terms } from "../../../src/text/words/terms.js";
-import { madeDocument, withVectors } from "../made-documents.js";
+import { madeDocument, withVectors } from "../../../src/conformance/made-documents.js";
 import { temporaryFolder } from "../temporary-folder.js";
 
 const dimension = 4;

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { openStore } from "../../../src/store/open-store.js";
-import { madeDocument, withVectors } from "../made-documents.js";
+import { madeDocument, withVectors } from "../../../src/conformance/made-documents.js";
 import { temporaryFolder } from "../temporary-folder.js";
 
 test("words find the right texts after the index was compacted without the words of deleted texts", async () => {

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { ingest } from "../../../src/knowledge-base/ingest.js";
 import type { Found, Store } from "../../../src/core/ports.js";
 import { openStore } from "../../../src/store/open-store.js";
-import { madeDocument, madeVector, withVectors } from "../made-documents.js";
+import { madeDocument, madeVector, withVectors } from "../../../src/conformance/made-documents.js";
 import { temporaryFolder } from "../temporary-folder.js";
 import { wordEmbedder } from "../../support/word-embedder.js";
 

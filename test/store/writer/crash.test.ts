@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { openStore } from "../../../src/store/open-store.js";
-import { madeVector } from "../made-documents.js";
+import { madeVector } from "../../../src/conformance/made-documents.js";
 import { seededRandom } from "../../support/seeded-random.js";
 import { temporaryFolder } from "../temporary-folder.js";
 

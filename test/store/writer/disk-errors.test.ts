@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { StoreError } from "../../../src/core/errors.js";
 import { asStoreError } from "../../../src/sqlite/database.js";
 import { openStore } from "../../../src/store/open-store.js";
-import { madeDocument, withVectors } from "../made-documents.js";
+import { madeDocument, withVectors } from "../../../src/conformance/made-documents.js";
 import { temporaryFolder } from "../temporary-folder.js";
 
 function thrownBy(work: () => unknown): Error {

@@ -1,8 +1,8 @@
-import { seededRandom } from "../support/seeded-random.js";
 import { createHash } from "node:crypto";
-import type { DocumentWrite, StoreWrite } from "../../src/core/ports.js";
-import { chunkId, embeddingText, vectorKey } from "../../src/text/chunking/chunk-identity.js";
-import type { Chunk, Document } from "../../src/core/types.js";
+import type { DocumentWrite, StoreWrite } from "../core/ports.js";
+import { chunkId, embeddingText, vectorKey } from "../text/chunking/chunk-identity.js";
+import { seededRandom } from "../core/random.js";
+import type { Chunk, Document } from "../core/types.js";
 
 /** A document whose paragraphs, separated by blank lines, are its chunks. */
 export function madeDocument(uri: string, paragraphs: readonly string[], more: Partial<Document> = {}): DocumentWrite {
@@ -51,3 +51,17 @@ export function cosine(left: Float32Array, right: Float32Array): number {
 export function gaussian(next: () => number): number {
   return Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next());
 }
+
+/** Three English paragraphs with every field that a document may have, except anchors and a revision. */
+export const english = madeDocument(
+  "file:///en.md",
+  ["The cat sat on the mat.", "Dogs bark at night.", "A cat purrs."],
+  {
+    title: "Animals",
+    metadata: { year: 2026, nested: { tags: ["a", "b"] } },
+    mediaType: "text/markdown",
+    source: "docs",
+  },
+);
+
+export const chinese = madeDocument("file:///zh.md", ["检索增强生成是一种技术。", "向量数据库保存向量。"]);

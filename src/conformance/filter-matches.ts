@@ -1,5 +1,5 @@
-import type { Condition, Filter } from "../../src/core/filter.js";
-import type { Document, Json } from "../../src/core/types.js";
+import type { Condition, Filter } from "../core/filter.js";
+import type { Document, Json } from "../core/types.js";
 
 /** Whether a filter admits a document, in the most obvious implementation. */
 export function filterMatches(filter: Filter, document: Document): boolean {

@@ -26,8 +26,20 @@ const mayImport: Record<string, readonly string[]> = {
   // ------------------------------------------------------------------------------------------------------------------
   "knowledge-base": ["contract", "transport", "models", "stages", "store", "load", "local", "text"],
   server: ["contract", "text", "knowledge-base", "load", "network"],
+  adapters: ["text", "transport", "models", "stages", "knowledge-base"],
   "index.ts": ["transport", "models", "stages", "store", "load", "text", "knowledge-base"],
-  entries: ["contract", "transport", "models", "load", "local", "evaluate", "server", "network", "conformance"],
+  entries: [
+    "contract",
+    "transport",
+    "models",
+    "load",
+    "local",
+    "evaluate",
+    "server",
+    "network",
+    "conformance",
+    "adapters",
+  ],
   cli: [
     "contract",
     "transport",

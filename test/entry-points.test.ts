@@ -34,6 +34,7 @@ describe("entry points", () => {
       "citewell/local",
       "citewell/server",
       "citewell/mcp",
+      "citewell/ai-sdk",
       "citewell/testing",
       "citewell/store-conformance",
     ]);
@@ -77,6 +78,7 @@ const loadedAtOnce: Readonly<Record<string, readonly string[]>> = {
   "citewell/evaluate": ["zod"],
   "citewell/local": [],
   "citewell/server": ["@hono/node-server", "hono", "stemmer", "zod"],
+  "citewell/ai-sdk": ["stemmer", "zod"],
   "citewell/mcp": ["stemmer", "zod"],
   "citewell/testing": ["zod"],
   "citewell/store-conformance": ["zod"],

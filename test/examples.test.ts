@@ -1,5 +1,5 @@
-import { readdirSync } from "node:fs";
-import { basename, join } from "node:path";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { runNode } from "./support/run-process.js";
@@ -25,15 +25,32 @@ const shows: Record<string, readonly RegExp[]> = {
   ],
   tenants: [/^note:4 failed: .*metadata\.tenant/m, /^note:1: The gate code is 4711\.$/m, /scoped\(filter\)$/m],
   "rows-and-budget": [/^planned: 60 chunks/m, /^stopped: The budget is/m, /^in the store: 60 documents/m],
+  "ai-sdk/main": [
+    /^asked: API keys expire after 90 days\. \[1\]$/m,
+    /^source: Keys “API keys expire after 90 days\.” stands there$/m,
+    /^searched: .*"passages":\[\{"uri":"https:\/\/example\.org\/doors"/m,
+    /^told: .*nine/m,
+  ],
   tools: [/^calls order_status with \{"orderNumber":"A-1042"\}$/m, /arrives on Friday/],
 };
 
 describe("examples", () => {
   test("every example is in this list", () => {
-    const present = readdirSync(join(root, "examples")).filter((name) => name.endsWith(".ts"));
+    const present = readdirSync(join(root, "examples"), { recursive: true, encoding: "utf8" }).filter((name) =>
+      name.endsWith(".ts"),
+    );
     // Servers go on until they are stopped: server-example.test.ts and chat-server-example.test.ts talk to them.
     const listed = [...Object.keys(shows), "chat-server", "server"];
-    expect(present.map((name) => basename(name, ".ts")).toSorted()).toEqual(listed.toSorted());
+    expect(present.map((name) => name.replace(/\.ts$/, "")).toSorted()).toEqual(listed.toSorted());
+  });
+
+  test("every example in a folder has a guide of at most a page", () => {
+    const folders = readdirSync(join(root, "examples"), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    const lines = folders.map(({ name }) => {
+      const guide = join(root, "examples", name, "README.md");
+      return { name, lines: existsSync(guide) ? readFileSync(guide, "utf8").trimEnd().split("\n").length : Infinity };
+    });
+    expect(lines.filter((guide) => guide.lines > 60)).toEqual([]);
   });
 
   test.each(Object.entries(shows))("%s runs and shows its point", { timeout: 120_000 }, async (name, patterns) => {

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as citewell from "citewell";
+import * as aiSdk from "citewell/ai-sdk";
 import * as evaluating from "citewell/evaluate";
 import * as loading from "citewell/load";
 import * as local from "citewell/local";
@@ -179,6 +180,10 @@ const acts: Readonly<Record<string, (options: never, opened: Opened) => unknown>
   judgeAnswer: (options, { chat }) => evaluating.judgeAnswer(chat, { question, text: "a", hits: [] }, options),
   createMcpServer: (options, { kb }) => mcp.createMcpServer(kb, options),
   createMcpHandler: (options, { kb }) => mcp.createMcpHandler(kb, options),
+  fromAiSdk: (options) => aiSdk.fromAiSdk(options),
+  toAiSdk: (options) => aiSdk.toAiSdk(options),
+  knowledgeBaseTool: (options) => aiSdk.knowledgeBaseTool(noDocuments, options),
+  citedAnswers: (options, { kb }) => aiSdk.citedAnswers(kb, options),
   startLocalService: (options) => local.startLocalService(options),
 };
 const hello = [{ role: "user", content: "hello" }] as const;
@@ -190,6 +195,7 @@ const submission = { model: "m", fingerprint: "", settings: {}, notBefore: new D
 
 const port = "a port: whoever writes one may give it fields and methods of their own";
 const data = "data that the library makes, or that may carry more than the library reads";
+const foreign = "what the other library writes, which may carry more than this one reads";
 const runs = "what a run hands to stages, tools and sources; users do not write it";
 
 /** Objects that are not options, by type, each with the reason why names that are not known may stand in them. */
@@ -219,6 +225,8 @@ const noOptions: Readonly<Record<string, string>> = {
   'Pick<Chunk, "context" | "text">': data,
   Submission: data,
   VideoTask: data,
+  SearchInput: foreign,
+  ToolExecution: foreign,
   ReadContext: runs,
   RunContext: runs,
   ToolContext: runs,
@@ -260,6 +268,7 @@ describe("the walk over the declarations", () => {
   test("finds every function that the entries export at run time, and every method of what these open", () => {
     const entries = {
       ...citewell,
+      ...aiSdk,
       ...evaluating,
       ...loading,
       ...local,

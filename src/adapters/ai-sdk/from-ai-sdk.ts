@@ -1,0 +1,138 @@
+import { z } from "zod";
+import type { EmbeddingModel, LanguageModel, RerankingModel } from "ai";
+import { TransportError } from "../../core/errors.js";
+import { optionsOf, resolve } from "../../core/options.js";
+import type { ChatModel, Embedder, Reranker } from "../../core/ports.js";
+import { defaultTokens } from "../../text/tokens/tokens.js";
+import { attempt, foreignCall, maxAttempts } from "../foreign-call.js";
+import { type ModelLimits, modelLimits } from "../model-limits.js";
+import { chatModelFrom } from "./from-language-model.js";
+import type { AiSdkEmbeddingModel, AiSdkLanguageModel, AiSdkRerankingModel } from "./specification.js";
+
+/** Models of the AI SDK's providers, and what our ports have to know of them. */
+export interface FromAiSdkOptions extends ModelLimits {
+  /** Becomes the `embedder`; its space is the model's id. */
+  readonly embeddingModel?: Exclude<EmbeddingModel, string>;
+  /** Becomes the `chatModel`. */
+  readonly languageModel?: Exclude<LanguageModel, string>;
+  /** Becomes the `reranker`. */
+  readonly rerankingModel?: Exclude<RerankingModel, string>;
+}
+
+const versions: readonly unknown[] = ["v2", "v3", "v4"];
+
+const model = <Model>(method: string) =>
+  z.custom<Model>().superRefine((value, context) => {
+    const refuse = (message: string) => context.addIssue({ code: "custom", message });
+    if (typeof value === "string") refuse("must be a model that a provider made, not the id of one");
+    else if (typeof (value as Record<string, unknown> | null)?.[method] !== "function") {
+      refuse(`must be a model of an AI SDK provider, with ${method}()`);
+    } else {
+      const { specificationVersion: version } = value as { readonly specificationVersion?: unknown };
+      if (!versions.includes(version)) {
+        refuse(
+          `has the specification version ${String(version)}, and v2, v3 and v4 are known: install a provider for version 5 of the AI SDK or later`,
+        );
+      }
+    }
+  });
+
+const fromAiSdkOptions = optionsOf<FromAiSdkOptions>()({
+  ...modelLimits.shape,
+  embeddingModel: model<Exclude<EmbeddingModel, string>>("doEmbed").optional(),
+  languageModel: model<Exclude<LanguageModel, string>>("doStream").optional(),
+  rerankingModel: model<Exclude<RerankingModel, string>>("doRerank").optional(),
+});
+
+/** The ports that models became: `openKnowledgeBase({ ...fromAiSdk({ … }) })`. */
+export interface AiSdkPorts {
+  /** Present when an embedding model was given. */
+  readonly embedder?: Embedder;
+  /** Present when a language model was given. */
+  readonly chatModel?: ChatModel;
+  /** Present when a reranking model was given. */
+  readonly reranker?: Reranker;
+}
+
+/**
+ * Makes models of any AI SDK provider our ports. They are recognised by their shape, whatever version of the SDK made them:
+ * the package `ai` is not needed. Failures of their services are `TransportError`s; those that may pass are tried three times.
+ *
+ * @throws OptionsError when an option is unknown or out of range, or a model has a specification version that is not known.
+ */
+export function fromAiSdk(options: FromAiSdkOptions): AiSdkPorts {
+  const settings = resolve("fromAiSdk", fromAiSdkOptions, options);
+  const { embeddingModel, languageModel, rerankingModel } = settings;
+  // The versions differ in little, which is read where they do.
+  return {
+    ...(embeddingModel && { embedder: embedderFrom(embeddingModel as AiSdkEmbeddingModel, settings) }),
+    ...(languageModel && { chatModel: chatModelFrom(languageModel as AiSdkLanguageModel, settings) }),
+    ...(rerankingModel && { reranker: rerankerFrom(rerankingModel) }),
+  };
+}
+
+const defaultBatchTexts = 32;
+
+function embedderFrom(
+  source: AiSdkEmbeddingModel,
+  { maxInputTokens = 512, tokens = defaultTokens }: ModelLimits,
+): Embedder {
+  const { modelId, maxEmbeddingsPerCall: stated } = source;
+  return {
+    space: modelId,
+    maxInputTokens,
+    maxBatchTexts: typeof stated === "number" ? Math.min(stated, 2048) : defaultBatchTexts,
+    tokens,
+    embed: async (texts, call) => {
+      const open = foreignCall("embeddings", call);
+      const perCall = Math.min((await stated) ?? Infinity, Math.max(1, texts.length));
+      const vectors: Float32Array[] = [];
+      let used: number | undefined = 0;
+      for (let at = 0; at < texts.length; at += perCall) {
+        const values = texts.slice(at, at + perCall);
+        const send = (abortSignal: AbortSignal) => source.doEmbed({ values, abortSignal });
+        const { embeddings, usage } = await attempt(open, send, maxAttempts);
+        if (embeddings.length !== values.length) {
+          const problem = `sent ${values.length} texts to ${modelId}, got ${embeddings.length} vectors`;
+          throw new TransportError("reply", problem, { operation: "embeddings" });
+        }
+        for (const vector of embeddings) vectors.push(Float32Array.from(vector));
+        used = usage && used !== undefined ? used + usage.tokens : undefined;
+      }
+      return { vectors, tokens: used };
+    },
+  };
+}
+
+function rerankerFrom(source: AiSdkRerankingModel): Reranker {
+  const { modelId } = source;
+  return {
+    model: modelId,
+    rerank: async (query, documents, { topN, ...call } = {}) => {
+      if (documents.length === 0) return { results: [] };
+      const values = [...documents];
+      const { ranking } = await attempt(
+        foreignCall("rerank", call),
+        (abortSignal) =>
+          source.doRerank({
+            query,
+            documents: { type: "text", values },
+            ...(topN !== undefined && { topN }),
+            abortSignal,
+          }),
+        maxAttempts,
+      );
+      const odd = ranking.find(
+        ({ index }, at) => !(index in values) || ranking.findIndex((each) => each.index === index) < at,
+      );
+      if (odd) {
+        const problem = `${modelId} ranked document ${odd.index} of ${values.length}, which is not there or ranked twice`;
+        throw new TransportError("reply", problem, { operation: "rerank" });
+      }
+      const results = ranking.map(({ index, relevanceScore: score }) => ({ index, score }));
+      return {
+        results: results.toSorted((one, other) => other.score - one.score || one.index - other.index).slice(0, topN),
+      };
+    },
+  };
+}

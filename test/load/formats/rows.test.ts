@@ -24,7 +24,10 @@ async function rowsOf(reader: RowReader, content: string | Uint8Array, given: Pa
 }
 
 const documentsOf = (outcomes: readonly FileOutcome[]) =>
-  outcomes.map((outcome) => ("document" in outcome ? outcome.document : outcome.error.message));
+  outcomes.map((outcome) => {
+    if ("document" in outcome) return outcome.document;
+    return "error" in outcome ? outcome.error.message : outcome.skipped;
+  });
 
 describe("CSV", () => {
   test("a row is a document: named by its id, its line known, the other columns kept", async () => {

@@ -32,6 +32,7 @@ const mayImport: Record<string, readonly string[]> = {
     "contract",
     "transport",
     "models",
+    "store",
     "load",
     "local",
     "evaluate",
@@ -132,6 +133,7 @@ const oneImporter = [
   "@modelcontextprotocol/server",
   "supports-hyperlinks",
   "dompurify",
+  "pg",
 ];
 
 const maxFilesInFolder = 20;

@@ -35,6 +35,7 @@ describe("entry points", () => {
       "citewell/server",
       "citewell/mcp",
       "citewell/ai-sdk",
+      "citewell/postgres",
       "citewell/testing",
       "citewell/store-conformance",
     ]);
@@ -80,6 +81,7 @@ const loadedAtOnce: Readonly<Record<string, readonly string[]>> = {
   "citewell/server": ["@hono/node-server", "hono", "stemmer", "zod"],
   "citewell/ai-sdk": ["stemmer", "zod"],
   "citewell/mcp": ["stemmer", "zod"],
+  "citewell/postgres": ["stemmer", "zod"],
   "citewell/testing": ["zod"],
   "citewell/store-conformance": ["zod"],
 };

@@ -153,8 +153,9 @@ import * as load from "citewell/load";
 import * as evaluate from "citewell/evaluate";
 import * as local from "citewell/local";
 import * as mcp from "citewell/mcp";
+import * as postgres from "citewell/postgres";
 import * as testing from "citewell/testing";
-export const everything = [answer, chunk, embedChunks, tool, transport, video, load, evaluate, local, mcp, testing];
+export const everything = [answer, chunk, embedChunks, tool, transport, video, load, evaluate, local, mcp, postgres, testing];
 export const pipeline = Pipeline.from<Document>().pipe(chunk({ maxTokens: 256 }));
 export const opened: Promise<KnowledgeBase> = openKnowledgeBase({ path: "./store" });
 // @ts-expect-error -- a misspelt option does not compile.

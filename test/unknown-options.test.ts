@@ -9,6 +9,7 @@ import * as loading from "citewell/load";
 import * as local from "citewell/local";
 import * as mcp from "citewell/mcp";
 import * as serving from "citewell/server";
+import * as postgres from "citewell/postgres";
 import * as conforming from "citewell/store-conformance";
 import * as testing from "citewell/testing";
 import * as transports from "citewell/transport";
@@ -70,6 +71,7 @@ const acts: Readonly<Record<string, (options: never, opened: Opened) => unknown>
   "migrateKnowledgeBase MigrateOptions": (options, { folder }) =>
     citewell.migrateKnowledgeBase({ path: folder }, options),
   openKnowledgeBase: (options) => citewell.openKnowledgeBase(options),
+  openPostgresStore: (options, { embedder }) => postgres.openPostgresStore("postgres://localhost/a", embedder, options),
   "Store.write": (options, { store }) => store.write(options),
   "Store.verify": (options, { store }) => store.verify(options),
   "Store.close": (options, { store }) => store.close(options),
@@ -273,6 +275,7 @@ describe("the walk over the declarations", () => {
       ...loading,
       ...local,
       ...serving,
+      ...postgres,
       ...testing,
       ...transports,
       ...videos,

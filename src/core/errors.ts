@@ -186,6 +186,8 @@ export type StoreErrorCode =
   | "damaged"
   /** The system refused to read or write: the disk is full, the folder is read-only, or a file went away. */
   | "disk"
+  /** The store's server cannot be reached, does not let the user in, or did not answer within the deadline. */
+  | "unavailable"
   /** The store shows nothing without a scope: use `scoped(filter)`. */
   | "scope"
   /** Used after `close()`, a thread of it has ended, or it was migrated meanwhile: open it again. */

@@ -34,6 +34,7 @@ import { deleteStaleIndexes } from "./derived/saved-index.js";
 import { TaskQueue, TimeSlice } from "./derived/scheduling.js";
 import type { Ranking } from "./derived/top-k.js";
 import { LexicalIndex } from "./lexical/lexical-index.js";
+import { ScopeRules } from "./scope-rules.js";
 import { ScopedReading } from "./scoped-reading.js";
 import type { ResolvedStoreOptions } from "./store-options.js";
 import { WriterThread } from "./writer/writer-thread.js";
@@ -77,6 +78,7 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
   readonly #parts: EmbeddedStoreParts<Space>;
   readonly #warn: (message: string) => void;
   readonly #reader: StoreReader;
+  readonly #rules: ScopeRules;
   readonly #reading: ScopedReading;
   readonly #allowed: AllowedChunks;
   readonly #changes: Changes;
@@ -112,10 +114,9 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
       graphModule,
       whenUnsaved: (save) => this.#saveClaimed(save),
     });
+    this.#rules = new ScopeRules({ location, requireScope, metadataSchema: metadata });
     this.#reading = new ScopedReading({
-      location,
-      requireScope,
-      metadataSchema: metadata,
+      rules: this.#rules,
       reader: this.#reader,
       search: {
         dense: (query, count, filter) => this.#searchDense(query, count, filter),
@@ -149,7 +150,7 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
   }
 
   scoped(filter: Filter): Searchable<Space> {
-    return this.#scoped(this.#reading.checked(filter));
+    return this.#scoped(this.#rules.checked(filter));
   }
 
   async claim(): Promise<() => void> {
@@ -246,7 +247,7 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
       },
       ...(metadataSchema && { metadataSchema }),
       ...this.#reading.within(scope),
-      scoped: (filter) => this.#scoped({ all: [scope, this.#reading.checked(filter)] }),
+      scoped: (filter) => this.#scoped({ all: [scope, this.#rules.checked(filter)] }),
     };
   }
 

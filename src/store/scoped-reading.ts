@@ -1,22 +1,16 @@
-import type { z } from "zod";
-import { StoreError } from "../core/errors.js";
-import { bothFilters, checkFilter, type Filter } from "../core/filter.js";
+import type { Filter } from "../core/filter.js";
 import { resolve } from "../core/options.js";
 import type { DocumentWrite, Found, RetrievalQuery, RetrieveCall, Retriever, Searchable } from "../core/ports.js";
 import type { Placement } from "../core/types.js";
 import { documentsFilter, readCall, retrieveCall } from "./call-options.js";
-import { checkFields } from "./database/filters.js";
 import type { StoreReader } from "./database/store-reader.js";
 import type { Ranking } from "./derived/top-k.js";
+import type { ScopeRules } from "./scope-rules.js";
 
 type Search = (query: RetrievalQuery, count: number, filter: Filter | undefined) => Promise<Ranking>;
 
 export interface ScopedReadingOptions {
-  /** Folder that the caller named. */
-  readonly location: string;
-  /** Whether reading without a scope is refused. */
-  readonly requireScope: boolean;
-  readonly metadataSchema: z.ZodObject | undefined;
+  readonly rules: ScopeRules;
   readonly reader: StoreReader;
   readonly search: { readonly dense: Search; readonly lexical: Search };
   /** Runs work while the store is open. */
@@ -26,9 +20,11 @@ export interface ScopedReadingOptions {
 /** Searches and reads a store within scopes: filters that callers cannot widen. */
 export class ScopedReading {
   readonly #options: ScopedReadingOptions;
+  readonly #rules: ScopeRules;
 
   constructor(options: ScopedReadingOptions) {
     this.#options = options;
+    this.#rules = options.rules;
   }
 
   within(
@@ -40,12 +36,12 @@ export class ScopedReading {
       lexical: this.#retriever("lexical", scope, search.lexical),
       document: (uri, call = {}) =>
         use(async () => {
-          const filter = this.#effectiveFilter(scope, resolve("document", readCall, call).filter);
+          const filter = this.#rules.effective(scope, resolve("document", readCall, call).filter);
           return reader.inSnapshot(() => (filter && !reader.matcher(filter)(uri) ? undefined : reader.document(uri)));
         }),
       documentInfo: (uri) =>
         use(async () => {
-          const filter = this.#effectiveFilter(scope, undefined);
+          const filter = this.#rules.effective(scope, undefined);
           return reader.inSnapshot(() =>
             filter && !reader.matcher(filter)(uri) ? undefined : reader.documentInfo(uri),
           );
@@ -53,13 +49,13 @@ export class ScopedReading {
       documents: (given = {}) =>
         use(async () => {
           const wanted = resolve("documents", documentsFilter, given);
-          const filter = this.#effectiveFilter(scope, undefined);
+          const filter = this.#rules.effective(scope, undefined);
           const matches = filter ? reader.matcher(filter) : () => true;
           return reader.inSnapshot(() => reader.documents(wanted, matches));
         }),
       hits: (found, call = {}) =>
         use(async () => {
-          const filter = this.#effectiveFilter(scope, resolve("hits", readCall, call).filter);
+          const filter = this.#rules.effective(scope, resolve("hits", readCall, call).filter);
           const matches = filter ? reader.matcher(filter) : () => true;
           return reader.inSnapshot(() =>
             found.flatMap(({ chunkId, score, placements }) => {
@@ -76,30 +72,9 @@ export class ScopedReading {
   documentWithChunks(uri: string): Promise<DocumentWrite | undefined> {
     const { reader, use } = this.#options;
     return use(async () => {
-      this.#effectiveFilter(undefined, undefined);
+      this.#rules.effective(undefined, undefined);
       return reader.inSnapshot(() => reader.documentWithChunks(uri));
     });
-  }
-
-  /** @throws OptionsError for an invalid filter, and for fields that documents cannot have. */
-  checked(filter: unknown): Filter {
-    const checked = checkFilter("filter", filter);
-    const { metadataSchema } = this.#options;
-    if (metadataSchema) checkFields(metadataSchema, checked);
-    return checked;
-  }
-
-  /** The filter of a call and the filter of its scope, both of which must match. */
-  #effectiveFilter(scope: Filter | undefined, filter: Filter | undefined): Filter | undefined {
-    const { location, requireScope } = this.#options;
-    if (scope === undefined && requireScope) {
-      throw new StoreError(
-        "scope",
-        `The store at ${location} was opened with requireScope: search and read through store.scoped(filter)`,
-        { path: location },
-      );
-    }
-    return bothFilters(scope, filter === undefined ? undefined : this.checked(filter));
   }
 
   #retriever(name: string, scope: Filter | undefined, search: Search): Retriever {
@@ -109,7 +84,7 @@ export class ScopedReading {
         this.#options.use(async () => {
           const { count, signal, filter } = resolve(name, retrieveCall, call);
           signal?.throwIfAborted();
-          const ranking = await search(query, count, this.#effectiveFilter(scope, filter));
+          const ranking = await search(query, count, this.#rules.effective(scope, filter));
           signal?.throwIfAborted();
           return this.#found(name, ranking);
         }),

@@ -1,0 +1,259 @@
+import type { StoreProblem } from "../../core/ports.js";
+import { documentFingerprint } from "../../text/chunking/chunk-identity.js";
+import { checksumOf } from "../database/checksums.js";
+import { decodeVector } from "../database/columns.js";
+import { checkVector, normalised } from "../database/vectors.js";
+import { bigints } from "./binary-parameters.js";
+import { originalText } from "./column-text.js";
+import { filterFields } from "./filter-fields.js";
+import { chunkOf, documentOf } from "./reading.js";
+import { hasEmbeddings, type Precision } from "./schema.js";
+import { nearestSql, type Scored } from "./searching.js";
+import type { Session } from "./server.js";
+import { type ChunkColumns, documentChecksum, type DocumentColumns, wordsOf } from "./stored-document.js";
+
+/** What a check found, and the rows that a repair must see to. */
+export interface Findings {
+  readonly problems: StoreProblem[];
+  /** Ids of documents that cannot be trusted any more. */
+  readonly broken: Set<number>;
+  /** Ids of documents of which only what is derived from them is wrong. */
+  readonly misindexed: Set<number>;
+  /** Keys of broken vectors. */
+  readonly vectors: Set<string>;
+}
+
+type Find = (what: StoreProblem["what"], message: string) => void;
+
+const rowsPerRead = 64;
+
+/** Reads all tables of a store and compares them with their checksums and with each other. */
+export async function checkTables(
+  session: Session,
+  dimension: number | undefined,
+  signal: AbortSignal | undefined,
+): Promise<Findings> {
+  const findings: Findings = { problems: [], broken: new Set(), misindexed: new Set(), vectors: new Set() };
+  const found: Find = (what, message) => findings.problems.push({ what, message, repairable: true });
+  // One state of all tables, while others write.
+  await session.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+  try {
+    await session.query("SET LOCAL statement_timeout = 0");
+    await checkFacts(session, found);
+    await checkVectors(session, dimension, findings.vectors, found, signal);
+    await checkDocuments(session, findings, found, signal);
+    await checkOrphans(session, found);
+  } finally {
+    await session.query("ROLLBACK");
+  }
+  return findings;
+}
+
+async function checkFacts(session: Session, found: Find): Promise<void> {
+  const facts = await session.query<{ name: string; value: string; checksum: number }>("SELECT * FROM meta");
+  const altered = facts.filter(({ name, value, checksum }) => checksumOf([name, value]) !== checksum);
+  if (altered.length > 0) {
+    const names = altered.map(({ name }) => name).join(", ");
+    found(
+      "settings",
+      `The settings are not those that were written (${names}): a repair accepts the facts of the model and takes the others out`,
+    );
+  }
+  const notes = await session.query<{ uri: string; note: string; checksum: number }>("SELECT * FROM notes");
+  for (const { uri, note, checksum } of notes) {
+    if (checksumOf([uri, note]) === checksum) continue;
+    found("notes", `${originalText(uri)}: what earlier runs remembered of it was altered: the next one reads it again`);
+  }
+}
+
+async function checkVectors(
+  session: Session,
+  dimension: number | undefined,
+  broken: Set<string>,
+  found: Find,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  for (let after = ""; ;) {
+    signal?.throwIfAborted();
+    const rows = await session.query<{ key: string; data: Buffer; checksum: number }>(
+      "SELECT * FROM vectors WHERE key > $1 ORDER BY key LIMIT $2",
+      [after, rowsPerRead],
+    );
+    if (rows.length === 0) return;
+    for (const { key, data, checksum } of rows) {
+      after = key;
+      try {
+        if (checksumOf([key, data]) !== checksum) {
+          throw new Error(`The vector of text ${key} is not as it was written: its checksum differs`);
+        }
+        checkVector(decodeVector(data), dimension ?? 0, `text ${key}`);
+      } catch (error) {
+        broken.add(key);
+        found("vectors", (error as Error).message);
+      }
+    }
+  }
+}
+
+interface DocumentRow extends DocumentColumns {
+  readonly id: number;
+  readonly checksum: number;
+  readonly pieces: readonly string[] | null;
+}
+
+interface ChunkRow extends ChunkColumns {
+  readonly document: number;
+  readonly words: readonly string[];
+  readonly frequencies: readonly (number | null)[] | null;
+  readonly lengths: readonly (number | null)[] | null;
+  readonly data: Buffer | null;
+  readonly embedding: readonly number[] | null;
+}
+
+async function checkDocuments(
+  session: Session,
+  findings: Findings,
+  found: Find,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const areEmbedded = await hasEmbeddings(session);
+  for (let after = 0; ;) {
+    signal?.throwIfAborted();
+    const rows = await session.query<DocumentRow>(
+      `SELECT d.*, (SELECT array_agg(text ORDER BY piece) FROM texts WHERE document = d.id) AS pieces
+       FROM documents d WHERE id > $1 ORDER BY id LIMIT $2`,
+      [after, rowsPerRead],
+    );
+    if (rows.length === 0) return;
+    after = rows.at(-1)!.id;
+    const ids = bigints(rows.map(({ id }) => id));
+    const chunks = !areEmbedded
+      ? []
+      : await session.query<ChunkRow>(
+          `SELECT c.*, e.embedding::real[] AS embedding, v.data, p.* FROM chunks c
+           LEFT JOIN embeddings e ON e.label = c.label AND e.document = c.document LEFT JOIN vectors v ON v.key = c.vector,
+           LATERAL (SELECT array_agg(frequency ORDER BY ordinality) AS frequencies, array_agg(length) AS lengths
+             FROM unnest(c.words) WITH ORDINALITY AS w (word)
+             LEFT JOIN postings p ON p.word = w.word COLLATE "C" AND p.chunk = c.label) p
+           WHERE c.document = ANY($1::bigint[])`,
+          [ids],
+        );
+    const fields = await session.query<{ document: number; fields: readonly string[] }>(
+      `SELECT document, array_agg(row_to_json(f)::jsonb - 'document') AS fields FROM fields f
+       WHERE document = ANY($1::bigint[]) GROUP BY document`,
+      [ids],
+    );
+    const chunksOf = new Map(rows.map(({ id }): [number, ChunkRow[]] => [id, []]));
+    for (const chunk of chunks) chunksOf.get(chunk.document)!.push(chunk);
+    const fieldsOf = new Map(fields.map((row) => [row.document, row.fields]));
+    for (const row of rows) checkDocument(row, chunksOf.get(row.id)!, fieldsOf.get(row.id) ?? [], findings, found);
+  }
+}
+
+function checkDocument(
+  row: DocumentRow,
+  chunks: readonly ChunkRow[],
+  fields: readonly unknown[],
+  { broken, misindexed, vectors }: Findings,
+  found: Find,
+): void {
+  const uri = originalText(row.uri);
+  const pieces = row.pieces ?? [];
+  const lost = chunks.filter(({ vector, data }) => data === null || vectors.has(vector)).length;
+  if (chunks.length !== row.chunk_count) {
+    found("counts", `${uri}: has ${chunks.length} chunks instead of ${row.chunk_count}`);
+  } else if (documentChecksum(row, chunks, pieces) !== row.checksum) {
+    found("documents", `${uri}: the document or its chunks are not as they were written: the checksum differs`);
+  } else if (lost > 0) {
+    found("orphans", `${uri}: ${lost} of its chunks have no vector`);
+  } else {
+    const document = documentOf(row, originalText(pieces.join("")));
+    const whole = chunks.map((chunk) => chunkOf(chunk, uri, document.text.slice(chunk.start, chunk.end)));
+    if (documentFingerprint(document, whole) !== row.fingerprint) {
+      found("keys", `${uri}: the document or its chunks are not those of its fingerprint`);
+      broken.add(row.id);
+      return;
+    }
+    const canonical = (some: readonly unknown[]) => some.map(sortedFields).toSorted().join();
+    if (canonical(fields) !== canonical(filterFields(document))) {
+      found("fields", `${uri}: what filters test differs from the document`);
+      misindexed.add(row.id);
+    }
+    if (chunks.some((chunk, at) => !hasItsWords(chunk, wordsOf(whole[at]!)))) {
+      found("lexical", `${uri}: the words that searches find differ from the text`);
+      misindexed.add(row.id);
+    }
+    if (chunks.some((chunk) => !isEmbedded(chunk))) {
+      found("graph", `${uri}: the vectors that searches compare differ from those that were written`);
+      misindexed.add(row.id);
+    }
+    return;
+  }
+  broken.add(row.id);
+}
+
+function sortedFields(field: unknown): string {
+  const { name, kind, text = null, number = null } = field as Record<string, unknown>;
+  return JSON.stringify([name, kind, text, number]);
+}
+
+function hasItsWords({ words, frequencies, lengths }: ChunkRow, expected: ReadonlyMap<string, number>): boolean {
+  const length = [...expected.values()].reduce((sum, frequency) => sum + frequency, 0);
+  return (
+    words.join(" ") === [...expected.keys()].join(" ") &&
+    (frequencies ?? []).join() === [...expected.values()].join() &&
+    (lengths ?? []).every((each) => each === length)
+  );
+}
+
+/** Half-precision floats have 11 bits. */
+const maxRounding = 2 ** -10;
+
+function isEmbedded({ embedding, data }: ChunkRow): boolean {
+  if (!embedding) return false;
+  const expected = normalised(decodeVector(data!));
+  return expected.every((component, at) => Math.abs(component - embedding[at]!) <= maxRounding);
+}
+
+/** Rows of other tables that no document or chunk has, and totals that do not add up. */
+export const orphans = [
+  "chunks WHERE NOT EXISTS (SELECT FROM documents WHERE id = chunks.document)",
+  "texts WHERE NOT EXISTS (SELECT FROM documents WHERE id = texts.document)",
+  "fields WHERE NOT EXISTS (SELECT FROM documents WHERE id = fields.document)",
+  "postings WHERE NOT EXISTS (SELECT FROM chunks WHERE label = postings.chunk AND postings.word = ANY(words))",
+] as const;
+
+async function checkOrphans(session: Session, found: Find): Promise<void> {
+  for (const orphan of orphans) {
+    const [{ count }] = (await session.query<{ count: number }>(`SELECT count(*) FROM ${orphan}`)) as [
+      { count: number },
+    ];
+    if (count > 0) found("orphans", `${count} rows of ${orphan.split(" ")[0]} belong to nothing`);
+  }
+  const [{ counted }] = (await session.query<{ counted: boolean }>(
+    `SELECT coalesce(sum(chunks), 0) = (SELECT count(*) FROM chunks)
+       AND coalesce(sum(words), 0) = (SELECT coalesce(sum(frequency), 0) FROM postings) AS counted FROM totals`,
+  )) as [{ counted: boolean }];
+  if (!counted) found("lexical", "The totals of chunks and words do not add up");
+}
+
+/** Share of the exact ten nearest chunks that searches find, for chunks of the store as questions. */
+export async function measureRecall(
+  session: Session,
+  sample: number,
+  precision: Precision,
+): Promise<number | undefined> {
+  const questions = await session.query<{ embedding: readonly number[] }>(
+    "SELECT embedding::real[] AS embedding FROM embeddings ORDER BY hashint8(label), label LIMIT $1",
+    [sample],
+  );
+  let [hits, expected] = [0, 0];
+  for (const { embedding } of questions) {
+    const search = { vector: Float32Array.from(embedding), count: 10, filter: undefined, precision };
+    const exact = await session.query<Scored>(...nearestSql(search, " + 0"));
+    const found = new Set((await session.query<Scored>(...nearestSql(search, ""))).map(({ id }) => id));
+    expected += exact.length;
+    hits += exact.filter(({ id }) => found.has(id)).length;
+  }
+  return expected === 0 ? undefined : hits / expected;
+}

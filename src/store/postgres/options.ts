@@ -1,0 +1,66 @@
+import { z } from "zod";
+import { functionOption, optionsOf } from "../../core/options.js";
+
+export interface PostgresStoreOptions {
+  /** Create the store if there is none. Default: true. */
+  readonly create?: boolean;
+  /**
+   * Schema of the database that holds the tables: each schema is a store of its own. Small letters, digits and `_`, at most
+   * 63. Default: `citewell`.
+   */
+  readonly schema?: string;
+  /**
+   * How vectors are kept for searching: `halfvec` has 16 bits a component, half the memory, and loses next to nothing.
+   * Graphs take vectors of up to 2,000 (`vector`) or 4,000 (`halfvec`) dimensions; longer ones are all compared. Default: as
+   * the store was created, `vector` for a new one.
+   */
+  readonly precision?: "vector" | "halfvec";
+  /**
+   * How vectors are searched: `flat` compares all, `hnsw` walks a graph, `auto` (default) is flat until `flatBelow` chunks
+   * have been written.
+   */
+  readonly index?: "auto" | "hnsw" | "flat";
+  /** With `auto`: number of chunks from which the graph is made, 0 or more. Default: 5,000. */
+  readonly flatBelow?: number;
+  /** Links of a vector in a new graph, 2 to 100. Default: 16. */
+  readonly m?: number;
+  /** Candidates looked at when a vector is linked, 4 to 1,000, at least twice `m`. Default: 100. */
+  readonly efConstruction?: number;
+  /** Candidates looked at by a search before it looks for more, 1 to 1,000. Default: 200. */
+  readonly ef?: number;
+  /** Maximum number of connections to each server, 1 to 1,000. Default: 10. */
+  readonly maxConnections?: number;
+  /**
+   * Maximum time of a read or write with all repetitions, in milliseconds: a server that is restarted or cannot be reached
+   * is tried again until then. 1 to 86,400,000. Default: 30,000.
+   */
+  readonly deadlineMs?: number;
+  /** The metadata of every document: others are refused, and filters know its fields. Default: any metadata. */
+  readonly metadata?: z.ZodObject;
+  /** True: searching and reading need `scoped(filter)`, so that no query can forget its scope. Default: false. */
+  readonly requireScope?: boolean;
+  /** Receives one line about anything that is slower or missing; no action is needed. Default: none. */
+  readonly onWarning?: (message: string) => void;
+}
+
+export const postgresStoreOptions = optionsOf<PostgresStoreOptions>()({
+  create: z.boolean().default(true),
+  schema: z
+    .string()
+    .regex(/^[a-z_][a-z0-9_]{0,62}$/, "must be small letters, digits and _")
+    .default("citewell"),
+  precision: z.enum(["vector", "halfvec"]).optional(),
+  index: z.enum(["auto", "hnsw", "flat"]).default("auto"),
+  flatBelow: z.int().min(0).default(5000),
+  m: z.int().min(2).max(100).default(16),
+  efConstruction: z.int().min(4).max(1000).default(100),
+  ef: z.int().min(1).max(1000).default(200),
+  maxConnections: z.int().min(1).max(1000).default(10),
+  deadlineMs: z.number().min(1).max(86_400_000).default(30_000),
+  metadata: z.instanceof(z.ZodObject).optional(),
+  requireScope: z.boolean().default(false),
+  onWarning: functionOption<(message: string) => void>().optional(),
+});
+
+/** The options with their defaults. */
+export type ResolvedPostgresOptions = z.output<typeof postgresStoreOptions>;

@@ -1,0 +1,174 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type pg from "pg";
+import { OptionsError } from "../../core/errors.js";
+import type { CallOptions } from "../../core/ports.js";
+import { unlessAborted } from "../../core/stream.js";
+import { asStoreError, isTransient, isUnreachable, pastDeadline, retryDelayMs } from "./failures.js";
+
+/** A connection while it is used for one piece of work. */
+export interface Session {
+  readonly query: <Row extends object>(text: string, values?: readonly unknown[]) => Promise<Row[]>;
+}
+
+export interface ServerOptions {
+  readonly url: string;
+  /** Quoted where needed: it becomes part of statements. */
+  readonly schema: string;
+  /** Settings of each connection, by name. */
+  readonly settings: Readonly<Record<string, string | number>>;
+  readonly maxConnections: number;
+  /** Maximum time of a piece of work with all its repetitions, in milliseconds. */
+  readonly deadlineMs: number;
+}
+
+export type Work<Result> = (session: Session) => Promise<Result>;
+
+/** Object id of `bigint`. */
+const int8 = 20;
+
+/** One PostgreSQL server: a pool of connections, and work on them that survives a restart of the server. */
+export class Server {
+  /** The address without its password. */
+  readonly location: string;
+  readonly #pool: pg.Pool;
+  readonly #deadlineMs: number;
+
+  private constructor(
+    { Pool, types }: typeof pg,
+    { url, schema, settings, maxConnections, deadlineMs }: ServerOptions,
+  ) {
+    this.location = withoutPassword(url);
+    this.#deadlineMs = deadlineMs;
+    const parserOf = (oid: number, format?: "text") =>
+      oid === int8 ? Number : (types.getTypeParser(oid, format) as (value: string) => unknown);
+    this.#pool = new Pool({
+      connectionString: url,
+      max: maxConnections,
+      fallback_application_name: "citewell",
+      keepAlive: true,
+      allowExitOnIdle: true,
+      // Labels and counts stay far below 2^53.
+      types: { getTypeParser: parserOf as typeof types.getTypeParser },
+    });
+    const everySetting = { statement_timeout: Math.ceil(deadlineMs), jit: "off", ...settings };
+    const set = Object.entries(everySetting).map(([name, value]) => `set_config('${name}', '${value}', false)`);
+    // The rest of the path is where the extension stands.
+    set.push(`set_config('search_path', '${schema}, ' || current_setting('search_path'), false)`);
+    this.#pool.on("connect", (client) => {
+      // Without a listener, a connection that breaks would end the process. Whoever uses it gets an error of their own.
+      client.on("error", () => {});
+      client.query(`SELECT ${set.join(", ")}`).catch(() => {});
+    });
+    this.#pool.on("error", () => {});
+  }
+
+  /** Connects when it is first used. */
+  static async open(options: ServerOptions): Promise<Server> {
+    return new Server(await loadPg(), options);
+  }
+
+  /** Runs work that changes nothing, again where the connection was lost or the server restarted. */
+  async read<Result>(work: Work<Result>, call?: CallOptions): Promise<Result> {
+    return this.#repeated((client) => work(sessionOn(client)), call);
+  }
+
+  /**
+   * Runs work in one transaction, again where another was in its way or the connection was lost. When it was lost during
+   * the commit, the server is asked what became of it, so that nothing is done twice.
+   */
+  async transaction<Result>(work: Work<Result>, call?: CallOptions): Promise<Result> {
+    let committing: { readonly transaction: string | null; readonly result: Result } | undefined;
+    return this.#repeated(async (client) => {
+      const session = sessionOn(client);
+      if (committing?.transaction && (await isCommitted(session, committing.transaction))) return committing.result;
+      committing = undefined;
+      await session.query("BEGIN");
+      try {
+        const result = await work(session);
+        const [current] = await session.query<{ transaction: string | null }>(
+          "SELECT pg_current_xact_id_if_assigned()::text AS transaction",
+        );
+        committing = { transaction: current!.transaction, result };
+        await session.query("COMMIT");
+        return result;
+      } catch (error) {
+        if (!isUnreachable(error)) await session.query("ROLLBACK").catch(() => {});
+        throw error;
+      }
+    }, call);
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.end();
+  }
+
+  async #repeated<Result>(
+    work: (client: pg.PoolClient) => Promise<Result>,
+    { deadlineMs = this.#deadlineMs, signal }: CallOptions = {},
+  ): Promise<Result> {
+    const endsAt = performance.now() + deadlineMs;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const limit =
+          deadlineMs === Infinity ? [] : [AbortSignal.timeout(Math.max(0, Math.ceil(endsAt - performance.now())))];
+        return await this.#attempt(work, AbortSignal.any([...(signal ? [signal] : []), ...limit]));
+      } catch (error) {
+        signal?.throwIfAborted();
+        if (performance.now() >= endsAt) throw pastDeadline(this.location, deadlineMs, error);
+        const delayMs = retryDelayMs(attempt);
+        if (!isTransient(error) || performance.now() + delayMs >= endsAt) throw asStoreError(this.location, error);
+        await sleep(delayMs, undefined, { signal });
+      }
+    }
+  }
+
+  async #attempt<Result>(work: (client: pg.PoolClient) => Promise<Result>, until: AbortSignal): Promise<Result> {
+    const connecting = this.#pool.connect();
+    const client = await unlessAborted(connecting, until).catch((error: unknown) => {
+      connecting.then((late) => late.release()).catch(() => {});
+      throw error;
+    });
+    try {
+      const result = await unlessAborted(work(client), until);
+      client.release();
+      return result;
+    } catch (error) {
+      // Work that was left behind ends with its connection.
+      client.release(until.aborted || isUnreachable(error));
+      throw error;
+    }
+  }
+}
+
+function sessionOn(client: pg.PoolClient): Session {
+  return {
+    query: async <Row extends object>(text: string, values?: readonly unknown[]) =>
+      (await client.query<Row>(text, values as unknown[])).rows,
+  };
+}
+
+async function isCommitted(session: Session, transaction: string): Promise<boolean> {
+  const [row] = await session.query<{ status: string | null }>("SELECT pg_xact_status($1::text::xid8) AS status", [
+    transaction,
+  ]);
+  if (row!.status === "in progress") throw Object.assign(new Error("The transaction is ending"), { code: "40001" });
+  return row!.status === "committed";
+}
+
+function withoutPassword(url: string): string {
+  const shown = new URL(url);
+  if (shown.password !== "") shown.password = "***";
+  if (shown.searchParams.has("password")) shown.searchParams.set("password", "***");
+  return shown.href;
+}
+
+/** @throws OptionsError `missing-package` when `pg` is not installed. */
+async function loadPg(): Promise<typeof pg> {
+  try {
+    return (await import("pg")).default;
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw cause;
+    const message = "A store on PostgreSQL needs the package pg, which is not installed. Install it: npm install pg";
+    throw new OptionsError("missing-package", message, { cause });
+  }
+}

@@ -1,0 +1,132 @@
+import type { DocumentWrite } from "../../core/ports.js";
+import type { Chunk, Document } from "../../core/types.js";
+import { documentFingerprint, vectorKey } from "../../text/chunking/chunk-identity.js";
+import { terms } from "../../text/words/terms.js";
+import { checksumOf } from "../database/checksums.js";
+import { chunkPlaces } from "../../text/blocks/places.js";
+import { columnText } from "./column-text.js";
+
+/** UTF-16 code units of a piece of a text, of which the last one may have fewer: reading a chunk reads one or two. */
+export const pieceLength = 4096;
+
+/** A word of the title or headings counts as often as in the embedded store. */
+const contextWeight = 2;
+
+/** A document as the columns of `documents` hold it, without id and checksum. */
+export interface DocumentColumns {
+  readonly uri: string;
+  readonly title: string | null;
+  readonly media_type: string | null;
+  readonly source: string | null;
+  readonly fingerprint: string;
+  readonly chunk_count: number;
+  readonly metadata: string | null;
+  readonly anchors: string | null;
+  readonly revision: string | null;
+}
+
+/** A chunk as the columns of `chunks` hold it, without its words. */
+export interface ChunkColumns {
+  readonly id: string;
+  readonly vector: string;
+  readonly start: number;
+  readonly end: number;
+  readonly tokens: number;
+  readonly parent_start: number | null;
+  readonly parent_end: number | null;
+  readonly line: number | null;
+  readonly page: number | null;
+  readonly anchors: string | null;
+  readonly context: string;
+}
+
+/** A document on its way into the tables. */
+export interface PreparedDocument {
+  readonly document: Document;
+  readonly columns: DocumentColumns;
+  readonly chunks: readonly ChunkColumns[];
+  readonly pieces: readonly string[];
+  /** CRC-32 of everything above as it is stored. */
+  readonly checksum: number;
+  /** The words of one of its chunks, with the number of times that each counts. */
+  readonly wordsOf: (chunk: number) => ReadonlyMap<string, number>;
+}
+
+export function prepareDocument({ document, chunks }: DocumentWrite): PreparedDocument {
+  const columns = documentColumns(document, chunks);
+  const places = chunkPlaces(document, chunks);
+  const rows = chunks.map((chunk, at): ChunkColumns => {
+    const { line, page, anchors } = places[at]!;
+    return {
+      id: columnText(chunk.id),
+      vector: vectorKey(chunk),
+      start: chunk.start,
+      end: chunk.end,
+      tokens: chunk.tokens,
+      parent_start: chunk.parent?.start ?? null,
+      parent_end: chunk.parent?.end ?? null,
+      line: line ?? null,
+      page: page ?? null,
+      anchors: jsonColumn(anchors),
+      context: columnText(chunk.context),
+    };
+  });
+  const pieces: string[] = [];
+  for (let start = 0; start < document.text.length; start += pieceLength) {
+    pieces.push(columnText(document.text.slice(start, start + pieceLength)));
+  }
+  return {
+    document,
+    columns,
+    chunks: rows,
+    pieces,
+    checksum: documentChecksum(columns, rows, pieces),
+    wordsOf: (chunk) => wordsOf(chunks[chunk]!),
+  };
+}
+
+function documentColumns(document: Document, chunks: readonly Chunk[]): DocumentColumns {
+  const { uri, title, mediaType, source, metadata, anchors, revision } = document;
+  return {
+    uri: columnText(uri),
+    title: title === undefined ? null : columnText(title),
+    media_type: mediaType === undefined ? null : columnText(mediaType),
+    source: source === undefined ? null : columnText(source),
+    fingerprint: documentFingerprint(document, chunks),
+    chunk_count: chunks.length,
+    metadata: jsonColumn(metadata),
+    anchors: jsonColumn(anchors),
+    revision: jsonColumn(revision),
+  };
+}
+
+/** JSON escapes what a column of text cannot hold. */
+function jsonColumn(value: unknown): string | null {
+  return value === undefined ? null : JSON.stringify(value);
+}
+
+/** The words of a chunk, with the number of times that each counts: those of title and headings twice. */
+export function wordsOf({ text, context }: Pick<Chunk, "text" | "context">): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const word of terms(text)) counts.set(word, (counts.get(word) ?? 0) + 1);
+  for (const word of terms(context)) counts.set(word, (counts.get(word) ?? 0) + contextWeight);
+  return counts;
+}
+
+/** CRC-32 of a document as it is stored; chunks in any order. */
+export function documentChecksum(
+  { uri, title, media_type, source, fingerprint, chunk_count, metadata, anchors, revision }: DocumentColumns,
+  chunks: readonly ChunkColumns[],
+  pieces: readonly string[],
+): number {
+  let sum = checksumOf([uri, title, media_type, source, fingerprint, chunk_count, metadata, anchors, revision]);
+  sum = checksumOf(pieces, sum);
+  for (const each of chunks.toSorted((one, other) => (one.id < other.id ? -1 : 1))) {
+    const { id, vector, start, end, tokens, parent_start, parent_end, line, page, context } = each;
+    sum = checksumOf(
+      [id, vector, start, end, tokens, parent_start, parent_end, line, page, each.anchors, context],
+      sum,
+    );
+  }
+  return sum;
+}

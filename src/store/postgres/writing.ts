@@ -1,0 +1,330 @@
+import { OptionsError } from "../../core/errors.js";
+import type { WrittenDocument } from "../../core/ports.js";
+import { checksumOf } from "../database/checksums.js";
+import { decodeVector, encodeVector } from "../database/columns.js";
+import { normalised } from "../database/vectors.js";
+import { bigints, byteStrings, doubles, integers, texts, vectors } from "./binary-parameters.js";
+import { columnText } from "./column-text.js";
+import { filterFields } from "./filter-fields.js";
+import type { Session } from "./server.js";
+import type { ChunkColumns, PreparedDocument } from "./stored-document.js";
+
+/** Where chunks are inserted: the type of their vectors differs from database to database. */
+export interface VectorType {
+  /** Object id of the type `vector`. */
+  readonly oid: number;
+  readonly precision: "vector" | "halfvec";
+}
+
+/** Keeps vectors by key. The first vector of a text stays: returns the keys of those that were new. */
+export async function insertVectors(
+  session: Session,
+  given: ReadonlyMap<string, Float32Array>,
+): Promise<ReadonlySet<string>> {
+  const keys = [...given.keys()].map(columnText);
+  const data = [...given.values()].map(encodeVector);
+  const checksums = data.map((bytes, at) => checksumOf([keys[at]!, bytes]));
+  // In order, so that two writers of the same texts wait for each other and never in a circle.
+  const inserted = await session.query<{ key: string }>(
+    `INSERT INTO vectors SELECT * FROM unnest($1::text[], $2::bytea[], $3::bigint[]) AS v (key, data, checksum)
+     ORDER BY key COLLATE "C" ON CONFLICT DO NOTHING RETURNING key`,
+    [texts(keys), byteStrings(data), bigints(checksums)],
+  );
+  return new Set(inserted.map(({ key }) => key));
+}
+
+export async function storedVectors(session: Session, keys: readonly string[]): Promise<Map<string, Float32Array>> {
+  if (keys.length === 0) return new Map();
+  const found = await session.query<{ key: string; data: Buffer }>(
+    "SELECT key, data FROM vectors WHERE key = ANY($1::text[])",
+    [texts(keys.map(columnText))],
+  );
+  return new Map(found.map(({ key, data }) => [key, decodeVector(data)]));
+}
+
+interface OldChunk {
+  readonly label: number;
+  readonly id: string;
+  readonly document: number;
+  readonly vector: string;
+  readonly context: string;
+}
+
+/** Writes each document in place of its earlier version. Chunks whose text did not change keep their vector and words. */
+export async function writeDocuments(
+  session: Session,
+  documents: readonly PreparedDocument[],
+  embedding: (key: string) => Float32Array,
+  type: VectorType | undefined,
+): Promise<WrittenDocument[]> {
+  if (documents.length === 0) return [];
+  const ids = await upsert(session, documents);
+  const idOf = (each: PreparedDocument) => ids.get(each.columns.uri)!.id;
+  const old = new Map<number, Map<string, OldChunk>>();
+  const updated = [...ids.values()].flatMap(({ id, added }) => (added ? [] : [id]));
+  if (updated.length > 0) {
+    const chunks = await session.query<OldChunk>(
+      "SELECT label, id, document, vector, context FROM chunks WHERE document = ANY($1::bigint[])",
+      [bigints(updated)],
+    );
+    for (const id of updated) old.set(id, new Map());
+    for (const chunk of chunks) old.get(chunk.document)!.set(chunk.id, chunk);
+    await deleteParts(session, updated);
+  }
+  const fresh: NewChunk[] = [];
+  const moved: (ChunkColumns & { readonly label: number })[] = [];
+  for (const each of documents) {
+    const before = old.get(idOf(each));
+    for (const [at, chunk] of each.chunks.entries()) {
+      const same = before?.get(chunk.id);
+      if (same?.vector === chunk.vector && same.context === chunk.context) {
+        before!.delete(chunk.id);
+        moved.push({ ...chunk, label: same.label });
+      } else fresh.push({ chunk, document: idOf(each), words: each.wordsOf(at) });
+    }
+  }
+  await removeChunks(
+    session,
+    [...old.values()].flatMap((left) => [...left.values()].map(({ label }) => label)),
+  );
+  await insertParts(session, documents, idOf);
+  await moveChunks(session, moved);
+  if (fresh.length > 0) await insertChunks(session, fresh, embedding, type!);
+  return documents.map((each) => ({
+    uri: each.document.uri,
+    outcome: ids.get(each.columns.uri)!.added ? "added" : "updated",
+    chunks: each.chunks.length,
+    deletedChunks: old.get(idOf(each))?.size ?? 0,
+  }));
+}
+
+export async function writeNotes(session: Session, notes: ReadonlyMap<string, string>): Promise<void> {
+  if (notes.size === 0) return;
+  const [uris, values] = [[...notes.keys()].map(columnText), [...notes.values()].map(columnText)];
+  await session.query(
+    `INSERT INTO notes SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[]) AS n (uri, note, checksum)
+     ORDER BY uri COLLATE "C"
+     ON CONFLICT (uri) DO UPDATE SET note = excluded.note, checksum = excluded.checksum`,
+    [texts(uris), texts(values), bigints(uris.map((uri, at) => checksumOf([uri, values[at]!])))],
+  );
+}
+
+export async function deleteDocuments(
+  session: Session,
+  uris: readonly string[],
+): Promise<{ documents: number; chunks: number }> {
+  const found = await session.query<{ id: number; uri: string }>(
+    "SELECT id, uri FROM documents WHERE uri = ANY($1::text[]) ORDER BY uri FOR UPDATE",
+    [texts(uris.map(columnText))],
+  );
+  if (found.length === 0) return { documents: 0, chunks: 0 };
+  const ids = found.map(({ id }) => id);
+  const chunks = await session.query<{ label: number }>("SELECT label FROM chunks WHERE document = ANY($1::bigint[])", [
+    bigints(ids),
+  ]);
+  await removeChunks(
+    session,
+    chunks.map(({ label }) => label),
+  );
+  await deleteParts(session, ids);
+  await session.query("DELETE FROM documents WHERE id = ANY($1::bigint[])", [bigints(ids)]);
+  return { documents: found.length, chunks: chunks.length };
+}
+
+/** What a document has beside its row and its chunks. What was noted about it does not hold any more. */
+async function deleteParts(session: Session, ids: readonly number[]): Promise<void> {
+  await session.query(
+    `WITH texts AS (DELETE FROM texts WHERE document = ANY($1::bigint[])),
+          fields AS (DELETE FROM fields WHERE document = ANY($1::bigint[]))
+     DELETE FROM notes USING documents WHERE documents.id = ANY($1::bigint[]) AND notes.uri = documents.uri`,
+    [bigints(ids)],
+  );
+}
+
+async function upsert(
+  session: Session,
+  documents: readonly PreparedDocument[],
+): Promise<ReadonlyMap<string, { readonly id: number; readonly added: boolean }>> {
+  const column = (name: keyof PreparedDocument["columns"]) =>
+    texts(documents.map(({ columns }) => columns[name] as string | null));
+  // A row that was inserted has no earlier version. In order, as vectors are.
+  const rows = await session.query<{ id: number; uri: string; added: boolean }>(
+    `INSERT INTO documents (
+       uri, title, media_type, source, fingerprint, metadata, anchors, revision, chunk_count, checksum)
+     SELECT * FROM unnest(
+       $1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::integer[],
+       $10::bigint[]) AS d (uri)
+     ORDER BY uri COLLATE "C"
+     ON CONFLICT (uri) DO UPDATE SET
+       title = excluded.title, media_type = excluded.media_type, source = excluded.source,
+       fingerprint = excluded.fingerprint, metadata = excluded.metadata, anchors = excluded.anchors,
+       revision = excluded.revision, chunk_count = excluded.chunk_count, checksum = excluded.checksum
+     RETURNING id, uri, xmax = 0 AS added`,
+    [
+      ...(["uri", "title", "media_type", "source", "fingerprint", "metadata", "anchors", "revision"] as const).map(
+        column,
+      ),
+      integers(documents.map(({ columns }) => columns.chunk_count)),
+      bigints(documents.map(({ checksum }) => checksum)),
+    ],
+  );
+  return new Map(rows.map(({ uri, ...row }) => [uri, row]));
+}
+
+async function insertParts(
+  session: Session,
+  documents: readonly PreparedDocument[],
+  idOf: (each: PreparedDocument) => number,
+): Promise<void> {
+  const pieces = documents.flatMap((each) => each.pieces.map((text, piece) => ({ document: idOf(each), piece, text })));
+  const fields = documents.flatMap((each) =>
+    filterFields(each.document).map((field) => ({ document: idOf(each), ...field })),
+  );
+  await session.query("INSERT INTO texts SELECT * FROM unnest($1::bigint[], $2::integer[], $3::text[])", [
+    bigints(pieces.map(({ document }) => document)),
+    integers(pieces.map(({ piece }) => piece)),
+    texts(pieces.map(({ text }) => text)),
+  ]);
+  await session.query(
+    "INSERT INTO fields SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::float8[])",
+    [
+      bigints(fields.map(({ document }) => document)),
+      texts(fields.map(({ name }) => name)),
+      texts(fields.map(({ kind }) => kind)),
+      texts(fields.map(({ text }) => text)),
+      doubles(fields.map(({ number }) => number)),
+    ],
+  );
+}
+
+export async function removeChunks(session: Session, labels: readonly number[]): Promise<void> {
+  if (labels.length === 0) return;
+  await session.query(
+    `WITH gone AS (
+       DELETE FROM postings USING (SELECT label, unnest(words) AS word FROM chunks WHERE label = ANY($1::bigint[])) AS w
+       WHERE postings.word = w.word COLLATE "C" AND postings.chunk = w.label RETURNING frequency),
+     removed AS (DELETE FROM embeddings WHERE label = ANY($1::bigint[])),
+     chunks AS (DELETE FROM chunks WHERE label = ANY($1::bigint[]))
+     INSERT INTO totals SELECT -$2::bigint, -coalesce(sum(frequency), 0) FROM gone`,
+    [bigints(labels), labels.length],
+  );
+}
+
+const numberColumns = ["start", "end", "tokens", "parent_start", "parent_end", "line", "page"] as const;
+
+async function moveChunks(
+  session: Session,
+  chunks: readonly (ChunkColumns & { readonly label: number })[],
+): Promise<void> {
+  if (chunks.length === 0) return;
+  const names = 'start, "end", tokens, parent_start, parent_end, line, page, anchors';
+  await session.query(
+    `UPDATE chunks SET (${names}) =
+       (m.start, m."end", m.tokens, m.parent_start, m.parent_end, m.line, m.page, m.anchors)
+     FROM unnest($1::bigint[], $2::integer[], $3::integer[], $4::integer[], $5::integer[], $6::integer[], $7::integer[],
+       $8::integer[], $9::text[]) AS m (label, ${names})
+     WHERE chunks.label = m.label`,
+    [
+      bigints(chunks.map(({ label }) => label)),
+      ...numberColumns.map((name) => integers(chunks.map((chunk) => chunk[name]))),
+      texts(chunks.map(({ anchors }) => anchors)),
+    ],
+  );
+}
+
+interface NewChunk {
+  readonly chunk: ChunkColumns;
+  /** Id of its document. */
+  readonly document: number;
+  readonly words: ReadonlyMap<string, number>;
+}
+
+async function insertChunks(
+  session: Session,
+  fresh: readonly NewChunk[],
+  embedding: (key: string) => Float32Array,
+  { oid, precision }: VectorType,
+): Promise<void> {
+  const chunks = fresh.map(({ chunk }) => chunk);
+  const rows = await session
+    .query<{ label: number; id: string }>(
+      `INSERT INTO chunks (
+         start, "end", tokens, parent_start, parent_end, line, page, document, id, vector, anchors, context, words)
+       SELECT start, "end", tokens, parent_start, parent_end, line, page, document, id, vector, anchors, context,
+         string_to_array(words, ' ')
+       FROM unnest($1::integer[], $2::integer[], $3::integer[], $4::integer[], $5::integer[], $6::integer[],
+         $7::integer[], $8::bigint[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[]) WITH ORDINALITY
+         AS c (start, "end", tokens, parent_start, parent_end, line, page, document, id, vector, anchors, context, words)
+       ORDER BY ordinality RETURNING label, id`,
+      [
+        ...numberColumns.map((name) => integers(chunks.map((chunk) => chunk[name]))),
+        bigints(fresh.map(({ document }) => document)),
+        texts(chunks.map(({ id }) => id)),
+        texts(chunks.map(({ vector }) => vector)),
+        texts(chunks.map(({ anchors }) => anchors)),
+        texts(chunks.map(({ context }) => context)),
+        texts(fresh.map(({ words }) => [...words.keys()].join(" "))),
+      ],
+    )
+    .catch((error: unknown) => {
+      throw isDuplicate(error) ? usedTwice(error) : error;
+    });
+  const labels = new Map(rows.map(({ label, id }) => [id, label]));
+  const labelOf = ({ chunk }: NewChunk) => labels.get(chunk.id)!;
+  await session.query(
+    `INSERT INTO embeddings SELECT label, document, embedding::${precision}
+     FROM unnest($1::bigint[], $2::bigint[], $3::vector[]) AS e (label, document, embedding)`,
+    [
+      bigints(fresh.map(labelOf)),
+      bigints(fresh.map(({ document }) => document)),
+      vectors(
+        oid,
+        fresh.map(({ chunk }) => normalised(embedding(chunk.vector))),
+      ),
+    ],
+  );
+  const words: string[] = [];
+  const [owners, frequencies, lengths]: number[][] = [[], [], []];
+  let total = 0;
+  for (const each of fresh) {
+    let length = 0;
+    for (const frequency of each.words.values()) length += frequency;
+    total += length;
+    for (const [word, frequency] of each.words) {
+      words.push(word);
+      owners!.push(labelOf(each));
+      frequencies!.push(frequency);
+      lengths!.push(length);
+    }
+  }
+  await session.query(
+    `INSERT INTO postings
+     SELECT * FROM unnest($1::text[], $2::bigint[], $3::integer[], $4::integer[]) AS p (word, chunk) ORDER BY word COLLATE "C", chunk`,
+    [texts(words), bigints(owners!), integers(frequencies!), integers(lengths!)],
+  );
+  await addTotals(session, fresh.length, total);
+}
+
+/** Rows of totals from which they are added up into one. */
+const manyTotals = 200;
+
+async function addTotals(session: Session, chunks: number, words: number): Promise<void> {
+  await session.query("INSERT INTO totals VALUES ($1, $2)", [chunks, words]);
+  // Rows that another writer adds up at this moment are left to it.
+  await session.query(
+    `WITH many AS (DELETE FROM totals WHERE ctid = ANY (ARRAY(
+       SELECT ctid FROM totals WHERE (SELECT count(*) FROM totals) > $1 FOR UPDATE SKIP LOCKED)) RETURNING *)
+     INSERT INTO totals SELECT sum(chunks), sum(words) FROM many HAVING count(*) > 0`,
+    [manyTotals],
+  );
+}
+
+function isDuplicate(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "23505";
+}
+
+function usedTwice(cause: unknown): OptionsError {
+  const detail = (cause as { readonly detail?: string }).detail ?? "";
+  const [, id = "the same"] = /\(id\)=\((.*)\)/.exec(detail) ?? [];
+  return new OptionsError("options", `Two chunks have the id ${id}. Give every chunk an id of its own`, { cause });
+}

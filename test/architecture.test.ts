@@ -104,6 +104,7 @@ const oneImporter = [
   "p-limit",
   "@opentelemetry/api",
   "htmlparser2",
+  "@asciidoctor/core",
   "@mozilla/readability",
   "stemmer",
   "chardet",

@@ -44,6 +44,21 @@ const restructuredText: TextFormat = {
   worker: "rst",
   minWorkerBytes: 100_000,
 };
+const org: TextFormat = {
+  load: async (file) => (await import("./markup/org.js")).loadOrg(file),
+  worker: "org",
+  minWorkerBytes: 100_000,
+};
+const notebook: TextFormat = {
+  load: async (file) => (await import("./markup/notebook.js")).loadNotebook(file),
+  worker: "notebook",
+  minWorkerBytes: 1_000_000,
+};
+const xml: TextFormat = {
+  load: async (file) => (await import("./markup/documentation-xml.js")).loadXml(file),
+  worker: "xml",
+  minWorkerBytes: 100_000,
+};
 const csv: RowReader = async function* (file, options) {
   yield* (await import("./rows/csv.js")).readCsv(file, options);
 };
@@ -85,7 +100,11 @@ const known: readonly (readonly [format: Format, endings: string, mediaTypes: st
   [inWorker("numbers"), ".numbers", "application/vnd.apple.numbers"],
   [inWorker("epub"), ".epub", "application/epub+zip"],
   [restructuredText, ".rst .rest", "text/x-rst text/prs.fallenstein.rst"],
-  [plainText, ".txt .text .adoc .asciidoc .org .tex .log", "text/plain"],
+  [org, ".org", "text/org text/x-org"],
+  [inWorker("asciidoc"), ".adoc .asciidoc .asc", "text/asciidoc text/x-asciidoc"],
+  [xml, ".dbk .docbook .dita .ditamap", "application/docbook+xml application/dita+xml"],
+  [notebook, ".ipynb", "application/x-ipynb+json"],
+  [plainText, ".txt .text .tex .log", "text/plain"],
   [{ rows: csv }, ".csv .tsv", "text/csv text/tab-separated-values"],
   [{ rows: jsonLines }, ".jsonl .ndjson", "application/jsonl application/x-ndjson"],
   [{ rows: json }, ".json", "application/json"],
@@ -95,6 +114,8 @@ const known: readonly (readonly [format: Format, endings: string, mediaTypes: st
   [{ rows: zip }, ".zip", "application/zip"],
   [{ rows: tar }, ".tar .tgz .gz", "application/x-tar application/gzip"],
   [plainText, codeEndings.join(" "), ""],
+  // Most XML is configuration, and stays as it is.
+  [xml, ".xml", ""],
 ];
 
 /** Finds the format of a file by its ending or media type, the caller's own loaders first. */

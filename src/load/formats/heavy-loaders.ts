@@ -1,5 +1,9 @@
 import { loadDoc } from "./office/doc.js";
 import { loadDocx } from "./office/docx.js";
+import { loadAsciidoc } from "./markup/asciidoc.js";
+import { loadNotebook } from "./markup/notebook.js";
+import { loadOrg } from "./markup/org.js";
+import { loadXml } from "./markup/documentation-xml.js";
 import { loadEpub } from "./office/epub.js";
 import { loadHtml } from "./html/html.js";
 import { loadIwork, loadNumbers } from "./office/iwork.js";
@@ -36,6 +40,10 @@ export const heavyLoaders = {
   msg: loadMsg,
   html: loadHtml,
   rst: loadRestructuredText,
+  asciidoc: loadAsciidoc,
+  org: loadOrg,
+  xml: loadXml,
+  notebook: loadNotebook,
 } satisfies Record<string, Loader>;
 
 export type HeavyFormat = keyof typeof heavyLoaders;

@@ -86,7 +86,7 @@ export class CliCommand extends Command {
     return this.option("--filter <condition>", about, filterOption);
   }
 
-  takesStore(about = "folder of the store (default: ./.citewell)"): this {
+  takesStore(about = "folder or postgres:// address of the store (CITEWELL_STORE; default: ./.citewell)"): this {
     return this.option("--store <folder>", about)
       .takesService()
       .option("--embedding-model <id>", "model that embeds (CITEWELL_EMBEDDING_MODEL)")

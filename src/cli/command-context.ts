@@ -5,6 +5,7 @@ import { OptionsError } from "../core/errors.js";
 import type { ChunkSettings } from "../knowledge-base/ingest/settings.js";
 import { openKnowledgeBase } from "../knowledge-base/open.js";
 import type { KnowledgeBase } from "../knowledge-base/options.js";
+import { isDatabaseAddress } from "../store/open-store-at.js";
 import { createTransport, type Transport } from "../transport/transport.js";
 import { readConfiguration, type Configuration } from "./settings/configuration.js";
 import { clearLine, safeForTerminal } from "./output/terminal-text.js";
@@ -79,11 +80,12 @@ export function readSettings({ environment, directory }: CommandIo, flags: Store
 }
 
 /**
- * Folder of the store that the settings name.
+ * Place of the store that the settings name: a folder, or the address of a database.
  *
- * @throws OptionsError when a file is in its way.
+ * @throws OptionsError when a file is in the way of the folder.
  */
 export function storePath({ directory }: Pick<CommandIo, "directory">, { store = ".citewell" }: Configuration): string {
+  if (isDatabaseAddress(store)) return store;
   const path = resolve(directory, store);
   for (let at = path; at !== dirname(at); at = dirname(at)) {
     if (statSync(at, { throwIfNoEntry: false })?.isFile()) {
@@ -94,6 +96,17 @@ export function storePath({ directory }: Pick<CommandIo, "directory">, { store =
     }
   }
   return path;
+}
+
+/**
+ * Folder of the store that the settings name, for what only a folder has.
+ *
+ * @throws OptionsError when the store is a database.
+ */
+export function storeFolder(io: Pick<CommandIo, "directory">, settings: Configuration): string {
+  const place = storePath(io, settings);
+  if (!isDatabaseAddress(place)) return place;
+  throw new OptionsError("options", "The store is a database, and this works on a store in a folder alone");
 }
 
 /**

@@ -4,7 +4,7 @@ import { resolve } from "../core/options.js";
 import type { CloseOptions } from "../core/ports.js";
 import type { Conversations } from "../store/conversations.js";
 import { closeOptions } from "../store/call-options.js";
-import { openStore } from "../store/open-store.js";
+import { isDatabaseAddress, openStoreAt } from "../store/open-store-at.js";
 import { connectModels } from "./connect-models.js";
 import { ingest } from "./ingest.js";
 import { type KnowledgeBase, type KnowledgeBaseOptions, knowledgeBaseOptions } from "./options.js";
@@ -38,13 +38,13 @@ export async function openKnowledgeBase(options: KnowledgeBaseOptions = {}): Pro
     const { embedder } = models;
     const store =
       settings.store ??
-      (await openStore(path, embedder, { create, requireScope, onWarning, ...(metadata && { metadata }) }));
+      (await openStoreAt(path, embedder, { create, requireScope, onWarning, ...(metadata && { metadata }) }));
     const weights = settings.weights ?? (models.lexicalEmbedding ? lexicalEmbeddingWeights : undefined);
     const running = new RunningWork();
     let conversations: Conversations | undefined;
     let closed: Promise<void> | undefined;
     const questions = searchAndAsk(store, { ...models, store, weights, running }, () => {
-      if (settings.store) throw withoutFolder();
+      if (settings.store || isDatabaseAddress(path)) throw withoutFolder();
       return (conversations ??= openConversations(path));
     });
     const close = async (closing: CloseOptions) => {
@@ -79,7 +79,7 @@ function withoutFolder(): OptionsError {
   return new OptionsError(
     "options",
     "conversations, and decisions on calls that wait for approval, are kept in the folder of an embedded store. Open the " +
-      "knowledge base with path instead of store; or keep the turns yourself and pass them as history, " +
+      "knowledge base with a folder as its path; or keep the turns yourself and pass them as history, " +
       "ask({ question, history }), and resume answers by resumeAnswer() with a book of your own",
   );
 }

@@ -1,6 +1,6 @@
 import { serviceProfile } from "../../contract/services/services.js";
 import { asError, TransportError } from "../../core/errors.js";
-import { openStore } from "../../store/open-store.js";
+import { openStoreAt } from "../../store/open-store-at.js";
 import { checkNativeModules } from "../../store/native-modules.js";
 import {
   type CommandIo,
@@ -130,16 +130,15 @@ function chosenModels(settings: Configuration, published: readonly { readonly id
 
 async function store(io: CommandIo, settings: Configuration): Promise<Finding> {
   const opened = await asFinding("store", async () => {
-    const path = storePath(io, settings);
     // The space is not known before the model is asked; the store names its own where another one is opened.
-    const found = await openStore(
-      path,
+    const found = await openStoreAt(
+      storePath(io, settings),
       { space: settings.embeddingModel ?? "citewell/local-lexical-m3" },
       { create: false },
     );
     try {
       const { documents, chunks } = await found.counts();
-      return `${path} holds ${counted(documents, "document")} in ${counted(chunks, "chunk")}`;
+      return `${found.location} holds ${counted(documents, "document")} in ${counted(chunks, "chunk")}`;
     } finally {
       await found.close();
     }

@@ -4,6 +4,7 @@ import { OptionsError } from "../../core/errors.js";
 import { given } from "../../core/given.js";
 import { createServer } from "../../server/create-server.js";
 import { isOwnMachine, loopbackNames, type ServerOptions } from "../../server/options.js";
+import { isDatabaseAddress } from "../../store/open-store-at.js";
 import { print, readSettings, storePath, withKnowledgeBase, type CommandIo } from "../command-context.js";
 import { describeFailure, exitCodes } from "../output/failure.js";
 import { safeForTerminal } from "../output/terminal-text.js";
@@ -61,7 +62,8 @@ function serverOptions(io: CommandIo, flags: ServeFlags): ServerOptions {
     throw new OptionsError("options", `${host} can be reached from other machines: give a --token`);
   }
   const hosts = allowHost ?? (token === undefined ? [...loopbackNames, host] : undefined);
-  const folder = join(storePath(io, readSettings(io, flags)), "uploads");
+  const place = storePath(io, readSettings(io, flags));
+  const folder = join(isDatabaseAddress(place) ? storePath(io, {}) : place, "uploads");
   return {
     host,
     ...given({ port, token, title, hosts, origins: allowOrigin }),

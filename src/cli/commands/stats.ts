@@ -2,10 +2,12 @@ import { resolve } from "node:path";
 import type { StoreCounts } from "../../core/ports.js";
 import { type ChunkSettings, keptSettings } from "../../knowledge-base/ingest/settings.js";
 import { collectionFigures } from "../../store/collection-figures.js";
+import { isDatabaseAddress } from "../../store/open-store-at.js";
 import { diskUse, type DiskUse } from "../../store/disk-use.js";
 import {
   print,
   readSettings,
+  storeFolder,
   storePath,
   withKnowledgeBase,
   type CommandIo,
@@ -22,7 +24,8 @@ interface Stats extends StoreCounts {
   readonly space: string;
   /** How documents are cut, as far as somebody said. */
   readonly chunk: ChunkSettings;
-  readonly diskBytes: DiskUse;
+  /** Absent for a database, whose server says it. */
+  readonly diskBytes?: DiskUse;
 }
 
 export interface StatsFlags extends StoreFlags {
@@ -38,11 +41,12 @@ export async function statsCommand(io: CommandIo, flags: StatsFlags): Promise<nu
     return { ...(await store.counts()), dimension, space, chunk: keptSettings(store).chunk };
   });
   // Measured once the store is closed: the log of an open database would count too.
-  const folder = storePath(io, readSettings(io, flags));
-  const stats = { ...figures, diskBytes: diskUse(folder) };
+  const place = storePath(io, readSettings(io, flags));
+  const stats = { ...figures, ...(!isDatabaseAddress(place) && { diskBytes: diskUse(place) }) };
   const described = describe(stats);
   if (flags.report !== undefined) {
     const { statsReport } = await import("./stats-report.js");
+    const folder = storeFolder(io, readSettings(io, flags));
     const collection = collectionFigures(folder, maxMapPoints);
     const page = await statsReport({ location: folder, figures: described, collection, folders: io });
     await writeText(resolve(io.directory, flags.report), page);
@@ -70,19 +74,22 @@ function describe({
   const settings = Object.entries(chunk).map(
     ([name, value]) => `${settingNames[name as keyof ChunkSettings]} ${value}`,
   );
-  const { database, indexes, conversations, otherGenerations, total } = diskBytes;
-  const parts = [
-    `database ${bytes(database)}`,
-    `search indexes ${bytes(indexes)}`,
-    `conversations ${bytes(conversations)}`,
-    ...(otherGenerations > 0 ? [`stores of migrations ${bytes(otherGenerations)}`] : []),
-  ];
   return [
     ["Documents", count(documents)],
     ["Chunks", count(chunks)],
     ["Vectors", `${count(vectors)}${dimension === undefined ? "" : ` of ${count(dimension)} dimensions`}`],
     ["Embeddings", space],
     ["Cut by", settings.length > 0 ? settings.join(", ") : "the default settings"],
-    ["On disk", `${bytes(total)}: ${parts.join(", ")}`],
+    ...(diskBytes ? [["On disk", describeDisk(diskBytes)] satisfies [string, string]] : []),
   ];
+}
+
+function describeDisk({ database, indexes, conversations, otherGenerations, total }: DiskUse): string {
+  const parts = [
+    `database ${bytes(database)}`,
+    `search indexes ${bytes(indexes)}`,
+    `conversations ${bytes(conversations)}`,
+    ...(otherGenerations > 0 ? [`stores of migrations ${bytes(otherGenerations)}`] : []),
+  ];
+  return `${bytes(total)}: ${parts.join(", ")}`;
 }

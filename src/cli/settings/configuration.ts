@@ -4,6 +4,7 @@ import { z } from "zod";
 import { serviceNames, serviceProfile } from "../../contract/services/services.js";
 import { OptionsError } from "../../core/errors.js";
 import { ChunkSettings } from "../../knowledge-base/ingest/settings.js";
+import { isDatabaseAddress } from "../../store/open-store-at.js";
 import { flagName } from "./flag-name.js";
 import { rowMapping } from "../../load/formats/rows/row-mapping.js";
 
@@ -24,7 +25,7 @@ const ConfigurationFile = z.strictObject({
   chatModel: Text.optional(),
   /** Price of a million tokens of the embedding model, in your currency. */
   price: z.number().positive().optional(),
-  /** Folder of the store, relative to the file's folder. */
+  /** Folder of the store, relative to the file's folder, or the address of a database. */
   store: Text.optional(),
   /** How documents are cut, such as `{"strategy": "structure", "maxTokens": 384}`. */
   chunk: ChunkSettings.strict().optional(),
@@ -41,6 +42,7 @@ const variables = {
   embeddingModel: "CITEWELL_EMBEDDING_MODEL",
   rerankModel: "CITEWELL_RERANK_MODEL",
   chatModel: "CITEWELL_CHAT_MODEL",
+  store: "CITEWELL_STORE",
 } as const;
 
 const configurationFileName = "citewell.config.json";
@@ -124,7 +126,10 @@ function readFile(path: string, required: boolean): Configuration {
     // Editors on Windows may put a byte order mark at the start.
     const place = (field: readonly PropertyKey[]) => [path, field.join(".")].filter(Boolean).join(": ");
     const { store, ...settings } = check(place, JSON.parse(text.replace(/^\uFEFF/, "")));
-    return { ...settings, ...(store !== undefined && { store: resolvePath(dirname(path), store) }) };
+    return {
+      ...settings,
+      ...(store !== undefined && { store: isDatabaseAddress(store) ? store : resolvePath(dirname(path), store) }),
+    };
   } catch (cause) {
     if (cause instanceof OptionsError) throw cause;
     throw new OptionsError("config", `${path} is not valid JSON: ${(cause as Error).message}`, { cause });

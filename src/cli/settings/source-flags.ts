@@ -8,6 +8,7 @@ import { readPath, type ReadPathOptions } from "../../load/read-path.js";
 import { realPath } from "../../load/sources/real-path.js";
 import { allSources, type DocumentSource } from "../../load/sources/source.js";
 import { isWebAddress } from "../../load/web/web-address.js";
+import { isDatabaseAddress } from "../../store/open-store-at.js";
 import { given } from "../../core/given.js";
 import { readSettings, storePath, type StoreFlags, type CommandIo } from "../command-context.js";
 
@@ -33,14 +34,17 @@ export interface SourceFlags extends StoreFlags {
 export function sourceOf(io: CommandIo, paths: readonly string[], flags: SourceFlags): DocumentSource {
   const settings = readSettings(io, flags);
   const options = readingOptions(flags, settings.rows);
-  const store = realPath(storePath(io, settings));
+  const store = storePath(io, settings);
   const source = (path: string) => {
     if (isWebAddress(path)) return readPath(path, options);
     const place = resolve(io.directory, path);
     if (!existsSync(place)) throw missing(place);
     return readPath(place, {
       ...options,
-      exclude: [...(options.exclude ?? []), ...storeWithin(realPath(place), store)],
+      exclude: [
+        ...(options.exclude ?? []),
+        ...(isDatabaseAddress(store) ? [] : storeWithin(realPath(place), realPath(store))),
+      ],
     });
   };
   return allSources(paths.map(source));

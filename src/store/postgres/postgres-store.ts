@@ -23,6 +23,7 @@ import { requiredTerms } from "../../text/words/phrase-match.js";
 import { queryTerms, terms } from "../../text/words/terms.js";
 import { closeOptions, documentsFilter, readCall, retrieveCall, storeWrite, verifyOptions } from "../call-options.js";
 import { checkVector, normalised } from "../database/vectors.js";
+import { TaskQueue } from "../derived/scheduling.js";
 import { ScopeRules } from "../scope-rules.js";
 import { encodeWrite } from "../writer/write-message.js";
 import { columnText, originalText } from "./column-text.js";
@@ -78,6 +79,8 @@ export class PostgresStore<const Space extends string> implements Store<Space> {
   readonly #rules: ScopeRules;
   readonly #schema: string;
   #meta: ReadonlyMap<MetaName, string>;
+  /** Writes follow one another: a document may rely on vectors that the write before it brings. */
+  readonly #writes = new TaskQueue();
   #hasGraph = false;
   #closed: Promise<void> | undefined;
 
@@ -113,7 +116,11 @@ export class PostgresStore<const Space extends string> implements Store<Space> {
     return this.#scoped(this.#rules.checked(filter));
   }
 
-  async write(given: StoreWrite): Promise<readonly WrittenDocument[]> {
+  write(given: StoreWrite): Promise<readonly WrittenDocument[]> {
+    return this.#writes.run(() => this.#write(given));
+  }
+
+  async #write(given: StoreWrite): Promise<readonly WrittenDocument[]> {
     const write = resolve("write", storeWrite, given) as StoreWrite;
     const { dimension: known, options } = this.#parts;
     for (const { document } of write.documents ?? []) checkMetadata(options.metadata, document);
@@ -152,7 +159,7 @@ export class PostgresStore<const Space extends string> implements Store<Space> {
   }
 
   deleteDocuments(uris: readonly string[]): Promise<{ readonly documents: number; readonly chunks: number }> {
-    return this.#transaction((session) => deleteDocuments(session, uris));
+    return this.#writes.run(() => this.#transaction((session) => deleteDocuments(session, uris)));
   }
 
   async knownVectors(keys: readonly string[]): Promise<ReadonlyMap<string, Float32Array>> {

@@ -1,0 +1,20 @@
+import type { Embedder, Store } from "../core/ports.js";
+import { openStore } from "./open-store.js";
+import type { StoreOptions } from "./store-options.js";
+
+/** Whether a store's place is the address of a database, and not a folder. */
+export function isDatabaseAddress(place: string): boolean {
+  return /^postgres(ql)?:\/\//.test(place);
+}
+
+/** Opens the store at a place: the folder, or the PostgreSQL database, whose program is loaded only then. */
+export async function openStoreAt<const Space extends string>(
+  place: string,
+  embedder: Pick<Embedder<Space>, "space" | "dimension">,
+  { metadata, ...options }: Pick<StoreOptions, "create" | "requireScope" | "metadata" | "onWarning"> = {},
+): Promise<Store<Space>> {
+  const given = { ...options, ...(metadata && { metadata }) };
+  if (!isDatabaseAddress(place)) return openStore(place, embedder, given);
+  const { openPostgresStore } = await import("./postgres/open-postgres-store.js");
+  return openPostgresStore(place, embedder, given);
+}

@@ -2,13 +2,15 @@
 
 export { LoadError } from "../core/errors.js";
 export type { LoadErrorCode } from "../core/errors.js";
-export type { FileToLoad, LoadedText, Loader } from "../load/formats/loader.js";
+export type { FileToLoad, InnerFile, LoadedText, Loader } from "../load/formats/loader.js";
 export { readPath } from "../load/read-path.js";
 export type { ReadPathOptions } from "../load/read-path.js";
 export { readFile } from "../load/sources/read-file.js";
 export type { ReadFileOptions } from "../load/sources/read-file.js";
 export { readFolder } from "../load/sources/read-folder.js";
 export type { ReadFolderOptions } from "../load/sources/read-folder.js";
+export { readGit } from "../load/sources/read-git.js";
+export type { ReadGitOptions } from "../load/sources/read-git.js";
 export { allSources, documentSource } from "../load/sources/source.js";
 export type { DocumentSource, ReadContext, SourceFiles } from "../load/sources/source.js";
 export { watchSource } from "../load/sources/watch-source.js";

@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { z } from "zod";
 import { optionsOf, resolve } from "../core/options.js";
 import { readFile, type ReadFileOptions } from "./sources/read-file.js";
+import { isGitAddress, readGit } from "./sources/read-git.js";
 import { readFolder, readFolderOptions, type ReadFolderOptions } from "./sources/read-folder.js";
 import type { DocumentSource } from "./sources/source.js";
 import { readSitemap } from "./web/read-sitemap.js";
@@ -24,7 +25,7 @@ const readPathOptions = optionsOf<ReadPathOptions>()({
 
 /**
  * Reads a folder, a file or, for an address that starts with http, a page or a site: a site where its last part is a
- * sitemap's (`sitemap.xml`, `sitemap_index.xml.gz`). Globs hold for folders alone.
+ * sitemap's (`sitemap.xml`, `sitemap_index.xml.gz`), and for one that starts with `git:` a repository. Globs hold for folders alone.
  */
 export function readPath(path: string, given: ReadPathOptions = {}): DocumentSource {
   const { web, sitemap, ...options } = resolve("readPath", readPathOptions, given);
@@ -34,6 +35,7 @@ export function readPath(path: string, given: ReadPathOptions = {}): DocumentSou
     const read = sitemap || isSitemapAddress(path) ? readSitemap : readUrl;
     return read(path, { ...web, ...loading });
   }
+  if (isGitAddress(path)) return readGit(path, loading);
   const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
   return isFile ? readFile(path, loading) : readFolder(path, options);
 }

@@ -7,6 +7,7 @@ import { literalGlob } from "../../load/sources/walk.js";
 import { readPath, type ReadPathOptions } from "../../load/read-path.js";
 import { realPath } from "../../load/sources/real-path.js";
 import { allSources, type DocumentSource } from "../../load/sources/source.js";
+import { isGitAddress } from "../../load/sources/read-git.js";
 import { isWebAddress } from "../../load/web/web-address.js";
 import { isDatabaseAddress } from "../../store/open-store-at.js";
 import { given } from "../../core/given.js";
@@ -37,6 +38,7 @@ export function sourceOf(io: CommandIo, paths: readonly string[], flags: SourceF
   const store = storePath(io, settings);
   const source = (path: string) => {
     if (isWebAddress(path)) return readPath(path, options);
+    if (isGitAddress(path)) return readPath(`git:${resolve(io.directory, path.slice("git:".length))}`, options);
     const place = resolve(io.directory, path);
     if (!existsSync(place)) throw missing(place);
     return readPath(place, {

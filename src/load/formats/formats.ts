@@ -68,6 +68,9 @@ const jsonLines: RowReader = async function* (file, options) {
 const json: RowReader = async function* (file, options) {
   yield* (await import("./rows/json.js")).readJson(file, options);
 };
+const feed: RowReader = async function* (file, options) {
+  yield* (await import("./rows/feed.js")).readFeed(file, options);
+};
 const mbox: RowReader = async function* (file, options) {
   yield* (await import("./mail/mbox.js")).readMbox(file, options);
 };
@@ -110,6 +113,7 @@ const known: readonly (readonly [format: Format, endings: string, mediaTypes: st
   [{ rows: json }, ".json", "application/json"],
   [mail("eml"), ".eml .mht .mhtml", "message/rfc822 multipart/related"],
   [mail("msg"), ".msg", "application/vnd.ms-outlook"],
+  [{ rows: feed }, ".rss .atom", "application/rss+xml application/atom+xml"],
   [{ rows: mbox }, ".mbox .mbx", "application/mbox"],
   [{ rows: zip }, ".zip", "application/zip"],
   [{ rows: tar }, ".tar .tgz .gz", "application/x-tar application/gzip"],

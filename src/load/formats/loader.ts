@@ -28,6 +28,7 @@ export interface InnerFile {
   readonly name: string;
   /** Name whose ending tells the format. Default: `name`. */
   readonly path?: string;
+  /** The whole of it, unpacked. */
   readonly bytes: Uint8Array;
   /** What the outer file says about it, such as when it was changed. */
   readonly metadata?: Metadata;

@@ -3,8 +3,8 @@ import { pipeline } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { LoadError, asError } from "../../../core/errors.js";
 import type { FileOutcome, InnerFile, RowFile, RowReader } from "../loader.js";
-import { heldWhole } from "./held-whole.js";
-import { isHidden } from "./hidden-names.js";
+import { heldWhole } from "../held-whole.js";
+import { isHidden } from "../hidden-names.js";
 
 /** Bytes that a compressed archive may unpack to. */
 const maxUnpackedBytes = 1_000_000_000;

@@ -4,8 +4,8 @@ import type { Entry, ZipFile } from "yauzl";
 import { LoadError, asError } from "../../../core/errors.js";
 import { wrongKindReason } from "../binary.js";
 import type { FileOutcome, RowReader } from "../loader.js";
-import { isHidden } from "./hidden-names.js";
-import { heldWhole } from "./held-whole.js";
+import { isHidden } from "../hidden-names.js";
+import { heldWhole } from "../held-whole.js";
 
 /** Files that the list of an archive may name; a longer list is not kept in memory. */
 const maxEntries = 200_000;

@@ -1,5 +1,6 @@
 import { asError, LoadError } from "../../../core/errors.js";
 import { decodedChunks, decodeText } from "../decode.js";
+import { heldWhole } from "../held-whole.js";
 import { lines } from "../lines.js";
 import type { FileOutcome, RowFile, RowOptions, RowReader } from "../loader.js";
 import { rowDocuments, type ReadRow } from "./row-documents.js";
@@ -10,20 +11,10 @@ import type { Row } from "./row-mapping.js";
  * one document, the file unchanged. It is held in memory whole.
  */
 export const readJson: RowReader = async function* (file, options): AsyncGenerator<FileOutcome> {
-  const { uri, chunks } = file;
+  const { uri } = file;
   const { source, maxRowBytes } = options;
-  const held: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of chunks) {
-    held.push(chunk);
-    size += chunk.length;
-    if (size > maxRowBytes) {
-      const wayOut = "make it JSON lines, an object on each, which are read one by one";
-      const message = `${uri} has more than ${maxRowBytes} bytes, which is maxFileBytes: ${wayOut}`;
-      throw new LoadError("too-large", uri, message, { option: "maxFileBytes" });
-    }
-  }
-  const { text, warning } = decodeText({ bytes: Buffer.concat(held), uri });
+  const wayOut = "make it JSON lines, an object on each, which are read one by one";
+  const { text, warning } = decodeText({ bytes: await heldWhole(file, maxRowBytes, wayOut), uri });
   if (text.trimStart().startsWith("[") && hasTooManyObjects(text)) {
     throw new LoadError("too-large", uri, `${uri} ${tooManyObjects}: make it JSON lines, an object on each`);
   }

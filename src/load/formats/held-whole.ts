@@ -1,19 +1,23 @@
-import { LoadError } from "../../../core/errors.js";
-import type { RowFile } from "../loader.js";
+import { LoadError } from "../../core/errors.js";
+import type { RowFile } from "./loader.js";
 
 /**
  * All bytes of a file whose reader looks at its end first.
  *
  * @throws LoadError (`too-large`) when it has more than `maxBytes`.
  */
-export async function heldWhole({ uri, chunks }: RowFile, maxBytes: number): Promise<Buffer> {
+export async function heldWhole(
+  { uri, chunks }: RowFile,
+  maxBytes: number,
+  wayOut = "raise it, or split the file",
+): Promise<Buffer> {
   const held: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of chunks) {
     held.push(chunk);
     size += chunk.length;
     if (size > maxBytes) {
-      const message = `${uri} has more than ${maxBytes} bytes, which is maxFileBytes: raise it, or split the file`;
+      const message = `${uri} has more than ${maxBytes} bytes, which is maxFileBytes: ${wayOut}`;
       throw new LoadError("too-large", uri, message, { option: "maxFileBytes" });
     }
   }

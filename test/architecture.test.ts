@@ -20,7 +20,7 @@ const mayImport: Record<string, readonly string[]> = {
   stages: ["text", "thread"],
   store: ["text", "thread", "sqlite"],
   conformance: ["text"],
-  load: ["text", "network", "thread"],
+  load: ["text", "network", "thread", "sqlite"],
   local: ["contract", "text", "network", "sqlite"],
   evaluate: ["text", "stages"],
   // ------------------------------------------------------------------------------------------------------------------
@@ -122,6 +122,7 @@ const oneImporter = [
   "csv-parse",
   "fflate",
   "word-extractor",
+  "hyparquet",
   "postal-mime",
   "@kenjiuno/msgreader",
   "yauzl",

@@ -13,7 +13,7 @@ export type TextFormat =
     }
   | {
       readonly worker: HeavyFormat;
-      /** Whether other files may lie in one, so that it is several documents. */
+      /** Whether other files or rows may lie in one, so that it is several documents. */
       readonly holdsFiles?: boolean;
       readonly load?: Loader;
       /** Smaller files are loaded in place, where `load` is given. */
@@ -80,7 +80,7 @@ const zip: RowReader = async function* (file, options) {
 const tar: RowReader = async function* (file, options) {
   yield* (await import("./archives/tar.js")).readTar(file, options);
 };
-const mail = (worker: HeavyFormat): TextFormat => ({ worker, minWorkerBytes: 0, holdsFiles: true });
+const holder = (worker: HeavyFormat): TextFormat => ({ worker, minWorkerBytes: 0, holdsFiles: true });
 const microsoft = "application/vnd.openxmlformats-officedocument";
 const oasis = "application/vnd.oasis.opendocument";
 
@@ -111,8 +111,10 @@ const known: readonly (readonly [format: Format, endings: string, mediaTypes: st
   [{ rows: csv }, ".csv .tsv", "text/csv text/tab-separated-values"],
   [{ rows: jsonLines }, ".jsonl .ndjson", "application/jsonl application/x-ndjson"],
   [{ rows: json }, ".json", "application/json"],
-  [mail("eml"), ".eml .mht .mhtml", "message/rfc822 multipart/related"],
-  [mail("msg"), ".msg", "application/vnd.ms-outlook"],
+  [holder("eml"), ".eml .mht .mhtml", "message/rfc822 multipart/related"],
+  [holder("msg"), ".msg", "application/vnd.ms-outlook"],
+  [holder("parquet"), ".parquet", "application/vnd.apache.parquet"],
+  [holder("sqlite"), ".sqlite .sqlite3 .db .db3", "application/vnd.sqlite3"],
   [{ rows: feed }, ".rss .atom", "application/rss+xml application/atom+xml"],
   [{ rows: mbox }, ".mbox .mbx", "application/mbox"],
   [{ rows: zip }, ".zip", "application/zip"],

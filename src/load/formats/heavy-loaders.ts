@@ -12,8 +12,10 @@ import { loadMsg } from "./mail/msg.js";
 import type { Loader } from "./loader.js";
 import { loadOds } from "./office/ods.js";
 import { loadOdt } from "./office/odt.js";
+import { loadParquet } from "./rows/parquet.js";
 import { loadPdf } from "./pdf/pdf.js";
 import { loadRestructuredText } from "./markup/restructured-text.js";
+import { loadSqlite } from "./rows/sqlite-tables.js";
 import { loadOdp, loadPptx } from "./office/slides.js";
 import { loadPpt } from "./office/ppt.js";
 import { loadRtf } from "./office/rtf.js";
@@ -38,6 +40,8 @@ export const heavyLoaders = {
   numbers: loadNumbers,
   eml: loadEml,
   msg: loadMsg,
+  parquet: loadParquet,
+  sqlite: loadSqlite,
   html: loadHtml,
   rst: loadRestructuredText,
   asciidoc: loadAsciidoc,

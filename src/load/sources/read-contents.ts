@@ -65,7 +65,15 @@ async function* contents(
     yield* format.rows({ uri, chunks: Readable.from([bytes]) }, forRows);
     return;
   }
-  const { warnings: remarks = [], inner = [], ...loaded } = await worker.load(format, file, options);
+  const { warnings: remarks = [], inner = [], rows, ...loaded } = await worker.load(format, file, options);
+  if (rows) {
+    const { readJsonLines } = await import("../formats/rows/json.js");
+    for (const { name, lines } of rows) {
+      const within = name === undefined ? uri : `${uri}#${encodedPath(name)}`;
+      yield* readJsonLines({ uri: within, chunks: Readable.from([lines]) }, forRows);
+    }
+    return;
+  }
   const warnings = remarks.map((remark) => `${uri}: ${remark}`);
   yield { document: { uri, source, ...loaded, title: loaded.title ?? titleOfName(path) }, warnings };
   for (const each of inner) yield* forRows.readInner(each);

@@ -1,14 +1,12 @@
-import { execFile } from "node:child_process";
-import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { beforeAll, describe, expect, test } from "vitest";
+import { compileSamples } from "./support/compile-samples.js";
 import { runNode } from "./support/run-process.js";
 import { temporaryFolder } from "./support/temporary-folder.js";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
-const built = join(root, "build/readme");
 const readme = await readFile(join(root, "README.md"), "utf8");
 
 const blocks = [...readme.matchAll(/^```(\w+)( service)?\n([\s\S]*?)^```$/gm)].map(([, language, needs, code]) => ({
@@ -40,20 +38,13 @@ describe("README", () => {
   });
 
   describe("samples", () => {
+    let built: string;
     beforeAll(async () => {
-      await rm(built, { recursive: true, force: true });
-      await mkdir(built, { recursive: true });
-      for (const [index, { code }] of samples.entries()) await writeFile(join(built, `sample-${index}.ts`), code);
-      const compilerOptions = { noEmit: false, outDir: "compiled", rootDir: ".", paths: {} };
-      await writeFile(
-        join(built, "tsconfig.json"),
-        JSON.stringify({ extends: "../../tsconfig.json", compilerOptions, include: ["."] }),
-      );
-      await promisify(execFile)(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", built]);
+      built = await compileSamples("readme", new Map(samples.map(({ code }, index) => [`sample-${index}`, code])));
     }, 60_000);
 
     test.each(runnable)("sample %i compiles and runs", { timeout: 60_000 }, async (index) => {
-      const { exitCode, stderr } = await runNode(join(built, `compiled/sample-${index}.js`), [], {
+      const { exitCode, stderr } = await runNode(join(built, `sample-${index}.js`), [], {
         cwd: await userFolder(),
       });
       expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });

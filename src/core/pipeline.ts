@@ -202,7 +202,17 @@ export interface Stage<In, Out> {
   readonly facts?: StageFacts;
 }
 
-/** A stage from a generator function. */
+/**
+ * A stage from a generator function.
+ *
+ * @example
+ * ```ts
+ * import { type DocumentChunk, stage } from "citewell";
+ * const longOnly = stage<DocumentChunk, DocumentChunk>("long-only", async function* (chunks) {
+ *   for await (const chunk of chunks) if (chunk.text.length >= 80) yield chunk;
+ * });
+ * ```
+ */
 export function stage<In, Out>(name: string, run: Stage<In, Out>["run"], facts?: StageFacts): Stage<In, Out> {
   return facts ? { name, run, facts } : { name, run };
 }

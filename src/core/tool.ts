@@ -90,6 +90,19 @@ const toolOptions = z.strictObject({
  *
  * @throws OptionsError when an option is unknown or out of range, or the schema is not one of an object or has no JSON
  * Schema.
+ * @example
+ * ```ts
+ * import { openKnowledgeBase, tool } from "citewell";
+ * import { z } from "zod";
+ * const stock = tool({
+ *   name: "stock",
+ *   description: "How many of an article are in stock.",
+ *   input: z.object({ article: z.string() }),
+ *   run: ({ article }) => (article === "lamp" ? 12 : 0),
+ * });
+ * const kb = await openKnowledgeBase({ path: "./.citewell" });
+ * const events = kb.ask("Is the lamp in stock?", { answer: { tools: [stock] } });
+ * ```
  */
 export function tool<Schema extends z.ZodType, Output>(
   options: ToolOptions<Schema, Output>,

@@ -61,6 +61,18 @@ const evaluateOptions = optionsOf<EvaluateOptions>()({
  * Ranks documents for each query, one after another, and compares the rankings with the judgements.
  *
  * @param rank Document ids for a query, best first, each once; at least 100 if there are so many.
+ * @example
+ * ```ts
+ * import { openKnowledgeBase } from "citewell";
+ * import { evaluate, openCollection, rankDocuments } from "citewell/evaluate";
+ * const kb = await openKnowledgeBase({ path: "./.citewell" });
+ * const { queries, documentId } = await openCollection("./collection");
+ * const { metrics } = await evaluate(queries, async ({ text }) => {
+ *   const uris = await rankDocuments(async (limit) => (await kb.search(text, { limit })).hits, 100);
+ *   return uris.map(documentId);
+ * });
+ * console.log(metrics["ndcg@10"]);
+ * ```
  */
 export async function evaluate(
   queries: readonly JudgedQuery[],

@@ -93,6 +93,14 @@ const ownPipelineOptions = optionsOf<OwnPipelineOptions>()({
  *
  * @throws OptionsError for bad options; StoreError `locked` while another process writes to the store, before anything is
  * paid for; TransportError when the service cannot be reached or the deadline passes.
+ * @example
+ * ```ts
+ * import { createTransport, embedder, ingest, openStore, readFolder } from "citewell";
+ * const embed = embedder(createTransport({ service: "ollama" }), { model: "bge-m3" });
+ * const store = await openStore("./.citewell", embed);
+ * const { documents, stopped } = await ingest(readFolder("./docs"), { store, embedder: embed, maxTokens: 1_000_000 });
+ * console.log(documents.added, stopped?.reason);
+ * ```
  */
 export async function ingest<Space extends string>(
   source: Source<Document> | WatchedSource,

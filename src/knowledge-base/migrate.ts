@@ -40,6 +40,12 @@ export interface MigrationReport extends IngestReport {
  *
  * @param options how the knowledge base is to be opened from then on.
  * @throws OptionsError for bad options, StoreError `missing` or `locked`.
+ * @example
+ * ```ts
+ * import { createTransport, migrateKnowledgeBase } from "citewell";
+ * const transport = createTransport({ service: "ollama" });
+ * await migrateKnowledgeBase({ path: "./.citewell", transport, models: { embedding: "bge-m3", chat: "qwen3" } });
+ * ```
  */
 export async function migrateKnowledgeBase(
   options: Omit<KnowledgeBaseOptions, "store">,

@@ -20,6 +20,14 @@ const lexicalEmbeddingWeights = { dense: 0.3, lexical: 1 } as const;
  * runs offline on the local service. With a schema of the metadata, filters and documents have its fields as types.
  *
  * @throws OptionsError for bad options, StoreError when the store at `path` cannot be used as it is asked for.
+ * @example
+ * ```ts
+ * import { collectAnswer, openKnowledgeBase, readFolder } from "citewell";
+ * const kb = await openKnowledgeBase({ path: "./.citewell" });
+ * await kb.ingest(readFolder("./docs"));
+ * console.log((await collectAnswer(kb.ask("Who keeps the recovery key?"))).text);
+ * await kb.close();
+ * ```
  */
 export function openKnowledgeBase<Schema extends z.ZodObject>(
   options: Omit<KnowledgeBaseOptions, "metadata"> & {

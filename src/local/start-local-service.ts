@@ -9,6 +9,13 @@ import type { LocalService, LocalServiceOptions } from "./service.js";
  * @throws {OptionsError} when an option is unknown or out of range, a folder of models cannot be read, or a package for
  * them is missing.
  * @throws {StoreError} when the file of video tasks is in use by another service, is damaged, or is of a newer version.
+ * @example
+ * ```ts
+ * import { createTransport } from "citewell";
+ * import { startLocalService } from "citewell/local";
+ * const service = await startLocalService();
+ * const transport = createTransport({ baseUrl: service.url, apiKey: service.apiKey });
+ * ```
  */
 export async function startLocalService(options: LocalServiceOptions = {}): Promise<LocalService> {
   // Loaded here, so that users of a remote service do not load the local one.

@@ -45,6 +45,13 @@ type Asked = Context<Environment>;
  * `handler.node` is for `node:http` and Express; on a port of its own, `createServer` listens.
  *
  * @throws OptionsError for bad options.
+ * @example
+ * ```ts
+ * import { openKnowledgeBase } from "citewell";
+ * import { createHandler } from "citewell/server";
+ * const handler = createHandler(await openKnowledgeBase({ path: "./.citewell" }), { basePath: "/docs" });
+ * const reply = await handler.fetch(new Request("https://example.com/docs/api/status"));
+ * ```
  */
 export function createHandler<Fields extends object>(
   typed: KnowledgeBase<Fields>,

@@ -21,6 +21,13 @@ export interface Server {
  * server is closed.
  *
  * @throws OptionsError for bad options, for an address that others reach without `token` or `access`, or when the port is taken.
+ * @example
+ * ```ts
+ * import { openKnowledgeBase } from "citewell";
+ * import { createServer } from "citewell/server";
+ * const kb = await openKnowledgeBase({ path: "./.citewell" });
+ * const { url } = await createServer(kb, { port: 3000, host: "0.0.0.0", token: process.env["TOKEN"]! });
+ * ```
  */
 export async function createServer<Fields extends object>(
   kb: KnowledgeBase<Fields>,

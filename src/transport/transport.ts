@@ -80,7 +80,15 @@ const wait = () => import("./video/wait.js");
 const download = () => import("./video/download.js");
 const reconcile = () => import("./video/reconcile.js");
 
-/** @throws OptionsError when an option is unknown or out of range. */
+/**
+ * @throws OptionsError when an option is unknown or out of range.
+ * @example
+ * ```ts
+ * import { createTransport } from "citewell";
+ * const transport = createTransport({ baseUrl: "https://service.example/api", apiKey: process.env["KEY"]!, concurrency: 8 });
+ * const { vectors } = await transport.embeddings({ model: "bge-m3", input: ["Keys expire."] }, { deadlineMs: 10_000 });
+ * ```
+ */
 export function createTransport<const Service extends ServiceName = "contract">(
   options: TransportOptions & {
     /** The kind of service; decides what a chat request may hold. Default: `contract`. */

@@ -99,9 +99,11 @@ const valueKinds = [SyntaxKind.VariableDeclaration, SyntaxKind.FunctionDeclarati
 export function publicDeclarations({ checker, exports }: Declarations): readonly Declared[] {
   const found: Declared[] = [];
   const seen = new Set<Node>();
-  const take = (named: Symbol | undefined, kinds: readonly SyntaxKind[], exported = false): void => {
+  const declarationOf = (named: Symbol) => (named.flags & SymbolFlags.Alias ? checker.getAliasedSymbol(named) : named);
+  const exported = new Set([...exports.values()].flat().map(declarationOf));
+  const take = (named: Symbol | undefined, kinds: readonly SyntaxKind[]): void => {
     if (!named) return;
-    const symbol = named.flags & SymbolFlags.Alias ? checker.getAliasedSymbol(named) : named;
+    const symbol = declarationOf(named);
     const own = symbol.declarations.filter(({ path, kind }) => path.startsWith(dist) && kinds.includes(kind));
     for (const [index, handle] of own.entries()) {
       const node = handle.resolve()!;
@@ -110,7 +112,7 @@ export function publicDeclarations({ checker, exports }: Declarations): readonly
       const file = relative(dist, handle.path);
       // The first of several overloads speaks for all of them.
       const isOverload = index > 0 && handle.kind === SyntaxKind.FunctionDeclaration;
-      if (!isOverload) found.push({ label: symbol.name, file, node, exported });
+      if (!isOverload) found.push({ label: symbol.name, file, node, exported: exported.has(symbol) });
       node.forEachChild((child) => walk(child, symbol.name, file));
     }
   };
@@ -129,7 +131,7 @@ export function publicDeclarations({ checker, exports }: Declarations): readonly
     node.forEachChild((child) => walk(child, label, file));
   };
   for (const each of [...exports.values()].flat()) {
-    take(each, isTypeExport(each) ? typeKinds : [...typeKinds, ...valueKinds], true);
+    take(each, isTypeExport(each) ? typeKinds : [...typeKinds, ...valueKinds]);
   }
   return found;
 }

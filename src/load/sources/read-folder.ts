@@ -38,6 +38,12 @@ export const readFolderOptions = optionsOf<ReadFolderOptions>()({
  * files whose names say that they hold secrets (`.env`, `id_rsa`, `server.key`, `credentials.json`) unless `include` has
  * their whole name. Several folders make one source of their own; give each its own `readFolder` where they are also read
  * alone, so that files that vanish from one are noticed.
+ *
+ * @example
+ * ```ts
+ * import { readFolder } from "citewell";
+ * const source = readFolder(["./docs", "./guides"], { include: ["*.md"], metadata: { team: "north" } });
+ * ```
  */
 export function readFolder(paths: string | readonly string[], options: ReadFolderOptions = {}): DocumentSource {
   const { include, exclude, gitignore, loaders, ...loading } = resolve("readFolder", readFolderOptions, options);

@@ -24,11 +24,14 @@ const watchSourceOptions = optionsOf<WatchSourceOptions>()({
  * Follows a source: yields first the whole of it, then after each burst of changes a source of the files that were added,
  * changed or deleted, for as long as you read. Changes that come while you work wait for the next one.
  *
- * ```ts
- * for await (const part of watchSource(readFolder("./docs"), { signal })) await kb.ingest(part);
- * ```
- *
  * @throws OptionsError for a source that is not made of files, LoadError (`unreadable`) when the system stops watching.
+ * @example
+ * ```ts
+ * import { openKnowledgeBase, readFolder } from "citewell";
+ * import { watchSource } from "citewell/load";
+ * const kb = await openKnowledgeBase({ path: "./.citewell" });
+ * for await (const part of watchSource(readFolder("./docs"))) await kb.ingest(part);
+ * ```
  */
 export async function* watchSource(
   source: DocumentSource,

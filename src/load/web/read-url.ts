@@ -12,6 +12,12 @@ export type ReadUrlOptions = WebOptions;
  * that cannot be fetched, or that the site's robots.txt keeps from programs, is a failure.
  *
  * @throws OptionsError for bad options, LoadError (`missing`) for anything but an http or https address.
+ * @example
+ * ```ts
+ * import { openKnowledgeBase, readUrl } from "citewell";
+ * const kb = await openKnowledgeBase({ path: "./.citewell" });
+ * const { failures } = await kb.ingest(readUrl(["https://example.com/handbook", "https://example.com/terms.pdf"]));
+ * ```
  */
 export function readUrl(addresses: string | readonly string[], options: ReadUrlOptions = {}): DocumentSource {
   const web = resolve("readUrl", webOptions, options);

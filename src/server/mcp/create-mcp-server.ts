@@ -31,6 +31,12 @@ export interface McpServer {
  * what its `scoped(filter)` returned. Needs the package `@modelcontextprotocol/server`.
  *
  * @throws OptionsError when an option is unknown or out of range, and `missing-package` without that package.
+ * @example
+ * ```ts
+ * import { openKnowledgeBase } from "citewell";
+ * import { createMcpServer } from "citewell/mcp";
+ * const server = await createMcpServer(await openKnowledgeBase({ path: "./.citewell" }));
+ * ```
  */
 export async function createMcpServer(
   documents: ScopedKnowledgeBase,

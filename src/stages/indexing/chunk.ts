@@ -82,6 +82,12 @@ const maxTurnMs = 8;
  * lines where the indentation is least. A blank document has no chunks and is reported as skipped.
  *
  * @throws OptionsError when `maxTokens` is more than the embedder takes, or `semantic` has no embedder.
+ * @example
+ * ```ts
+ * import { chunk, collect, Pipeline, type Document } from "citewell";
+ * const document = { uri: "note:1", text: "# Keys\n\nAda keeps the recovery key.", mediaType: "text/markdown" };
+ * const chunks = await collect(Pipeline.from<Document>().pipe(chunk({ maxTokens: 256 })).stream([document]));
+ * ```
  */
 export function chunk(options: ChunkOptions = {}): Stage<Document, DocumentChunk> {
   const { for: target, overlapTokens, parentTokens, strategy, ...given } = resolve("chunk", chunkOptions, options);

@@ -34,6 +34,12 @@ export const fusedOptions = optionsOf<FusedOptions>()({
 /**
  * Combines retrievers into one, by ranks or by scores; neither needs calibration. Reciprocal rank fusion after Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet and
  * individual Rank Learning Methods", SIGIR 2009.
+ *
+ * @example
+ * ```ts
+ * import { fused, type Retriever } from "citewell";
+ * export const both = (documents: Retriever, tickets: Retriever) => fused([documents, tickets], { weights: [2, 1] });
+ * ```
  */
 export function fused(retrievers: readonly Retriever[], options: FusedOptions = {}): Retriever {
   const { fusion, k, weights, candidates } = resolve("fused", fusedOptions, options);

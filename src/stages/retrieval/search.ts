@@ -74,6 +74,16 @@ type Searched<Space extends string, Fields extends object> = Pick<
  * When the question has `phrases` or `not`, each side drops the chunks that do not meet them before they are fused.
  * The check reads the stored text: it is exact, and saves keeping word positions, which would double the index. The dense
  * side looks at no more than 2,000 chunks for this.
+ *
+ * @example
+ * ```ts
+ * import { collect, type Embedder, embedQuestion, Pipeline, type Question, search, type Store } from "citewell";
+ * export async function find<Space extends string>(question: string, store: Store<Space>, embed: Embedder<Space>) {
+ *   const pipeline = Pipeline.from<Question>().pipe(embedQuestion(embed)).pipe(search(store, { count: 5 }));
+ *   const [found] = await collect(pipeline.stream([{ question }]));
+ *   return found!.hits;
+ * }
+ * ```
  */
 export function search<Space extends string, Fields extends object = Metadata>(
   store: Searched<Space, Fields>,

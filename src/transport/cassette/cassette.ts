@@ -22,6 +22,13 @@ export interface Cassette extends Dispatcher {
  *
  * @param dispatcher Sends what is recorded. Default: connections of its own.
  * @throws OptionsError (`config`) when the file to replay is missing or damaged.
+ * @example
+ * ```ts
+ * import { createTransport } from "citewell";
+ * import { openCassette } from "citewell/testing";
+ * const cassette = await openCassette("test/answers.jsonl", "replay");
+ * const transport = createTransport({ baseUrl: "https://service.example/api", apiKey: "any", dispatcher: cassette });
+ * ```
  */
 export async function openCassette(path: string, mode: CassetteMode, dispatcher?: Dispatcher): Promise<Cassette> {
   // Loaded on demand: both classes extend one of undici's, which takes 80 ms to load.

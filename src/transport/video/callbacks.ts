@@ -71,6 +71,16 @@ const maxBodyBytes = 1024 * 1024;
 /**
  * Answers at once and works later: a callback counts as a hint to query its task. Repeated and belated callbacks change
  * nothing.
+ *
+ * @example
+ * ```ts
+ * import { createServer } from "node:http";
+ * import { createTransport } from "citewell";
+ * import { videoCallbacks } from "citewell/video";
+ * const transport = createTransport({ baseUrl: "https://service.example/api", apiKey: process.env["KEY"]! });
+ * const callbacks = videoCallbacks({ transport, onTask: ({ id, status }) => console.log(id, status) });
+ * createServer(callbacks.handle).listen(8080);
+ * ```
  */
 export function videoCallbacks(options: VideoCallbackOptions): VideoCallbacks {
   const settings = resolve("videoCallbacks", videoCallbackOptions, options);

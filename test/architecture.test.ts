@@ -392,7 +392,8 @@ test("the public types need no types from packages that a user would have to ins
   const visit = (file: string) => {
     if (seen.has(file)) return;
     seen.add(file);
-    for (const [, specifier] of readFileSync(join(dist, file), "utf8").matchAll(/(?:from|import\()\s*"([^"]+)"/g)) {
+    const code = readFileSync(join(dist, file), "utf8").replace(/\/\*[\s\S]*?\*\//g, "");
+    for (const [, specifier] of code.matchAll(/(?:from|import\()\s*"([^"]+)"/g)) {
       if (specifier!.startsWith(".")) visit(join(dirname(file), specifier!.replace(/\.js$/, ".d.ts")));
       else named.add(specifier!.replace(/^(@[^/]+\/[^/]+|[^/]+)\/.*/, "$1"));
     }

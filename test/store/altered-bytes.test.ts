@@ -1,4 +1,3 @@
-import SQLite from "better-sqlite3";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -8,6 +7,7 @@ import { openStore } from "../../src/store/open-store.js";
 import { checkDatabase } from "../../src/store/verify/check-database.js";
 import { madeDocument, withVectors } from "../../src/conformance/made-documents.js";
 import { temporaryFolder } from "./temporary-folder.js";
+import { SQLite } from "../support/sqlite.js";
 
 /** Everything that was written, as it reads now. */
 function contents(database: Database): string {

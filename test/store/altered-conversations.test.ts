@@ -1,4 +1,3 @@
-import SQLite from "better-sqlite3";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -6,6 +5,7 @@ import type { Store } from "../../src/core/ports.js";
 import { openConversations } from "../../src/store/conversations.js";
 import { openStore } from "../../src/store/open-store.js";
 import { temporaryFolder } from "./temporary-folder.js";
+import { SQLite } from "../support/sqlite.js";
 
 const turn = { role: "assistant", text: "Ninety days." } as const;
 const answer = { text: "Ninety days [1].", citations: [], turn, stopped: false };

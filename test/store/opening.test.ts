@@ -1,4 +1,3 @@
-import SQLite from "better-sqlite3";
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, expectTypeOf, onTestFinished, test } from "vitest";
@@ -10,6 +9,7 @@ import type { StoreOptions } from "../../src/store/store-options.js";
 import { WriteLock } from "../../src/store/database/write-lock.js";
 import { madeDocument, madeVector, withVectors } from "../../src/conformance/made-documents.js";
 import { temporaryFolder } from "./temporary-folder.js";
+import { SQLite } from "../support/sqlite.js";
 
 const made = { space: "made", dimension: 8 };
 const one = madeDocument("one", ["alpha beta", "gamma"]);

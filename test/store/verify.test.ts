@@ -1,4 +1,3 @@
-import Database from "better-sqlite3";
 import {
   cpSync,
   mkdtempSync,
@@ -22,6 +21,7 @@ import { openStore } from "../../src/store/open-store.js";
 import { vectorKey } from "../../src/text/chunking/chunk-identity.js";
 import { madeDocument, madeVector, withVectors } from "../../src/conformance/made-documents.js";
 import { temporaryFolder } from "./temporary-folder.js";
+import { SQLite } from "../support/sqlite.js";
 
 const dimension = 16;
 const made = Array.from({ length: 40 }, (_, at) =>
@@ -50,7 +50,7 @@ function closedStore(): string {
 }
 
 function changeRows(path: string, sql: string): void {
-  const database = new Database(join(path, "store.sqlite"));
+  const database = new SQLite(join(path, "store.sqlite"));
   database.pragma("foreign_keys = OFF");
   database.exec(sql);
   database.close();
@@ -216,7 +216,7 @@ for (const [how, damage, expected] of damages) {
 
 test("a letter that was changed in a text, in the key of its chunk's vector and in every checksum is found", async () => {
   const path = closedStore();
-  const database = new Database(join(path, "store.sqlite"));
+  const database = new SQLite(join(path, "store.sqlite"));
   const id = database.prepare<[], number>("SELECT id FROM documents WHERE uri = 'd5'").pluck().get()!;
   database.exec(`UPDATE texts SET text = replace(text, 'pear', 'bear') WHERE piece = ${id} << 20`);
   const key = vectorKey({ context: "", text: "bear 5" });

@@ -77,7 +77,7 @@ const maxBodyBytes = 1024 * 1024;
  * import { createServer } from "node:http";
  * import { createTransport } from "citewell";
  * import { videoCallbacks } from "citewell/video";
- * const transport = createTransport({ baseUrl: "https://service.example/api", apiKey: process.env["KEY"]! });
+ * const transport = createTransport({ baseUrl: "https://service.example/api", apiKey: "key" });
  * const callbacks = videoCallbacks({ transport, onTask: ({ id, status }) => console.log(id, status) });
  * createServer(callbacks.handle).listen(8080);
  * ```

@@ -1,4 +1,3 @@
-import SQLite from "better-sqlite3";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
@@ -15,6 +14,7 @@ import { embeddingReply, textsOf } from "../../support/embedding-service.js";
 import { scriptedUpstream } from "../../support/scripted-upstream.js";
 import { seededRandom } from "../../support/seeded-random.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
+import { SQLite } from "../../support/sqlite.js";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const program = fileURLToPath(new URL("interrupted-ingest.mjs", import.meta.url));

@@ -1,7 +1,6 @@
 import { rename, rm, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import SQLite from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
 import {
   type Document,
@@ -14,6 +13,7 @@ import {
 import { Pipeline } from "../../../src/index.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 import { wordEmbedder } from "../../support/word-embedder.js";
+import { SQLite } from "../../support/sqlite.js";
 
 const longAgo = new Date("2020-01-01T00:00:00Z");
 

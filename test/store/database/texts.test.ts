@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
-import SQLite from "better-sqlite3";
 import { expect, test } from "vitest";
 import { prepareSchema } from "../../../src/store/database/schema.js";
 import { Texts } from "../../../src/store/database/texts.js";
+import { SQLite } from "../../support/sqlite.js";
 
 test("any span of a text reads as its slice", () => {
   const database = new SQLite(":memory:");

@@ -1,10 +1,10 @@
-import SQLite from "better-sqlite3";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { encodeText } from "../../../src/store/database/columns.js";
 import { openStore } from "../../../src/store/open-store.js";
 import { madeDocument, withVectors } from "../../../src/conformance/made-documents.js";
 import { temporaryFolder } from "../temporary-folder.js";
+import { SQLite } from "../../support/sqlite.js";
 
 const made = { space: "made", dimension: 8 };
 const one = madeDocument("one", ["alpha beta", "gamma"]);

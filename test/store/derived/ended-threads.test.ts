@@ -34,9 +34,11 @@ const idsFound = async (retriever: Store["dense"]) =>
 test("writes fail with an error when the writer's thread dies; reading goes on, and the next opening can write", async () => {
   const path = join(temporaryFolder(), "store");
   const writer = new URL("../../../dist/store/writer/writer-worker.js", import.meta.url);
+  const sqlite = new URL("../../../dist/sqlite/database.js", import.meta.url);
   // The usual program, but it exits during its third transaction.
   const writerModule = moduleWith(`
-    import SQLite from ${JSON.stringify(packageFile("better-sqlite3"))};
+    import { loadSqlite } from ${JSON.stringify(sqlite.href)};
+    const SQLite = loadSqlite();
     const { transaction } = SQLite.prototype;
     let transactions = 0;
     SQLite.prototype.transaction = function (work) {

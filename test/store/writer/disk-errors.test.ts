@@ -1,4 +1,4 @@
-import SQLite from "better-sqlite3";
+import type { Options } from "better-sqlite3";
 import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,6 +9,7 @@ import { asStoreError } from "../../../src/sqlite/database.js";
 import { openStore } from "../../../src/store/open-store.js";
 import { madeDocument, withVectors } from "../../../src/conformance/made-documents.js";
 import { temporaryFolder } from "../temporary-folder.js";
+import { SQLite } from "../../support/sqlite.js";
 
 function thrownBy(work: () => unknown): Error {
   try {
@@ -20,7 +21,7 @@ function thrownBy(work: () => unknown): Error {
 }
 
 /** The error that SQLite throws for a statement. */
-function refusedBy(sql: string, options: SQLite.Options = {}): Error {
+function refusedBy(sql: string, options: Options = {}): Error {
   const path = join(temporaryFolder(), "some.sqlite");
   new SQLite(path).exec("CREATE TABLE some (text UNIQUE); INSERT INTO some VALUES (1)").close();
   const database = new SQLite(path, options);

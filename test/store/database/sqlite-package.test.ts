@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { runNode } from "../../support/run-process.js";
+import { root } from "../../support/citewell.js";
+import { runWithPackages } from "../../support/bare-install.js";
+
+test("a process that leaves a database open ends as it should, on every version of Node", async () => {
+  const script = `
+    import { openKnowledgeBase } from "citewell";
+    import { mkdtempSync } from "node:fs";
+    const kb = await openKnowledgeBase({ path: mkdtempSync((await import("node:os")).tmpdir() + "/citewell-") });
+    await kb.ingest([{ uri: "note:1", text: "Ada keeps the recovery key." }]);
+    process.exit(3);`;
+  const { exitCode, stderr } = await runNode("--input-type=module", ["--eval", script], { cwd: root });
+  expect({ exitCode, stderr }).toEqual({ exitCode: 3, stderr: "" });
+});
+
+test("without a package that fits this Node, the error says which one to install", async () => {
+  const script = `
+    import { loadSqlite } from "./dist/sqlite/database.js";
+    try { loadSqlite(); } catch ({ code, message }) { console.log(code + ": " + message); }`;
+  expect(await runWithPackages([], script)).toMatch(/^missing-package: .* the package better-sqlite3 is not there: /);
+});

@@ -27,7 +27,7 @@ async function* eventsOf({ status, body }: Response): AsyncGenerator<Sent> {
 
 /** The example in a process of its own, until the test ends. */
 async function chatServer() {
-  const child = spawn(process.execPath, [join(root, "build/examples/chat-server.js")], { cwd: root });
+  const child = spawn(process.execPath, [join(root, "build/examples/chatbot/chat-server.js")], { cwd: root });
   onTestFinished(() => void child.kill("SIGKILL"));
   let complaints = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => (complaints += text));

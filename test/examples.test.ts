@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
@@ -15,16 +15,31 @@ const shows: Record<string, readonly RegExp[]> = {
     /npx citewell index/,
   ],
   "ask-a-folder": [/27 days/, /\[1\] file:.*leave\.md:7 “.*27 days/],
-  "own-stage": [/added: 1/, /^note:1: The release is on Friday\.$/m],
-  "own-embedder": [/^How long do apples keep\? fruit:apple$/m, /^Apples keep for months in a cool cellar\. \[1\]$/m],
-  conversation: [/^Employees get 27 days/m, /at least two weeks ahead/, /^kept: 2 exchanges$/m],
+  "own-parts/own-stage": [/added: 1/, /^note:1: The release is on Friday\.$/m],
+  "own-parts/own-embedder": [
+    /^How long do apples keep\? fruit:apple$/m,
+    /^Apples keep for months in a cool cellar\. \[1\]$/m,
+  ],
+  "chatbot/conversation": [/^Employees get 27 days/m, /at least two weeks ahead/, /^kept: 2 exchanges$/m],
   structured: [
     /^value: Keys expire after 90 days\.$/m,
     /“Keys expire after 90 days\.” found there/,
     /front desk\. \[1\]/,
   ],
-  tenants: [/^note:4 failed: .*metadata\.tenant/m, /^note:1: The gate code is 4711\.$/m, /scoped\(filter\)$/m],
-  "rows-and-budget": [/^planned: 60 chunks/m, /^stopped: The budget is/m, /^in the store: 60 documents/m],
+  "tenants/tenants": [
+    /^note:4 failed: .*metadata\.tenant/m,
+    /^note:1: The gate code is 4711\.$/m,
+    /scoped\(filter\)$/m,
+  ],
+  "budget/main": [/^planned: 60 chunks/m, /^stopped: The budget is/m, /^in the store: 60 documents/m],
+  "own-parts/own-loader": [/^added: 1$/m, /^failed: empty$/m, /^The bridge opens in May\.$/m],
+  "evaluation/main": [/^nDCG@10 1\.000 of 12 queries$/m, /^changed: -\d.*worse$/m, /^the gate is closed$/m],
+  "video/main": [/^ordered: The tour begins at the lighthouse/m, /^succeeded: a film with 1 source$/m],
+  "services/main": [/27 days/, /requests to a stand-in for OpenAI$/m],
+  "next-route/main": [/^without a user: 401$/m, /"text-delta".*90/, /"data-citation".*"supported":true/],
+  "deploying/main": [/^restored: every byte is as it was$/m, /^found: keys$/m],
+  "upgrading/main": [/^refused: space$/m, /: serves$/m, /^back again$/m],
+  "coming-from/main": [/^3: 1 added$/m, /^4: 1 unchanged, 0 requests$/m, /^8: .*90 days.* true$/m, /^9: streamed$/m],
   "ai-sdk/main": [
     /^asked: API keys expire after 90 days\. \[1\]$/m,
     /^source: Keys “API keys expire after 90 days\.” stands there$/m,
@@ -36,21 +51,13 @@ const shows: Record<string, readonly RegExp[]> = {
 
 describe("examples", () => {
   test("every example is in this list", () => {
-    const present = readdirSync(join(root, "examples"), { recursive: true, encoding: "utf8" }).filter((name) =>
-      name.endsWith(".ts"),
-    );
-    // Servers go on until they are stopped: server-example.test.ts and chat-server-example.test.ts talk to them.
-    const listed = [...Object.keys(shows), "chat-server", "server"];
-    expect(present.map((name) => name.replace(/\.ts$/, "")).toSorted()).toEqual(listed.toSorted());
-  });
-
-  test("every example in a folder has a guide of at most a page", () => {
-    const folders = readdirSync(join(root, "examples"), { withFileTypes: true }).filter((entry) => entry.isDirectory());
-    const lines = folders.map(({ name }) => {
-      const guide = join(root, "examples", name, "README.md");
-      return { name, lines: existsSync(guide) ? readFileSync(guide, "utf8").trimEnd().split("\n").length : Infinity };
-    });
-    expect(lines.filter((guide) => guide.lines > 60)).toEqual([]);
+    const present = readdirSync(join(root, "examples"), { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".ts"))
+      .map((name) => name.replace(/\.ts$/, ""));
+    // Servers go on until they are stopped: server-example.test.ts and chat-server-example.test.ts talk to them. The route
+    // is run by the program beside it.
+    const listed = [...Object.keys(shows), "chatbot/chat-server", "tenants/server", "next-route/route"];
+    expect(present.toSorted()).toEqual(listed.toSorted());
   });
 
   test.each(Object.entries(shows))("%s runs and shows its point", { timeout: 120_000 }, async (name, patterns) => {
@@ -63,13 +70,13 @@ describe("examples", () => {
     "one tenant's notes are not found for another, nor what the filter leaves out",
     { timeout: 60_000 },
     async () => {
-      const { stdout } = await runNode(join(root, "build/examples/tenants.js"), [], { cwd: root });
+      const { stdout } = await runNode(join(root, "build/examples/tenants/tenants.js"), [], { cwd: root });
       expect(stdout).not.toMatch(/9902|1234/);
     },
   );
 
   test("documents kept out of a store are never found", { timeout: 60_000 }, async () => {
-    const { stdout } = await runNode(join(root, "build/examples/own-stage.js"), [], { cwd: root });
+    const { stdout } = await runNode(join(root, "build/examples/own-parts/own-stage.js"), [], { cwd: root });
     expect(stdout).not.toContain("DRAFT");
   });
 });

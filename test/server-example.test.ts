@@ -7,7 +7,7 @@ import { root } from "./support/citewell.js";
 import { clientOf } from "./support/served.js";
 
 test("the server tells tenants apart by their tokens, takes their uploads, and lets calls wait", async () => {
-  const child = spawn(process.execPath, [join(root, "build/examples/server.js")], { cwd: root });
+  const child = spawn(process.execPath, [join(root, "build/examples/tenants/server.js")], { cwd: root });
   onTestFinished(() => void child.kill("SIGKILL"));
   let complaints = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => (complaints += text));

@@ -1,0 +1,52 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { describe, expect, test } from "vitest";
+import { root } from "./support/citewell.js";
+
+const examples = join(root, "examples");
+const guides = readdirSync(examples, { recursive: true, encoding: "utf8" })
+  .filter((name) => name.endsWith("README.md"))
+  .map((name) => join(examples, name));
+const pages = [...guides, ...["README.md", "CONTRIBUTING.md", "benchmarks/README.md"].map((name) => join(root, name))];
+
+/** Files and folders that a page links to, by their address in it. */
+function linksOf(page: string): ReadonlyMap<string, string> {
+  const text = readFileSync(page, "utf8").replace(/^```[\s\S]*?^```$/gm, "");
+  const targets = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target!);
+  const local = targets.filter((target) => !/^(https?:|#)/.test(target));
+  return new Map(local.map((target) => [target, join(dirname(page), target.replace(/#.*$/, ""))]));
+}
+
+test("every folder of examples with programs has a guide, and the list of guides names it", () => {
+  const folders = readdirSync(examples, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const listed = [...linksOf(join(examples, "README.md")).keys()];
+  expect(folders.map(({ name }) => name).filter((name) => !listed.includes(name))).toEqual([]);
+  expect(folders.filter(({ name }) => !existsSync(join(examples, name, "README.md")))).toEqual([]);
+});
+
+test.each(pages.map((page) => relative(root, page)))("the links of %s lead somewhere", (page) => {
+  const dead = [...linksOf(join(root, page))].filter(([, path]) => !existsSync(path)).map(([target]) => target);
+  expect(dead).toEqual([]);
+});
+
+describe.each(guides.map((page) => relative(root, page)))("%s", (page) => {
+  const text = readFileSync(join(root, page), "utf8");
+
+  test("is at most a page", () => {
+    expect(text.trimEnd().split("\n").length).toBeLessThanOrEqual(60);
+    expect(Math.max(...text.split("\n").map((line) => (line.startsWith("|") ? 0 : line.length)))).toBeLessThanOrEqual(
+      180,
+    );
+  });
+
+  test("shows code that stands in its programs, which the tests run", () => {
+    const folder = dirname(join(root, page));
+    const beside = readdirSync(folder).map((name) => join(folder, name));
+    const linked = [...linksOf(join(root, page)).values()];
+    const programs = [...beside, ...linked]
+      .filter((path) => /\.tsx?$/.test(path))
+      .map((path) => readFileSync(path, "utf8"));
+    const shown = [...text.matchAll(/^```tsx?\n([\s\S]*?)^```$/gm)].map(([, code]) => code!);
+    expect(shown.filter((code) => !programs.some((program) => program.includes(code.trimEnd())))).toEqual([]);
+  });
+});

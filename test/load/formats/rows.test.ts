@@ -12,7 +12,7 @@ import { createRunContext } from "../../../src/core/pipeline.js";
 import { collect } from "../../../src/core/stream.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
-const options: RowOptions = { mapping: {}, source: "s", maxRowBytes: 1000 };
+const options: RowOptions = { mapping: {}, source: "s", maxRowBytes: 1000, readInner: () => [] as never };
 
 /** The outcomes of a file that comes in pieces of a few bytes. */
 async function rowsOf(reader: RowReader, content: string | Uint8Array, given: Partial<RowOptions> = {}) {

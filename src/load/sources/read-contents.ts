@@ -135,9 +135,10 @@ function encodedPath(path: string): string {
     .join("/");
 }
 
-/** The title of a document that has none: the name of its file, without the ending. */
+/** The title of a document that has none: the name of its file, without the ending, or the id that Notion's exports add. */
 export function titleOfName(path: string): string {
   return basename(path, extname(path))
+    .replace(/ [\da-f]{32}$/, "")
     .replace(/[\p{Cc}\s]+/gu, " ")
     .trim();
 }

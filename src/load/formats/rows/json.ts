@@ -5,10 +5,11 @@ import { lines } from "../lines.js";
 import type { FileOutcome, RowFile, RowOptions, RowReader } from "../loader.js";
 import { rowDocuments, type ReadRow } from "./row-documents.js";
 import type { Row } from "./row-mapping.js";
+import { slackThreads } from "./slack.js";
 
 /**
- * Reads a JSON file: one document for each object where it is an array of objects, named by their JSON Pointer; otherwise
- * one document, the file unchanged. It is held in memory whole.
+ * Reads a JSON file: one document for each object where it is an array of objects, named by their JSON Pointer, or for each
+ * thread where these are messages of a Slack export; otherwise one document, the file unchanged. It is held in memory whole.
  */
 export const readJson: RowReader = async function* (file, options): AsyncGenerator<FileOutcome> {
   const { uri } = file;
@@ -18,8 +19,10 @@ export const readJson: RowReader = async function* (file, options): AsyncGenerat
   if (text.trimStart().startsWith("[") && hasTooManyObjects(text)) {
     throw new LoadError("too-large", uri, `${uri} ${tooManyObjects}: make it JSON lines, an object on each`);
   }
-  const rows = rowsIn(text)?.map((row, index) => ({ fragment: `/${index}`, row }));
-  if (rows) yield* rowDocuments(file, rows, options);
+  const rows = rowsIn(text);
+  const threads = rows && slackThreads(rows, uri);
+  const named = (threads ?? rows)?.map((row, index) => ({ fragment: `/${index}`, row }));
+  if (named) yield* rowDocuments(file, named, threads ? { ...options, mapping: {} } : options);
   else {
     const warnings = warning === undefined ? [] : [`${uri}: ${warning}`];
     yield { document: { uri, source, text, mediaType: "text/x-json" }, warnings };

@@ -1,10 +1,12 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { referenceOf } from "./api/reference.js";
 import { root } from "./support/citewell.js";
+import { entries, withDeclarations } from "./support/public-declarations.js";
 import { runNode } from "./support/run-process.js";
 
 const run = promisify(execFile);
@@ -85,6 +87,31 @@ describe.skipIf(!isRegistryReachable)("the published package in an empty project
     },
     120_000,
   );
+
+  test("a program that uses all of it is checked by TypeScript 6 in few steps and little memory", async ({
+    annotate,
+  }) => {
+    const uses = join(folder, "uses");
+    await mkdir(uses);
+    const names = entries.map(({ specifier }, at) => `import * as entry${at} from "${specifier}";`);
+    const all = `${names.join("\n")}\nexport const all = [${entries.map((_, at) => `entry${at}`).join()}];\n`;
+    const { samples } = withDeclarations(referenceOf);
+    for (const [at, code] of [all, ...samples.map((sample) => sample.code)].entries()) {
+      await writeFile(join(uses, `use-${at}.mts`), code);
+    }
+    const compilerOptions = { module: "nodenext", target: "es2023", types: ["node"], strict: true, skipLibCheck: true };
+    await writeFile(join(uses, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["."] }));
+    const words = ["-p", "uses", "--noEmit", "--extendedDiagnostics"];
+    const { exitCode, stdout } = await runNode(join(folder, "node_modules/ts6/bin/tsc"), words, { cwd: folder });
+    const figure = (name: string) => Number(new RegExp(`^${name}: +([\\d.]+)`, "m").exec(stdout)![1]);
+    await annotate(
+      `${figure("Instantiations")} instantiations, ${figure("Memory used")} kB, ${figure("Total time")} s`,
+    );
+    expect({ exitCode, stdout }).toMatchObject({ exitCode: 0 });
+    // Measured: 86,787 and 206 MB.
+    expect(figure("Instantiations")).toBeLessThan(110_000);
+    expect(figure("Memory used")).toBeLessThan(400_000);
+  }, 120_000);
 
   test("is loaded by require as by import", async () => {
     const script = `console.log(typeof require("citewell").openKnowledgeBase, typeof require("citewell/local").startLocalService)`;

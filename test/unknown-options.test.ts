@@ -72,6 +72,8 @@ const acts: Readonly<Record<string, (options: never, opened: Opened) => unknown>
     citewell.migrateKnowledgeBase({ path: folder }, options),
   openKnowledgeBase: (options) => citewell.openKnowledgeBase(options),
   openPostgresStore: (options, { embedder }) => postgres.openPostgresStore("postgres://localhost/a", embedder, options),
+  rebalanceShards: (options: object) =>
+    postgres.rebalanceShards("postgres://localhost/a", { shards: ["postgres://localhost/b"], ...options }),
   "Store.write": (options, { store }) => store.write(options),
   "Store.verify": (options, { store }) => store.verify(options),
   "Store.close": (options, { store }) => store.close(options),

@@ -18,6 +18,8 @@ export function isUnreachable(error: unknown): boolean {
 
 /** Whether the same may succeed a moment later, on another connection. */
 export function isTransient(error: unknown): boolean {
+  // What failed on another server within the same work has become an error of the store there.
+  if (error instanceof StoreError) return isTransient(error.cause);
   return contended.test(codeOf(error)) || isUnreachable(error);
 }
 

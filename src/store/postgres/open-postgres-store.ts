@@ -5,8 +5,8 @@ import type { Embedder, Store } from "../../core/ports.js";
 import { checkSpace } from "../database/schema.js";
 import { type PostgresStoreOptions, postgresStoreOptions } from "./options.js";
 import { PostgresStore } from "./postgres-store.js";
-import { isCurrent, readMeta, upgrade } from "./schema.js";
-import { Server } from "./server.js";
+import { readMeta } from "./schema.js";
+import { claimShards, openShard, type Shard, Shards } from "./shards.js";
 
 /**
  * Opens the store in a PostgreSQL database with pgvector 0.8 or later, or creates it. Any number of processes may read and
@@ -35,38 +35,23 @@ export async function openPostgresStore<const Space extends string>(
   given: PostgresStoreOptions = {},
 ): Promise<Store<Space>> {
   const options = resolve("openPostgresStore", postgresStoreOptions, given);
-  checkUrl(url);
-  const { create, ef, maxConnections, deadlineMs } = options;
+  [url, ...options.shards].forEach(checkUrl);
+  const { create, missingAfterMs, onWarning = () => {} } = options;
   const schema = `"${options.schema}"`;
-  // Beyond the first candidates a search goes on until it has what it was asked for, however many it has to look at.
-  const settings = {
-    "hnsw.ef_search": ef,
-    "hnsw.iterative_scan": "strict_order",
-    "hnsw.max_scan_tuples": 2 ** 31 - 1,
-    "hnsw.scan_mem_multiplier": 16,
-  };
-  const server = await Server.open({ url, schema, settings, maxConnections, deadlineMs });
-  const { location } = server;
+  const opened: Shard[] = [];
   try {
-    let meta = await server.read((session) => readMeta(session, schema));
-    if (!meta && !create) {
-      const message = `There is no store in the schema ${options.schema} at ${location}. Run \`citewell index <folder>\` first`;
-      throw new StoreError("missing", message, { path: location });
+    for (const address of [url, ...options.shards]) {
+      opened.push(await openShard(address, schema, { ...options, create: create || opened.length > 0 }));
     }
-    if (!meta || !isCurrent(meta, location)) {
-      meta = await server.transaction(async (session) => {
-        await upgrade(session, schema);
-        return (await readMeta(session, schema))!;
-      });
-    }
+    const { first, location } = { first: opened[0]!.server, location: opened[0]!.server.location };
+    await claimShards(opened, schema);
+    const meta = (await first.read((session) => readMeta(session, schema)))!;
     checkSpace(meta.get("space"), space, location);
     checkDimension(meta.get("dimension"), dimension, location);
-    const [type] = await server.read((session) =>
-      session.query<{ oid: number }>("SELECT 'vector'::regtype::oid::integer AS oid"),
-    );
-    return new PostgresStore({ server, meta, vectorOid: type!.oid, space, dimension, options });
+    const shards = new Shards({ shards: opened, schema, missingAfterMs, onWarning });
+    return new PostgresStore({ shards, meta, space, dimension, options });
   } catch (error) {
-    await server.close();
+    await Promise.all(opened.map(({ server }) => server.close()));
     throw error;
   }
 }

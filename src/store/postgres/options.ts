@@ -28,6 +28,16 @@ export interface PostgresStoreOptions {
   readonly efConstruction?: number;
   /** Candidates looked at by a search before it looks for more, 1 to 1,000. Default: 200. */
   readonly ef?: number;
+  /**
+   * Addresses of further servers over which the documents are spread, by the hash of their uris; the first server has the
+   * settings too. A server that is added holds nothing until `rebalanceShards` has moved documents to it. Default: none.
+   */
+  readonly shards?: readonly string[];
+  /**
+   * With `shards`: a search is answered from the other servers where one has not answered within so many milliseconds, and
+   * `onWarning` says which one is missing. 1 to 86,400,000. Default: such a search fails.
+   */
+  readonly missingAfterMs?: number;
   /** Maximum number of connections to each server, 1 to 1,000. Default: 10. */
   readonly maxConnections?: number;
   /**
@@ -55,6 +65,8 @@ export const postgresStoreOptions = optionsOf<PostgresStoreOptions>()({
   m: z.int().min(2).max(100).default(16),
   efConstruction: z.int().min(4).max(1000).default(100),
   ef: z.int().min(1).max(1000).default(200),
+  shards: z.array(z.string()).readonly().default([]),
+  missingAfterMs: z.number().min(1).max(86_400_000).optional(),
   maxConnections: z.int().min(1).max(1000).default(10),
   deadlineMs: z.number().min(1).max(86_400_000).default(30_000),
   metadata: z.instanceof(z.ZodObject).optional(),

@@ -4,6 +4,7 @@ import type { Filter } from "../../core/filter.js";
 import { checkMetadata } from "../../core/metadata.js";
 import { resolve } from "../../core/options.js";
 import type {
+  CallOptions,
   CloseOptions,
   DocumentWrite,
   RetrievalQuery,
@@ -28,9 +29,15 @@ import { ScopeRules } from "../scope-rules.js";
 import { encodeWrite } from "../writer/write-message.js";
 import { columnText, originalText } from "./column-text.js";
 import type { ResolvedPostgresOptions } from "./options.js";
-import { readCounts, readDocument, readDocumentWithChunks, readHits, readInfos, readNotes } from "./reading.js";
-import { checkTables, measureRecall } from "./checking.js";
-import { repairTables } from "./repairing.js";
+import {
+  readCounts,
+  readDocument,
+  readDocumentWithChunks,
+  readHits,
+  readInfos,
+  readNotes,
+  vectorKeys,
+} from "./reading.js";
 import {
   createEmbeddings,
   createGraph,
@@ -40,31 +47,24 @@ import {
   readMeta,
   writeMeta,
 } from "./schema.js";
-import { mostRelevant, nearest, type Scored } from "./searching.js";
-import type { Server, Session, Work } from "./server.js";
-import { prepareDocument } from "./stored-document.js";
-import {
-  deleteDocuments,
-  insertVectors,
-  storedVectors,
-  type VectorType,
-  writeDocuments,
-  writeNotes,
-} from "./writing.js";
+import { addedUp, mostRelevant, nearest, type Scored, totalChunks, wordStatistics } from "./searching.js";
+import type { Session, Work } from "./server.js";
+import type { Shards } from "./shards.js";
+import { type PreparedDocument, prepareDocument } from "./stored-document.js";
+import { verifyServer } from "./verifying.js";
+import { deleteDocuments, insertVectors, storedVectors, writeDocuments, writeNotes } from "./writing.js";
 
 export interface PostgresStoreParts<Space extends string> {
-  readonly server: Server;
-  /** Facts of the store as they were when it was opened. */
+  readonly shards: Shards;
+  /** Facts of the first server as they were when it was opened. */
   readonly meta: ReadonlyMap<MetaName, string>;
-  /** Object id of the type `vector`. */
-  readonly vectorOid: number;
   readonly space: Space;
   /** Length of the vectors, if the embedder knows it. */
   readonly dimension: number | undefined;
   readonly options: ResolvedPostgresOptions;
 }
 
-/** A store in one schema of a PostgreSQL database. Any number of processes read and write at the same time. */
+/** A store in one schema of one or several PostgreSQL databases. Any number of processes read and write at the same time. */
 export class PostgresStore<const Space extends string> implements Store<Space> {
   readonly space: Space;
   readonly location: string;
@@ -85,12 +85,12 @@ export class PostgresStore<const Space extends string> implements Store<Space> {
   #closed: Promise<void> | undefined;
 
   constructor(parts: PostgresStoreParts<Space>) {
-    const { server, space, meta, options } = parts;
+    const { shards, space, meta, options } = parts;
     this.#parts = parts;
     this.#meta = meta;
     this.#schema = `"${options.schema}"`;
     this.space = space;
-    this.location = server.location;
+    this.location = shards.first.location;
     const { metadata, requireScope } = options;
     if (metadata) this.metadataSchema = metadata as unknown as z.ZodType<Metadata>;
     this.#rules = new ScopeRules({ location: this.location, requireScope, metadataSchema: metadata });
@@ -131,27 +131,28 @@ export class PostgresStore<const Space extends string> implements Store<Space> {
     const vectors = new Map(write.vectors);
     for (const vector of vectors.values()) checkVector(vector, this.dimension!, "a text");
     const documents = (write.documents ?? []).map(prepareDocument);
-    const written = await this.#transaction(async (session) => {
-      await this.#writeFacts(session, write);
-      const fresh = await insertVectors(session, vectors);
-      const keys = new Set(documents.flatMap(({ chunks }) => chunks.map(({ vector }) => vector)));
-      const stored = await storedVectors(
-        session,
-        [...keys].filter((key) => !fresh.has(key)),
-      );
-      const embedding = (key: string) => stored.get(key) ?? vectors.get(key)!;
-      for (const { document, chunks } of documents) {
-        const missing = chunks.find(({ vector }) => !embedding(vector));
-        if (missing) throw withoutVector(document.uri, missing.start, this.location);
+    const uris = [...documents.map(({ document }) => document.uri), ...(write.notes?.keys() ?? [])];
+    const written = await this.#transaction([...uris, ...vectors.keys()], async (first, sessionOf) => {
+      await this.#writeFacts(first, write);
+      const outcomes = new Map<PreparedDocument, WrittenDocument>();
+      const used = new Set<string>();
+      for (const [session, some] of grouped(documents, ({ document }) => sessionOf(document.uri))) {
+        const embedding = await this.#embeddings(session, some, vectors);
+        for (const { chunks } of some) for (const { vector } of chunks) used.add(vector);
+        // A uri that comes twice is written twice, so that the last one stays.
+        for (const different of withoutRepeats(some, ({ document }) => document.uri)) {
+          const done = await writeDocuments(session, different, embedding);
+          for (const [at, outcome] of done.entries()) outcomes.set(different[at]!, outcome);
+        }
       }
-      const outcomes: WrittenDocument[] = [];
-      // A uri that comes twice is written twice, so that the last one stays.
-      for (const some of withoutRepeats(documents, ({ document }) => document.uri)) {
-        outcomes.push(...(await writeDocuments(session, some, embedding, this.#vectorType)));
+      const unused = [...vectors].filter(([key]) => !used.has(columnText(key)));
+      for (const [session, some] of grouped(unused, ([key]) => sessionOf(key))) {
+        await insertVectors(session, new Map(some));
       }
-      await writeNotes(session, write.notes ?? new Map());
-      const meta = await readMeta(session, this.#schema);
-      return { outcomes, meta: meta! };
+      for (const [session, some] of grouped([...(write.notes ?? [])], ([uri]) => sessionOf(uri))) {
+        await writeNotes(session, new Map(some));
+      }
+      return { outcomes: documents.map((each) => outcomes.get(each)!), meta: (await readMeta(first, this.#schema))! };
     });
     this.#meta = written.meta;
     if (documents.length > 0) await this.#prepareGraph();
@@ -159,27 +160,40 @@ export class PostgresStore<const Space extends string> implements Store<Space> {
   }
 
   deleteDocuments(uris: readonly string[]): Promise<{ readonly documents: number; readonly chunks: number }> {
-    return this.#writes.run(() => this.#transaction((session) => deleteDocuments(session, uris)));
+    const deleting = () =>
+      this.#transaction(uris, async (_, sessionOf) => {
+        let [documents, chunks] = [0, 0];
+        for (const [session, some] of grouped(uris, sessionOf)) {
+          const gone = await deleteDocuments(session, some);
+          documents += gone.documents;
+          chunks += gone.chunks;
+        }
+        return { documents, chunks };
+      });
+    return this.#writes.run(deleting);
   }
 
   async knownVectors(keys: readonly string[]): Promise<ReadonlyMap<string, Float32Array>> {
-    const found = await this.#read((session) => storedVectors(session, keys));
+    const found = merged(await this.#read((session) => storedVectors(session, keys)));
     return new Map(keys.flatMap((key) => (found.has(columnText(key)) ? [[key, found.get(columnText(key))!]] : [])));
   }
 
-  notes(uris: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    return this.#read((session) => readNotes(session, uris));
+  async notes(uris: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return merged(await this.#read((session) => readNotes(session, uris)));
   }
 
-  documentWithChunks(uri: string): Promise<DocumentWrite | undefined> {
-    return this.#read((session) => {
-      this.#rules.effective(undefined, undefined);
-      return readDocumentWithChunks(session, uri);
-    });
+  async documentWithChunks(uri: string): Promise<DocumentWrite | undefined> {
+    this.#rules.effective(undefined, undefined);
+    return (await this.#read((session) => readDocumentWithChunks(session, uri))).find((found) => found);
   }
 
-  counts(): Promise<StoreCounts> {
-    return this.#read(readCounts);
+  async counts(): Promise<StoreCounts> {
+    const counts = await this.#read(readCounts);
+    const sum = (name: keyof StoreCounts) => counts.reduce((total, each) => total + each[name], 0);
+    if (this.#parts.shards.count === 1) return counts[0]!;
+    // Documents on two servers may hold the same text, whose vector then stands on both.
+    const keys = new Set((await this.#read(vectorKeys)).flat());
+    return { documents: sum("documents"), chunks: sum("chunks"), vectors: keys.size };
   }
 
   async verify(options: VerifyOptions = {}): Promise<Verification> {
@@ -188,33 +202,30 @@ export class PostgresStore<const Space extends string> implements Store<Space> {
       throw new OptionsError("options", "verify: dropUnusedVectors changes the store, so it needs repair: true");
     }
     const call = { deadlineMs: Infinity, ...(signal && { signal }) };
-    const check = () => this.#read((session) => checkTables(session, this.dimension, signal), call);
-    const before = await check();
-    const repaired = repair && before.problems.every(({ repairable }) => repairable);
-    let [after, droppedVectors] = [before, 0];
-    if (repaired && (before.problems.length > 0 || dropUnusedVectors)) {
-      droppedVectors = await this.#transaction(
-        (session) => repairTables(session, before, this.#vectorType, dropUnusedVectors),
-        { deadlineMs: Infinity },
-      );
-      after = await check();
-    }
-    const ok = after.problems.length === 0;
-    const canMeasure = ok && this.dimension !== undefined;
+    const shards = await this.#use(() =>
+      this.#parts.shards.onEach((server) =>
+        verifyServer(
+          server,
+          { sample, repair, dropUnusedVectors, precision: this.#precision, dimension: this.dimension },
+          call,
+        ),
+      ),
+    );
+    const recalls = shards.flatMap(({ recall }) => (recall === undefined ? [] : [recall]));
     return {
-      ok,
-      problems: before.problems,
-      recall: canMeasure
-        ? await this.#read((session) => measureRecall(session, sample, this.#precision), call)
-        : undefined,
-      repaired,
-      ...(dropUnusedVectors && { droppedVectors }),
+      ok: shards.every(({ ok }) => ok),
+      problems: shards.flatMap(({ problems }) => problems),
+      recall: recalls.length > 0 ? recalls.reduce((sum, each) => sum + each, 0) / recalls.length : undefined,
+      repaired: shards.every(({ repaired }) => repaired),
+      ...(dropUnusedVectors && {
+        droppedVectors: shards.reduce((sum, { droppedVectors = 0 }) => sum + droppedVectors, 0),
+      }),
     };
   }
 
   async close(options: CloseOptions = {}): Promise<void> {
     resolve("close", closeOptions, options);
-    this.#closed ??= this.#parts.server.close();
+    this.#closed ??= this.#parts.shards.close();
     return this.#closed;
   }
 
@@ -238,30 +249,35 @@ export class PostgresStore<const Space extends string> implements Store<Space> {
   ): Pick<Searchable, "dense" | "lexical" | "document" | "documentInfo" | "documents" | "hits"> {
     const filtered = (filter: Filter | undefined) => this.#rules.effective(scope, filter);
     return {
-      dense: this.#retriever("dense", filtered, (session, query, count, filter) =>
-        this.#nearest(session, query, count, filter),
+      dense: this.#retriever("dense", filtered, (query, count, filter, call) =>
+        this.#nearest(query, count, filter, call),
       ),
-      lexical: this.#retriever("lexical", filtered, (session, { text, phrases = [] }, count, filter) => {
-        // A query with quotes is meant literally, so it keeps its question words.
-        const words = phrases.length > 0 ? terms(text) : queryTerms(text);
-        return mostRelevant(session, { words, required: requiredTerms(phrases), count, filter });
-      }),
+      lexical: this.#retriever("lexical", filtered, (query, count, filter, call) =>
+        this.#mostRelevant(query, count, filter, call),
+      ),
       document: async (uri, call = {}) => {
         const filter = filtered(resolve("document", readCall, call).filter);
-        return this.#read((session) => readDocument(session, uri, filter));
+        return (await this.#read((session) => readDocument(session, uri, filter))).find((found) => found);
       },
       documentInfo: async (uri) => {
         const filter = filtered(undefined);
-        return (await this.#read((session) => readInfos(session, { uri }, filter)))[0];
+        return (await this.#read((session) => readInfos(session, { uri }, filter))).flat()[0];
       },
       documents: async (given = {}) => {
         const wanted = resolve("documents", documentsFilter, given);
         const filter = filtered(undefined);
-        return this.#read((session) => readInfos(session, wanted, filter));
+        const found = (await this.#read((session) => readInfos(session, wanted, filter))).flat();
+        if (this.#parts.shards.count === 1) return found;
+        // While a bucket moves, its documents may stand on two servers.
+        const distinct = [...new Map(found.map((info) => [info.uri, info])).values()];
+        return distinct.toSorted(inOrderOfBytes).slice(0, wanted.limit);
       },
       hits: async (found, call = {}) => {
         const filter = filtered(resolve("hits", readCall, call).filter);
-        return this.#read((session) => readHits(session, found, filter));
+        const hits = (await this.#answering((session) => readHits(session, found, filter))).flat();
+        if (this.#parts.shards.count === 1) return hits;
+        const byId = new Map(hits.map((hit) => [hit.chunk.id, hit]));
+        return found.flatMap(({ chunkId }) => byId.get(chunkId) ?? []);
       },
     };
   }
@@ -270,21 +286,20 @@ export class PostgresStore<const Space extends string> implements Store<Space> {
     name: string,
     filtered: (filter: Filter | undefined) => Filter | undefined,
     search: (
-      session: Session,
       query: RetrievalQuery,
       count: number,
       filter: Filter | undefined,
-    ) => Promise<readonly Scored[]>,
+      call: CallOptions,
+    ) => Promise<readonly (readonly Scored[])[]>,
   ): Retriever {
     return {
       name,
       retrieve: async (query: RetrievalQuery, call: RetrieveCall) => {
         const { count, filter, signal, deadlineMs } = resolve(name, retrieveCall, call);
         signal?.throwIfAborted();
-        const effective = filtered(filter);
         const limits = { ...(signal && { signal }), ...(deadlineMs !== undefined && { deadlineMs }) };
-        const found = await this.#read((session) => search(session, query, count, effective), limits);
-        return found.map(({ id, score }, at) => ({
+        const found = await search(query, count, filtered(filter), limits);
+        return best(found, count).map(({ id, score }, at) => ({
           chunkId: originalText(id),
           score,
           placements: [{ by: name, rank: at + 1, score }],
@@ -294,11 +309,11 @@ export class PostgresStore<const Space extends string> implements Store<Space> {
   }
 
   async #nearest(
-    session: Session,
     { vector }: RetrievalQuery,
     count: number,
     filter: Filter | undefined,
-  ): Promise<readonly Scored[]> {
+    call: CallOptions,
+  ): Promise<readonly (readonly Scored[])[]> {
     if (vector === undefined) {
       throw new OptionsError(
         "options",
@@ -306,14 +321,32 @@ export class PostgresStore<const Space extends string> implements Store<Space> {
       );
     }
     // Another process may have written the first vectors.
-    if (this.dimension === undefined) this.#meta = (await readMeta(session, this.#schema))!;
+    if (this.dimension === undefined) {
+      this.#meta = (await this.#use(() =>
+        this.#parts.shards.first.read((first) => readMeta(first, this.#schema), call),
+      ))!;
+    }
     checkVector(vector, this.dimension ?? this.#parts.dimension ?? vector.length, "the query");
     if (this.dimension === undefined) return [];
-    return nearest(session, { vector: normalised(vector), count, filter, precision: this.#precision });
+    const search = { vector: normalised(vector), count, filter, precision: this.#precision };
+    return this.#answering((session) => nearest(session, search), call);
   }
 
-  get #vectorType(): VectorType {
-    return { oid: this.#parts.vectorOid, precision: this.#precision };
+  /** Weighs words by how rare they are in the whole collection, so that ranks do not depend on the number of servers. */
+  async #mostRelevant(
+    { text, phrases = [] }: RetrievalQuery,
+    count: number,
+    filter: Filter | undefined,
+    call: CallOptions,
+  ): Promise<readonly (readonly Scored[])[]> {
+    // A query with quotes is meant literally, so it keeps its question words.
+    const words = phrases.length > 0 ? terms(text) : queryTerms(text);
+    const statistics =
+      this.#parts.shards.count === 1
+        ? undefined
+        : addedUp(await this.#answering((session) => wordStatistics(session, words), call));
+    const search = { words, required: requiredTerms(phrases), count, filter, statistics };
+    return this.#answering((session) => mostRelevant(session, search), call);
   }
 
   get #precision(): Precision {
@@ -321,11 +354,43 @@ export class PostgresStore<const Space extends string> implements Store<Space> {
     return stored ?? this.#parts.options.precision ?? "vector";
   }
 
+  /** Makes the tables that need to know the length of vectors, on every server. */
   async #setDimension(dimension: number): Promise<void> {
-    this.#meta = await this.#transaction(async (session) => {
-      await createEmbeddings(session, this.#schema, dimension, this.#precision);
+    const precision = this.#precision;
+    const make: Work<ReadonlyMap<MetaName, string>> = async (session) => {
+      await createEmbeddings(session, this.#schema, dimension, precision);
       return (await readMeta(session, this.#schema))!;
-    });
+    };
+    const [first] = await this.#use(() => this.#parts.shards.onEach((server) => server.transaction(make)));
+    this.#meta = first!;
+  }
+
+  /** The vectors of these documents' chunks, all of which are then on the session's server. */
+  async #embeddings(
+    session: Session,
+    documents: readonly PreparedDocument[],
+    sent: ReadonlyMap<string, Float32Array>,
+  ): Promise<(key: string) => Float32Array> {
+    const keys = [...new Set(documents.flatMap(({ chunks }) => chunks.map(({ vector }) => vector)))];
+    const given = (some: readonly string[], from: ReadonlyMap<string, Float32Array>) =>
+      new Map(some.flatMap((key) => (from.has(key) ? [[key, from.get(key)!] as const] : [])));
+    const fresh = await insertVectors(session, given(keys, sent));
+    const stored = await storedVectors(
+      session,
+      keys.filter((key) => !fresh.has(key)),
+    );
+    const absent = keys.filter((key) => !fresh.has(key) && !stored.has(key));
+    if (absent.length > 0 && this.#parts.shards.count > 1) {
+      const elsewhere = merged(await this.#read((other) => storedVectors(other, absent)));
+      await insertVectors(session, elsewhere);
+      for (const [key, vector] of elsewhere) stored.set(key, vector);
+    }
+    const embedding = (key: string) => stored.get(key) ?? sent.get(key)!;
+    for (const { document, chunks } of documents) {
+      const missing = chunks.find(({ vector }) => !embedding(vector));
+      if (missing) throw withoutVector(document.uri, missing.start, this.location);
+    }
+    return embedding;
   }
 
   async #writeFacts(session: Session, { tokenMargin = 1, settings }: StoreWrite): Promise<void> {
@@ -339,33 +404,40 @@ export class PostgresStore<const Space extends string> implements Store<Space> {
     await writeMeta(session, "settings", JSON.stringify(Object.fromEntries(all.filter(([, value]) => value !== null))));
   }
 
-  /** Makes the graph once it is worth it. Others who write meanwhile wait for it. */
+  /** Makes the graph of each server once it is worth it. Others who write meanwhile wait for it. */
   async #prepareGraph(): Promise<void> {
     const { index, flatBelow, m, efConstruction } = this.#parts.options;
     if (this.#hasGraph || index === "flat" || this.dimension === undefined) return;
     if (this.dimension > maxIndexedDimension[this.#precision]) return;
-    if (index === "auto") {
-      const [{ chunks }] = (await this.#read((session) =>
-        session.query<{ chunks: number }>("SELECT coalesce(sum(chunks), 0)::bigint AS chunks FROM totals"),
-      )) as [{ chunks: number }];
-      if (chunks < flatBelow) return;
-    }
-    await this.#transaction(
-      async (session) => {
-        await session.query("SET LOCAL statement_timeout = 0");
-        await createGraph(session, this.#schema, this.#precision, { m, efConstruction });
-      },
-      { deadlineMs: Infinity },
+    const made = await this.#use(() =>
+      this.#parts.shards.onEach(async (server) => {
+        if (index === "auto" && (await server.read(totalChunks)) < flatBelow) return false;
+        const make: Work<void> = async (session) => {
+          await session.query("SET LOCAL statement_timeout = 0");
+          await createGraph(session, this.#schema, this.#precision, { m, efConstruction });
+        };
+        await server.transaction(make, { deadlineMs: Infinity });
+        return true;
+      }),
     );
-    this.#hasGraph = true;
+    this.#hasGraph = made.every(Boolean);
   }
 
-  #read<Result>(work: Work<Result>, call?: Parameters<Server["read"]>[1]): Promise<Result> {
-    return this.#use(() => this.#parts.server.read(work, call));
+  /** The results of each server. */
+  #read<Result>(work: Work<Result>, call?: CallOptions): Promise<Result[]> {
+    return this.#use(() => this.#parts.shards.each(work, call));
   }
 
-  #transaction<Result>(work: Work<Result>, call?: Parameters<Server["read"]>[1]): Promise<Result> {
-    return this.#use(() => this.#parts.server.transaction(work, call));
+  /** The results of each server, or of those that answer in time where that is enough. */
+  #answering<Result>(work: Work<Result>, call?: CallOptions): Promise<Result[]> {
+    return this.#use(() => this.#parts.shards.answering(work, call));
+  }
+
+  #transaction<Result>(
+    uris: readonly string[],
+    work: (first: Session, sessionOf: (uri: string) => Session) => Promise<Result>,
+  ): Promise<Result> {
+    return this.#use(() => this.#parts.shards.transaction(uris, work));
   }
 
   async #use<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -398,4 +470,25 @@ function withoutRepeats<Item>(items: readonly Item[], nameOf: (item: Item) => st
     names.add(nameOf(item));
   }
   return lists;
+}
+
+function grouped<Item, Key>(items: readonly Item[], keyOf: (item: Item) => Key): Map<Key, Item[]> {
+  const groups = new Map<Key, Item[]>();
+  for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item]);
+  return groups;
+}
+
+function merged<Key, Value>(maps: readonly ReadonlyMap<Key, Value>[]): Map<Key, Value> {
+  return new Map(maps.flatMap((map) => [...map]));
+}
+
+function inOrderOfBytes(one: { readonly uri: string }, other: { readonly uri: string }): number {
+  return Buffer.compare(Buffer.from(one.uri), Buffer.from(other.uri));
+}
+
+/** The best of all servers; a chunk that is just being moved comes from two. */
+function best(found: readonly (readonly Scored[])[], count: number): readonly Scored[] {
+  if (found.length === 1) return found[0]!;
+  const distinct = [...new Map(found.flat().map((each) => [each.id, each])).values()];
+  return distinct.toSorted((one, other) => other.score - one.score || (one.id < other.id ? -1 : 1)).slice(0, count);
 }

@@ -6,7 +6,7 @@ import { readDocumentWithChunks } from "./reading.js";
 import { hasEmbeddings } from "./schema.js";
 import type { Session } from "./server.js";
 import { prepareDocument } from "./stored-document.js";
-import { deleteDocuments, removeChunks, storedVectors, type VectorType, writeDocuments } from "./writing.js";
+import { deleteDocuments, removeChunks, storedVectors, writeDocuments } from "./writing.js";
 
 /** Facts without which the vectors have no meaning: they are kept as they are. */
 const neededFacts = ["version", "store", "space", "dimension", "precision"];
@@ -20,14 +20,13 @@ const neededFacts = ["version", "store", "space", "dimension", "precision"];
 export async function repairTables(
   session: Session,
   { broken, misindexed, vectors }: Findings,
-  type: VectorType,
   dropUnusedVectors: boolean,
 ): Promise<number> {
   await session.query("SET LOCAL statement_timeout = 0");
   await session.query("LOCK TABLE documents, meta IN SHARE ROW EXCLUSIVE MODE");
   await deleteDocuments(session, await urisOf(session, broken));
   await session.query("DELETE FROM vectors WHERE key = ANY($1::text[])", [texts([...vectors])]);
-  for (const uri of await urisOf(session, misindexed)) await writeAgain(session, uri, type);
+  for (const uri of await urisOf(session, misindexed)) await writeAgain(session, uri);
   for (const orphan of orphans) await session.query(`DELETE FROM ${orphan}`);
   if (await hasEmbeddings(session)) {
     await session.query("DELETE FROM embeddings WHERE NOT EXISTS (SELECT FROM chunks WHERE label = embeddings.label)");
@@ -62,7 +61,7 @@ async function urisOf(session: Session, ids: ReadonlySet<number>): Promise<strin
 }
 
 /** Writes an intact document from what is stored of it, with all that is derived from it. */
-async function writeAgain(session: Session, uri: string, type: VectorType): Promise<void> {
+async function writeAgain(session: Session, uri: string): Promise<void> {
   const stored = await readDocumentWithChunks(session, uri);
   if (!stored) return;
   const prepared = prepareDocument(stored);
@@ -78,5 +77,5 @@ async function writeAgain(session: Session, uri: string, type: VectorType): Prom
     session,
     prepared.chunks.map(({ vector }) => vector),
   );
-  await writeDocuments(session, [prepared], (key) => vectors.get(key)!, type);
+  await writeDocuments(session, [prepared], (key) => vectors.get(key)!);
 }

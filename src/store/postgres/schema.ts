@@ -65,7 +65,15 @@ const firstTables = `
 /** Each step upgrades a store by one version. Released steps are never edited, new ones are added. */
 const upgrades: readonly string[] = [firstTables];
 
-export type MetaName = "version" | "store" | "space" | "dimension" | "precision" | "token-margin" | "settings";
+export type MetaName =
+  | "version"
+  | "store"
+  | "space"
+  | "dimension"
+  | "precision"
+  | "token-margin"
+  | "settings"
+  | "allotment";
 
 /** Facts of a store by name. `undefined` where there are no tables. */
 export async function readMeta(session: Session, schema: string): Promise<Map<MetaName, string> | undefined> {

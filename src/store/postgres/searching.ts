@@ -94,6 +94,23 @@ export async function wordStatistics(session: Session, words: readonly string[])
   };
 }
 
+/** The statistics of a collection from those of its parts. */
+export function addedUp(parts: readonly WordStatistics[]): WordStatistics {
+  const chunksWith = new Map<string, number>();
+  for (const part of parts) {
+    for (const [word, chunks] of part.chunksWith) chunksWith.set(word, (chunksWith.get(word) ?? 0) + chunks);
+  }
+  const sum = (name: "chunks" | "words") => parts.reduce((total, part) => total + part[name], 0);
+  return { chunks: sum("chunks"), words: sum("words"), chunksWith };
+}
+
+export async function totalChunks(session: Session): Promise<number> {
+  const [total] = await session.query<{ chunks: number }>(
+    "SELECT coalesce(sum(chunks), 0)::bigint AS chunks FROM totals",
+  );
+  return total!.chunks;
+}
+
 export interface LexicalSearch {
   /** The words that are searched for; one that occurs twice counts twice. */
   readonly words: readonly string[];

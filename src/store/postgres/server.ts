@@ -26,6 +26,12 @@ export type Work<Result> = (session: Session) => Promise<Result>;
 /** Object id of `bigint`. */
 const int8 = 20;
 
+/** The limits of a piece of work. */
+export interface WorkCall extends CallOptions {
+  /** True: it is not repeated, because it is part of a larger work that is. */
+  readonly once?: boolean;
+}
+
 /** One PostgreSQL server: a pool of connections, and work on them that survives a restart of the server. */
 export class Server {
   /** The address without its password. */
@@ -76,7 +82,7 @@ export class Server {
    * Runs work in one transaction, again where another was in its way or the connection was lost. When it was lost during
    * the commit, the server is asked what became of it, so that nothing is done twice.
    */
-  async transaction<Result>(work: Work<Result>, call?: CallOptions): Promise<Result> {
+  async transaction<Result>(work: Work<Result>, call?: WorkCall): Promise<Result> {
     let committing: { readonly transaction: string | null; readonly result: Result } | undefined;
     return this.#repeated(async (client) => {
       const session = sessionOn(client);
@@ -104,7 +110,7 @@ export class Server {
 
   async #repeated<Result>(
     work: (client: pg.PoolClient) => Promise<Result>,
-    { deadlineMs = this.#deadlineMs, signal }: CallOptions = {},
+    { deadlineMs = this.#deadlineMs, signal, once = false }: WorkCall = {},
   ): Promise<Result> {
     const endsAt = performance.now() + deadlineMs;
     for (let attempt = 1; ; attempt++) {
@@ -116,7 +122,8 @@ export class Server {
         signal?.throwIfAborted();
         if (performance.now() >= endsAt) throw pastDeadline(this.location, deadlineMs, error);
         const delayMs = retryDelayMs(attempt);
-        if (!isTransient(error) || performance.now() + delayMs >= endsAt) throw asStoreError(this.location, error);
+        if (once || !isTransient(error) || performance.now() + delayMs >= endsAt)
+          throw asStoreError(this.location, error);
         await sleep(delayMs, undefined, { signal });
       }
     }

@@ -9,13 +9,6 @@ import { filterFields } from "./filter-fields.js";
 import type { Session } from "./server.js";
 import type { ChunkColumns, PreparedDocument } from "./stored-document.js";
 
-/** Where chunks are inserted: the type of their vectors differs from database to database. */
-export interface VectorType {
-  /** Object id of the type `vector`. */
-  readonly oid: number;
-  readonly precision: "vector" | "halfvec";
-}
-
 /** Keeps vectors by key. The first vector of a text stays: returns the keys of those that were new. */
 export async function insertVectors(
   session: Session,
@@ -55,7 +48,6 @@ export async function writeDocuments(
   session: Session,
   documents: readonly PreparedDocument[],
   embedding: (key: string) => Float32Array,
-  type: VectorType | undefined,
 ): Promise<WrittenDocument[]> {
   if (documents.length === 0) return [];
   const ids = await upsert(session, documents);
@@ -89,7 +81,7 @@ export async function writeDocuments(
   );
   await insertParts(session, documents, idOf);
   await moveChunks(session, moved);
-  if (fresh.length > 0) await insertChunks(session, fresh, embedding, type!);
+  if (fresh.length > 0) await insertChunks(session, fresh, embedding);
   return documents.map((each) => ({
     uri: each.document.uri,
     outcome: ids.get(each.columns.uri)!.added ? "added" : "updated",
@@ -243,7 +235,6 @@ async function insertChunks(
   session: Session,
   fresh: readonly NewChunk[],
   embedding: (key: string) => Float32Array,
-  { oid, precision }: VectorType,
 ): Promise<void> {
   const chunks = fresh.map(({ chunk }) => chunk);
   const rows = await session
@@ -271,14 +262,15 @@ async function insertChunks(
     });
   const labels = new Map(rows.map(({ label, id }) => [id, label]));
   const labelOf = ({ chunk }: NewChunk) => labels.get(chunk.id)!;
+  // A type of an extension has another object id in every database.
+  const [type] = await session.query<{ oid: number }>("SELECT 'vector'::regtype::oid::integer AS oid");
   await session.query(
-    `INSERT INTO embeddings SELECT label, document, embedding::${precision}
-     FROM unnest($1::bigint[], $2::bigint[], $3::vector[]) AS e (label, document, embedding)`,
+    `INSERT INTO embeddings SELECT label, document, embedding FROM unnest($1::bigint[], $2::bigint[], $3::vector[]) AS e (label, document, embedding)`,
     [
       bigints(fresh.map(labelOf)),
       bigints(fresh.map(({ document }) => document)),
       vectors(
-        oid,
+        type!.oid,
         fresh.map(({ chunk }) => normalised(embedding(chunk.vector))),
       ),
     ],

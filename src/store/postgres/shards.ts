@@ -1,0 +1,208 @@
+import { createHash } from "node:crypto";
+import { StoreError } from "../../core/errors.js";
+import type { CallOptions } from "../../core/ports.js";
+import { columnText } from "./column-text.js";
+import type { ResolvedPostgresOptions } from "./options.js";
+import { isCurrent, type MetaName, readMeta, upgrade, writeMeta } from "./schema.js";
+import { Server, type Session, type Work } from "./server.js";
+
+/** Documents are dealt out in so many buckets by the hash of their uri, and a server has whole buckets. */
+const bucketCount = 256;
+
+/** The bucket of a uri: the first byte of a hash that PostgreSQL computes as well, in hexadecimal. */
+export function bucketOf(uri: string): string {
+  return createHash("sha256").update(columnText(uri)).digest("hex").slice(0, 2);
+}
+
+/** SQL for the same. */
+export const bucketSql = (uri: string) => `left(encode(sha256(convert_to(${uri}, 'UTF8')), 'hex'), 2)`;
+
+/** The id of the server that has each bucket, as the first server keeps it. */
+export type Allotment = Readonly<Record<string, string>>;
+
+/** Deals all buckets out evenly, moving as few as possible from where they are. */
+export function evenAllotment(ids: readonly string[], current: Allotment = {}): Allotment {
+  const most = Math.ceil(bucketCount / ids.length);
+  const left = new Map(ids.map((id) => [id, most]));
+  const buckets = Array.from({ length: bucketCount }, (_, at) => at.toString(16).padStart(2, "0"));
+  const stays = (bucket: string) => {
+    const room = left.get(current[bucket] ?? "") ?? 0;
+    if (room > 0) left.set(current[bucket]!, room - 1);
+    return room > 0;
+  };
+  const kept = new Map(buckets.filter(stays).map((bucket) => [bucket, current[bucket]!]));
+  return Object.fromEntries(
+    buckets.map((bucket) => {
+      const id = kept.get(bucket) ?? [...left].toSorted(([, one], [, other]) => other - one)[0]![0];
+      if (!kept.has(bucket)) left.set(id, left.get(id)! - 1);
+      return [bucket, id];
+    }),
+  );
+}
+
+/** A server with a part of the documents. */
+export interface Shard {
+  readonly id: string;
+  readonly server: Server;
+}
+
+/** Connects to one server, and creates or upgrades the tables there. */
+export async function openShard(
+  url: string,
+  schema: string,
+  {
+    create,
+    ef,
+    maxConnections,
+    deadlineMs,
+  }: Pick<ResolvedPostgresOptions, "create" | "ef" | "maxConnections" | "deadlineMs">,
+): Promise<Shard> {
+  // Beyond the first candidates a search goes on until it has what it was asked for, however many it has to look at.
+  const settings = {
+    "hnsw.ef_search": ef,
+    "hnsw.iterative_scan": "strict_order",
+    "hnsw.max_scan_tuples": 2 ** 31 - 1,
+    "hnsw.scan_mem_multiplier": 16,
+  };
+  const server = await Server.open({ url, schema, settings, maxConnections, deadlineMs });
+  const { location } = server;
+  try {
+    let meta = await server.read((session) => readMeta(session, schema));
+    if (!meta && !create) {
+      const message = `There is no store in the schema ${schema} at ${location}. Run \`citewell index <folder>\` first`;
+      throw new StoreError("missing", message, { path: location });
+    }
+    if (!meta || !isCurrent(meta, location)) {
+      meta = await server.transaction(async (session) => {
+        await upgrade(session, schema);
+        return (await readMeta(session, schema))!;
+      });
+    }
+    return { id: meta.get("store")!, server };
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
+}
+
+export interface ShardsOptions {
+  /** The first has the settings and says who has which bucket. */
+  readonly shards: readonly Shard[];
+  /** Quoted. */
+  readonly schema: string;
+  /** A search goes on without servers that have not answered by then. Default: it fails. */
+  readonly missingAfterMs: number | undefined;
+  readonly onWarning: (message: string) => void;
+}
+
+/** All servers of a store, side by side. */
+export class Shards {
+  readonly #options: ShardsOptions;
+
+  constructor(options: ShardsOptions) {
+    this.#options = options;
+  }
+
+  get count(): number {
+    return this.#options.shards.length;
+  }
+
+  get first(): Server {
+    return this.#options.shards[0]!.server;
+  }
+
+  /** The results of the same on each server. */
+  onEach<Result>(run: (server: Server) => Promise<Result>): Promise<Result[]> {
+    return Promise.all(this.#options.shards.map(({ server }) => run(server)));
+  }
+
+  /** The results of the same reading on each server. */
+  each<Result>(work: Work<Result>, call?: CallOptions): Promise<Result[]> {
+    return this.onEach((server) => server.read(work, call));
+  }
+
+  /** As `each`, for searches: without those that do not answer in time, where that was asked for. */
+  async answering<Result>(work: Work<Result>, call: CallOptions = {}): Promise<Result[]> {
+    const { shards, missingAfterMs, onWarning } = this.#options;
+    if (missingAfterMs === undefined || shards.length === 1) return this.each(work, call);
+    const deadlineMs = Math.min(missingAfterMs, call.deadlineMs ?? Infinity);
+    const results = await Promise.allSettled(shards.map(({ server }) => server.read(work, { ...call, deadlineMs })));
+    const failed = results.flatMap((result) => (result.status === "rejected" ? [result.reason as unknown] : []));
+    const other = failed.find((error) => !(error instanceof StoreError && error.code === "unavailable"));
+    if (other ?? failed.length === shards.length) throw other ?? failed[0];
+    for (const error of failed) onWarning(`Answered without a part of the documents: ${(error as StoreError).message}`);
+    return results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+  }
+
+  /**
+   * Runs work in one transaction on each server that has one of the uris, and on the first one. The commits follow one
+   * another: where the last of them fails, the whole is done again, with the same result.
+   */
+  async transaction<Result>(
+    uris: readonly string[],
+    work: (first: Session, sessionOf: (uri: string) => Session) => Promise<Result>,
+    call?: CallOptions,
+  ): Promise<Result> {
+    const { shards, schema } = this.#options;
+    if (shards.length === 1) return this.first.transaction((session) => work(session, () => session), call);
+    return this.first.transaction(async (first) => {
+      const allotment = await lockBuckets(first, schema, [...new Set(uris.map(bucketOf))], "shared");
+      const owners = new Map(uris.map((uri) => [uri, allotment[bucketOf(uri)]!]));
+      const needed = shards.slice(1).filter(({ id }) => [...owners.values()].includes(id));
+      const within = async (at: number, sessions: ReadonlyMap<string, Session>): Promise<Result> => {
+        const shard = needed[at];
+        if (!shard) return work(first, (uri) => sessions.get(owners.get(uri)!)!);
+        const inner: Work<Result> = (session) => within(at + 1, new Map([...sessions, [shard.id, session]]));
+        return shard.server.transaction(inner, { ...call, once: true });
+      };
+      return within(0, new Map([[shards[0]!.id, first]]));
+    }, call);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#options.shards.map(({ server }) => server.close()));
+  }
+}
+
+/** Keeps buckets where they are until the transaction ends, or, `exclusive`, everybody else from writing to them. */
+export async function lockBuckets(
+  session: Session,
+  schema: string,
+  buckets: readonly string[],
+  how: "shared" | "exclusive",
+): Promise<Allotment> {
+  const lock = how === "shared" ? "pg_advisory_xact_lock_shared" : "pg_advisory_xact_lock";
+  await session.query(
+    `SELECT ${lock}(hashtextextended($1 || bucket, 0)) FROM (SELECT unnest($2::text[]) AS bucket ORDER BY 1) AS b`,
+    [`citewell bucket ${schema} `, buckets],
+  );
+  return allotmentOf((await readMeta(session, schema))!);
+}
+
+export function allotmentOf(meta: ReadonlyMap<MetaName, string>): Allotment {
+  return JSON.parse(meta.get("allotment") ?? "{}") as Allotment;
+}
+
+/** Deals the buckets of a new store out, and refuses servers that do not belong together. */
+export async function claimShards(shards: readonly Shard[], schema: string): Promise<void> {
+  const { location } = shards[0]!.server;
+  const ids = shards.map(({ id }) => id);
+  if (new Set(ids).size < ids.length)
+    throw new StoreError("missing", `${location}: two of the addresses are of one server`);
+  const claim: Work<void> = async (session) => {
+    const meta = (await readMeta(session, schema))!;
+    if (!meta.has("allotment")) {
+      const [row] = await session.query<{ used: boolean }>("SELECT EXISTS (SELECT FROM documents) AS used");
+      // A store that one server has stays there until its buckets are moved.
+      const allotment = evenAllotment(row!.used ? ids.slice(0, 1) : ids);
+      if (ids.length > 1) await writeMeta(session, "allotment", JSON.stringify(allotment));
+      return;
+    }
+    const missing = Object.values(allotmentOf(meta)).find((id) => !ids.includes(id));
+    if (missing === undefined) return;
+    const message = `${location}: the documents are spread over more servers than were named. Name all of them in shards`;
+    throw new StoreError("missing", message, { path: location });
+  };
+  // One server alone may be one that cannot be written.
+  await (shards.length === 1 ? shards[0]!.server.read(claim) : shards[0]!.server.transaction(claim));
+}

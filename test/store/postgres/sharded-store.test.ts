@@ -1,0 +1,176 @@
+import { createHash } from "node:crypto";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import type { StoreFactory } from "../../../src/conformance/check.js";
+import { madeDocument, madeVector, withVectors } from "../../../src/conformance/made-documents.js";
+import type { Store } from "../../../src/core/ports.js";
+import { openPostgresStore } from "../../../src/store/postgres/open-postgres-store.js";
+import type { PostgresStoreOptions } from "../../../src/store/postgres/options.js";
+import { rebalanceShards } from "../../../src/store/postgres/rebalance-shards.js";
+import { nearestSql } from "../../../src/store/postgres/searching.js";
+import { noPostgres, type PostgresServer, startPostgres } from "../../support/postgres-server.js";
+import { conformance } from "../conformance.js";
+
+const dimension = 16;
+const animals = ["cat", "dog", "owl", "fox", "ant", "bee", "eel"];
+const documents = Array.from({ length: 60 }, (_, at) =>
+  madeDocument(
+    `file:///${at}.md`,
+    [`The ${animals[at % 7]} number ${at}`, `A ${animals[at % 3]} sleeps, ${at % 5} times`],
+    {
+      metadata: { number: at },
+    },
+  ),
+);
+const query = { text: "cat sleeps number", vector: madeVector("cat sleeps", dimension) };
+
+describe.skipIf(noPostgres)("a store on three servers", () => {
+  const servers: PostgresServer[] = [];
+  beforeAll(async () => {
+    for (let count = 0; count < 3; count++) servers.push(await startPostgres());
+  });
+  afterAll(async () => {
+    for (const server of servers) await server.remove();
+  });
+
+  const open = async (schema: string, options: PostgresStoreOptions = {}, count = 3) => {
+    const [first, ...shards] = servers.slice(0, count).map((server) => server.url());
+    const store = await openPostgresStore(first!, { space: "made" }, { schema, shards, ...options });
+    onTestFinished(() => store.close());
+    return store;
+  };
+
+  const onEach = async <Row extends object>(schema: string, text: string, values: unknown[] = []): Promise<Row[][]> =>
+    Promise.all(
+      servers.map(async (server) => {
+        const client = new pg.Client(server.url());
+        await client.connect();
+        await client.query(`SET search_path = ${schema}, public`);
+        const { rows } = await client.query<Row>(text, values);
+        await client.end();
+        return rows;
+      }),
+    );
+
+  const spread: StoreFactory = {
+    open: (name) => {
+      const [first, ...shards] = servers.map((server) => server.url());
+      const schema = `s${createHash("sha256").update(name).digest("hex").slice(0, 16)}`;
+      return openPostgresStore(first!, { space: "conformance" }, { schema, shards });
+    },
+  };
+  conformance("it", spread);
+
+  test("has a part of the documents on each, and ranks as one server does", async () => {
+    const [one, three] = [await open("one", {}, 1), await open("three")];
+    for (const store of [one, three]) await store.write(withVectors(documents, dimension));
+    const parts = await onEach<{ count: string }>("three", "SELECT count(*) FROM documents");
+    for (const [row] of parts) expect(Number(row!.count)).toBeGreaterThan(10);
+    for (const filter of [undefined, { metadata: { number: { lt: 30 } } }]) {
+      const found = (store: Store) =>
+        Promise.all(
+          [store.dense, store.lexical].map((retriever) =>
+            retriever.retrieve(query, { count: 20, ...(filter && { filter }) }),
+          ),
+        );
+      expect(await found(three)).toEqual(await found(one));
+    }
+    expect(await three.documents({ limit: 7, after: "file:///2.md" })).toEqual(
+      await one.documents({ limit: 7, after: "file:///2.md" }),
+    );
+    expect(await three.verify()).toMatchObject({ ok: true, problems: [], recall: 1 });
+  });
+
+  test("has each look for its nearest by the graph, and no more than are wanted", async () => {
+    const store = await open("planned", { index: "hnsw" });
+    await store.write(withVectors(documents, dimension));
+    const [text, values] = nearestSql({ vector: query.vector, count: 5, filter: undefined, precision: "vector" }, "");
+    // Twenty documents are read faster without a graph, so that the plan of many is asked for.
+    await onEach("planned", "ALTER DATABASE postgres SET enable_seqscan = off");
+    for (const rows of await onEach<{ "QUERY PLAN": string }>("planned", `EXPLAIN (COSTS OFF) ${text}`, values)) {
+      const plan = rows.map((row) => row["QUERY PLAN"]).join("\n");
+      expect(plan).toMatch(
+        /Limit\s+->\s+Index Scan using embeddings_graph on embeddings e\s+Order By: \(embedding <#> /,
+      );
+    }
+    await onEach("planned", "ALTER DATABASE postgres RESET enable_seqscan");
+  });
+
+  test("asks all of them at the same time", async () => {
+    const store = await open("together");
+    await store.write(withVectors(documents, dimension));
+    const locks = servers.map((server) => new pg.Client(server.url()));
+    for (const lock of locks) {
+      await lock.connect();
+      await lock.query("BEGIN; LOCK TABLE together.embeddings IN ACCESS EXCLUSIVE MODE");
+    }
+    const searching = store.dense.retrieve(query, { count: 5 });
+    const waits = "SELECT count(*)::int FROM pg_locks WHERE relation = 'together.embeddings'::regclass AND NOT granted";
+    // Each server is locked, so that a search of one after another would wait on the first alone.
+    await expect
+      .poll(
+        async () => Promise.all(locks.map(async (lock) => (await lock.query<{ count: number }>(waits)).rows[0]!.count)),
+        {
+          timeout: 20_000,
+        },
+      )
+      .toEqual([1, 1, 1]);
+    for (const lock of locks) await lock.end();
+    expect(await searching).toHaveLength(5);
+  });
+
+  test("fails within its deadline while one is stopped, or answers without it and says so; then it is there again", async () => {
+    const warnings: string[] = [];
+    const strict = await open("stopped", { deadlineMs: 3000 });
+    await strict.write(withVectors(documents, dimension));
+    const lenient = await open("stopped", { missingAfterMs: 1500, onWarning: (message) => warnings.push(message) });
+    const whole = await strict.dense.retrieve(query, { count: 120 });
+    expect(whole).toHaveLength(120);
+    await servers[2]!.stop("immediate");
+    await expect(strict.dense.retrieve(query, { count: 120 })).rejects.toMatchObject({
+      code: "unavailable",
+      message: expect.stringContaining(`:${servers[2]!.port}/`) as string,
+    });
+    for (const side of [lenient.dense, lenient.lexical]) {
+      const part = await side.retrieve(query, { count: 120 });
+      expect(part.length).toBeGreaterThan(20);
+      expect(part.length).toBeLessThan(120);
+    }
+    expect(warnings[0]).toContain(`:${servers[2]!.port}/`);
+    await servers[2]!.start();
+    expect(await strict.dense.retrieve(query, { count: 120 })).toEqual(whole);
+    expect(await lenient.dense.retrieve(query, { count: 120 })).toEqual(whole);
+  });
+
+  test("gets servers added: documents move to them while searches find all, and none is embedded again", async () => {
+    const before = await open("growing", {}, 1);
+    await before.write({ ...withVectors(documents, dimension), notes: new Map([["a file", "seen"]]) });
+    const store = await open("growing");
+    const ids = async (from: Store) =>
+      (await from.lexical.retrieve({ text: "sleeps" }, { count: 200 })).map(({ chunkId }) => chunkId).toSorted();
+    const expected = await ids(before);
+    expect(expected).toHaveLength(60);
+    const moving = rebalanceShards(servers[0]!.url(), {
+      schema: "growing",
+      shards: servers.slice(1).map((server) => server.url()),
+    });
+    const done = new AbortController();
+    const searching = (async () => {
+      while (!done.signal.aborted) expect(await ids(store)).toEqual(expected);
+    })();
+    const { documents: moved } = await moving;
+    done.abort();
+    await searching;
+    expect(moved).toBeGreaterThan(20);
+    const parts = await onEach<{ count: string }>("growing", "SELECT count(*) FROM documents");
+    expect(parts.reduce((sum, [row]) => sum + Number(row!.count), 0)).toBe(60);
+    for (const [row] of parts) expect(Number(row!.count)).toBeGreaterThan(10);
+    expect(await ids(store)).toEqual(expected);
+    expect(await store.notes!(["a file"])).toEqual(new Map([["a file", "seen"]]));
+    expect(await store.verify()).toMatchObject({ ok: true, problems: [] });
+    await store.write({ documents });
+    expect((await store.counts()).documents).toBe(60);
+    const fewer = openPostgresStore(servers[0]!.url(), { space: "made" }, { schema: "growing" });
+    await expect(fewer).rejects.toThrow("Name all of them in shards");
+  });
+});

@@ -1,7 +1,8 @@
 import { basename } from "node:path";
 
-/** Names of files that machines write for machines: large, and nobody asks about them. */
-export const generated = /(?:^|[/\\])(?:package-lock|npm-shrinkwrap|pnpm-lock)\.(?:json|yaml)$|\.min\.(?:js|css|mjs)$/u;
+/** Names of files that machines write for machines: large, and nobody asks about them. A store would index itself. */
+export const generated =
+  /(?:^|[/\\])(?:(?:package-lock|npm-shrinkwrap|pnpm-lock)\.(?:json|yaml)|(?:store|conversations)\.sqlite)$|\.min\.(?:js|css|mjs)$/u;
 
 /** Usual names of files that programs read keys and passwords from; secret scanners go by them as well. */
 const secretNames = [

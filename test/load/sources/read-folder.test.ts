@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { chmod, mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import Database from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { LoadError } from "../../../src/core/errors.js";
 import { readPath } from "../../../src/load/read-path.js";
@@ -93,6 +94,21 @@ describe("readFolder", () => {
     );
     const asked = await read(readFolder(folder, { include: ["**/*", "**/secrets.yaml"] }));
     expect(asked.names).toEqual(["secrets.yaml", "id_rsa.txt", "secrets.md"]);
+  });
+
+  test("the files of a store that lies in the folder are passed over, so that it does not index itself", async () => {
+    const database = new Database(":memory:");
+    database.exec("CREATE TABLE chunks (text TEXT); INSERT INTO chunks VALUES ('words of a document')");
+    const bytes = database.serialize();
+    database.close();
+    const folder = await temporaryFolder({ "a.md": "a", "kb/store.sqlite": bytes, "kb/conversations.sqlite": bytes });
+    const { names, skipped, failures } = await read(readFolder(folder));
+    expect(names).toEqual(["a.md"]);
+    expect(skipped).toEqual([
+      expect.stringMatching(/^conversations\.sqlite: it looks generated/),
+      expect.stringMatching(/^store\.sqlite: it looks generated/),
+    ]);
+    expect(failures.size).toBe(0);
   });
 
   test("files that are not text are passed over and reported, and cost no other file", async () => {

@@ -181,6 +181,7 @@ const acts: Readonly<Record<string, (options: never, opened: Opened) => unknown>
   createHandler: (options, { kb }) => serving.createHandler(kb, options),
   createServer: (options, { kb }) => serving.createServer(kb, options),
   evaluateAnswers: (options) => evaluating.evaluateAnswers([], options),
+  evaluatePassages: (options) => evaluating.evaluatePassages([], options),
   evaluate: (options) => evaluating.evaluate([], () => Promise.resolve([]), options),
   judgeAnswer: (options, { chat }) => evaluating.judgeAnswer(chat, { question, text: "a", hits: [] }, options),
   createMcpServer: (options, { kb }) => mcp.createMcpServer(kb, options),

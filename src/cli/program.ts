@@ -221,7 +221,10 @@ Files that are uploaded on the page are kept in the store's folder. Answers go o
     .option("--grid", "measure all modes, with and without reranking, and hybrid with several fusions")
     .option("--limit-queries <count>", "ask only this many queries, evenly spread", between(1, 10_000_000))
     .option("--seed <number>", "draw the queries of --limit-queries at random, with this seed", between(0, 2 ** 32 - 1))
-    .option("--queries <file>", "queries (default: queries.jsonl in the folder)")
+    .option(
+      "--queries <file>",
+      "queries (default: queries.jsonl in the folder); with --answers also questions with their passages, about a folder of documents",
+    )
     .option("--qrels <file>", "judgements (default: qrels/test.tsv in the folder)")
     .option(
       "--report <file>",
@@ -238,7 +241,8 @@ Files that are uploaded on the page are kept in the store's folder. Answers go o
   $ citewell eval ./scifact --grid --report report.html
   $ citewell eval ./scifact --output before.json
   $ citewell eval ./scifact --baseline before.json
-  $ citewell eval ./squad --answers --limit-queries 500`)
+  $ citewell eval ./squad --answers --limit-queries 500
+  $ citewell eval ./docs --answers --queries questions.jsonl`)
     .runs(async () => (await import("./commands/eval.js")).evalCommand);
 
   program

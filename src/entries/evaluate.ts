@@ -14,6 +14,15 @@ export type {
   AnswerableQuery,
   EvaluateAnswersOptions,
 } from "../evaluate/evaluate-answers.js";
+export { evaluatePassages, readPassageQuestions } from "../evaluate/evaluate-passages.js";
+export type {
+  EvaluatePassagesOptions,
+  ExpectedPlace,
+  KindOfAnswers,
+  PassageOutcome,
+  PassageQuestion,
+} from "../evaluate/evaluate-passages.js";
+export type { AnswerFlaw } from "../evaluate/answer-flaws.js";
 export { evaluate, rankDocuments } from "../evaluate/evaluate.js";
 export type { EvaluateOptions, Evaluation, MetricName, Scores } from "../evaluate/evaluate.js";
 export { judgeAnswer, judgeRubric } from "../evaluate/judge-answer.js";

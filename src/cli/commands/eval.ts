@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { OptionsError } from "../../core/errors.js";
 import type { Collection } from "../../evaluate/collection.js";
@@ -37,10 +38,18 @@ const rerankDepth = 100;
 export async function evalCommand(io: CommandIo, folder: string, flags: EvalFlags): Promise<number> {
   // A page that cannot be drawn is refused before the long work starts.
   if (flags.report !== undefined) await loadVega();
-  const evaluateFolder = flags.answers ? (await import("./eval/answers.js")).evalAnswers : evalSearch;
+  const evaluateFolder = flags.answers ? await answersEvaluation(io, folder, flags) : evalSearch;
   const kept = flags.store === undefined ? "name a --store to keep what is embedded" : "what was embedded is kept";
   const stopped = `Stopped without a result; ${kept}. Run the same command again.\n`;
   return explainStop(io, stopped, evaluateFolder(io, folder, flags));
+}
+
+/** A folder without a collection's files is one of documents, when a file of questions about them is named. */
+async function answersEvaluation(io: CommandIo, folder: string, { queries }: EvalFlags) {
+  const isCollection = queries === undefined || existsSync(resolve(io.directory, folder, "corpus.jsonl"));
+  return isCollection
+    ? (await import("./eval/answers.js")).evalAnswers
+    : (await import("./eval/passages.js")).evalPassages;
 }
 
 async function evalSearch(io: CommandIo, folder: string, flags: EvalFlags): Promise<number> {

@@ -11,10 +11,12 @@ export interface Definition {
 const maxWords = 6;
 
 const forms = [
-  /^\s*what(?: is|'s|’s| are| does)\s+(?:an? |the )?([^?]{1,60}?)(?: mean)?\s*\?*\s*$/i,
+  /^\s*what(?: is|'s|’s| are)\s+(?:an? |the )?([^?]{1,60}?)(?: (?:used )?for)?\s*\?*\s*$/i,
+  /^\s*what (?:do|does)\s+(?:an? |the )?([^?]{1,60}?) (?:mean|do|stand for|refer to|describe)\s*\?*\s*$/i,
   /^\s*(?:define|explain)\s+(?:an? |the )?([^?.]{1,60}?)\s*[?.]*\s*$/i,
   /^\s*(?:请问)?什么是\s*([^?？]{1,30}?)\s*[?？]*\s*$/,
-  /^\s*(?:请问)?([^?？]{1,30}?)\s*(?:是|指的是|代表)什么(?:意思)?\s*[?？]*\s*$/,
+  /^\s*(?:请问)?([^?？]{1,30}?)\s*(?:是|指的是|代表|表示)什么(?:意思)?\s*[?？]*\s*$/,
+  /^\s*(?:请问)?([^?？]{1,30}?)\s*(?:有(?:什么|何|哪些)(?:作用|用途|功能)|(?:是)?(?:做|干)什么的?|的(?:作用|用途)是什么)\s*[?？]*\s*$/,
 ];
 
 /** Verbs that say what something is. */
@@ -32,7 +34,8 @@ export function definitionOf(question: string): Definition | undefined {
   const belongs = owner === undefined ? "" : `(?: of ${literal(owner)})?`;
   const named = `(?:[“"「*\`_]*)${literal(head)}${belongs}(?:[”"」*\`_]*)(?:\\s*(?:\\([^)]{0,60}\\)|（[^）]{0,60}）|,[^,.]{1,60},))?\\s*`;
   const opening = "(?:(?:an?|the|in [^,.]{1,40}, (?:an?|the)?)\\s*|在[^，。]{1,40}[，,]\\s*|一[个种]\\s*)?";
-  const starts = new RegExp(`^${opening}${named}(?:(?<outright>${outright})|(?:${loose}))`, "i");
+  // A line of a glossary, an item of a list or a row of a table has a mark behind what it explains.
+  const starts = new RegExp(`^[|\\s]*${opening}${named}(?:(?<outright>${outright}|[:：—–|])|(?:${loose}))`, "i");
   const anywhere = new RegExp(`(?:^|[.。!！]\\s*)[>*\\s-]*${opening}${named}(?:${outright})`, "im");
   return {
     subject,

@@ -24,7 +24,7 @@ const toolResponse = /^\s*<tool_response>/;
 /** Finds question and sources in messages of our own form and of others' forms. */
 export function readMessages(messages: readonly EngineMessage[]): Reading {
   const asking = messages.findLastIndex(({ role, text }) => role === "user" && !toolResponse.test(text));
-  const last = messages[asking]?.text ?? messages.at(-1)?.text ?? "";
+  const last = withoutManner(messages[asking]?.text ?? messages.at(-1)?.text ?? "");
   const instructions = messages
     .filter(({ role }) => role === "system")
     .map(({ text }) => text)
@@ -36,12 +36,22 @@ export function readMessages(messages: readonly EngineMessage[]): Reading {
   }
   const found = sourcesIn([last, instructions, ...earlier.map(({ text }) => text).toReversed()]);
   return {
-    question: parseQuestion(last)?.trim() ?? questionIn(last),
+    question: withoutManner(parseQuestion(last)?.trim() ?? questionIn(last)),
     sources: found.sources,
     style: /\[\d{1,3}: ?"/.test(instructions) ? "quote" : found.numbered ? "number" : "none",
     earlier,
     instructions,
   };
+}
+
+/** A last sentence that says how to answer: "Answer briefly.", "请用 JSON 回答。" */
+const manner =
+  /(?<=[.?!？。！\n])\s*(?:(?:please )?(?:answer|reply|respond|be|keep it)\b[^.?!\n]{0,80}\b(?:brief|briefly|short|shortly|concise|concisely|json|markdown|words?|sentences?|lines?|detail|english|chinese)\b[^.?!\n]{0,40}[.!]?|请?(?:简要|简短|简洁|用[^。？\n]{1,12})地?(?:回答|作答)[^。？\n]{0,20}[。！]?)\s*$/iu;
+
+/** A text without what it says about the manner of the answer, whose words no source holds. */
+function withoutManner(text: string): string {
+  const shorter = text.replace(manner, "");
+  return shorter === text || shorter.trim() === "" ? text : withoutManner(shorter);
 }
 
 /** The sources of the first text that holds any: the newest sources are those that the question is about. */

@@ -2,6 +2,7 @@ import { terms } from "../../../../text/words/terms.js";
 import { definitionOf, type Definition } from "../../definition.js";
 import { rarity } from "../../rarity.js";
 import type { Statement } from "../statements/statements.js";
+import { identifiersIn } from "./wanted.js";
 import { termSimilarity, plainForm } from "./word-forms.js";
 
 /** A statement with its terms, forms of one word as one. */
@@ -22,6 +23,8 @@ export interface QuestionReading {
   readonly weights: ReadonlyMap<string, number>;
   /** The weights of names and numbers alone. */
   readonly names: ReadonlyMap<string, number>;
+  /** The weights of what is written like code alone. */
+  readonly identifiers: ReadonlyMap<string, number>;
   /** In the order of the statements. */
   readonly read: readonly ReadStatement[];
   readonly sources: ReadonlyMap<number, SourceTerms>;
@@ -45,13 +48,17 @@ export function readQuestion(question: string, all: readonly Statement[]): Quest
     return { statement, words, found: new Set(words) };
   });
   const weights = termWeights(questionTerms(subject), read);
-  const named = new Set(plainTerms(namesIn(question).join(" ")));
+  const only = (words: readonly string[]) => {
+    const wanted = new Set(plainTerms(words.join(" ")));
+    return new Map([...weights].filter(([term]) => wanted.has(term)));
+  };
   return {
     question,
     definition,
     wording: plainTerms(subject),
     weights,
-    names: new Map([...weights].filter(([term]) => named.has(term))),
+    names: only(namesIn(question)),
+    identifiers: only(identifiersIn(question)),
     read,
     sources: sourceTerms(read),
   };
@@ -86,7 +93,7 @@ function namesIn(question: string): readonly string[] {
 
 /** Chinese words that ask, and what makes them a polite sentence: cut out before characters are paired across them. */
 const askingWords =
-  /请问|为什么|什么时候|什么|怎么样|怎么|怎样|如何|何时|何地|哪[一]?[个些里年天种位座]|哪|多少|多[长久高大远]|谁|是否|能否|吗|呢|(?:我|你|您)?(?:应该|可以|需要)?(?=[?？]?$)/gu;
+  /请问|有什么作用|有何作用|分别|为什么|什么时候|什么|怎么样|怎么|怎样|如何|何时|何地|哪[一]?[个些里年天种位座]|哪|多少|多[长久高大远]|谁|是否|能否|吗|呢|(?:我|你|您)?(?:应该|可以|需要)?(?=[?？]?$)/gu;
 
 /** Chinese words of grammar, and common verbs: what stands beside them makes no word with them. */
 const grammarWords = /通过|使用|利用|进行|可以|需要|应该|能够|以及|或者/gu;

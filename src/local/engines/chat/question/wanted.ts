@@ -1,21 +1,6 @@
 import { terms } from "../../../../text/words/terms.js";
 import { rarity } from "../../rarity.js";
 
-const forms = [
-  /\bdifferences? between (?:an? |the )?(.{1,40}?) and (?:an? |the )?([^?,]{1,40}?)\s*\??\s*$/i,
-  /\bhow (?:do|does|is|are) (?:an? |the )?(.{1,40}?) (?:differ|different) from (?:an? |the )?([^?,]{1,40}?)\s*\??\s*$/i,
-  /^(?:请问)?\s*(.{1,20}?)\s*[和与跟]\s*(.{1,20}?)\s*(?:之间)?(?:有什么|有何|的)(?:区别|不同|差别|差异)/,
-];
-
-/** The two things that a question asks to tell apart; `undefined` when it asks for something else. */
-export function comparedIn(question: string): readonly [string, string] | undefined {
-  for (const form of forms) {
-    const [, one, other] = form.exec(question) ?? [];
-    if (one !== undefined && other !== undefined) return [one.trim(), other.trim()];
-  }
-  return undefined;
-}
-
 /** Something that an answer to a question would have in it. */
 export interface WantedKind {
   readonly has: RegExp;
@@ -52,6 +37,10 @@ const kinds: readonly { readonly asks: RegExp; readonly has: RegExp; readonly bo
     asks: /\bcommand\b|\binstall\b|命令|安装/i,
     has: /^(?:\$ )?(?:sudo )?(?:npm|npx|yarn|pnpm|pip|pip3|go|docker|kubectl|helm|apt|apt-get|yum|dnf|rpm|dpkg|brew|cargo|dotnet|composer|gem|bundle|curl|wget|git|mix|cpan|choco|winget)\b/m,
   },
+  {
+    asks: /^why\b|为什么|为何/i,
+    has: /\b(?:because|since|due to|reason|so that|caused? by|in order to|prevents?|otherwise)\b|因为|由于|原因|导致|以便|否则/i,
+  },
   { asks: /^(?:by )?who(?:m|se)?\b|谁/i, has: /\p{Lu}\p{Ll}+ \p{Lu}\p{Ll}+|·/u },
 ];
 
@@ -59,6 +48,19 @@ const kinds: readonly { readonly asks: RegExp; readonly has: RegExp; readonly bo
 export function asksForCode(question: string): boolean {
   return codeQuestion.test(question);
 }
+
+/** Whether the question asks why: the reason mostly stands beside what it repeats. */
+export function asksForReason(question: string): boolean {
+  return /^why\b|为什么|为何/i.test(question);
+}
+
+/** Whether a list answers the question. */
+export function asksForList(question: string): boolean {
+  return listQuestion.test(question);
+}
+
+const listQuestion =
+  /\b(?:what|which) (?:are|\p{L}+(?: \p{L}+)? (?:are|do|does|has|have|can))\b|\b(?:values|options|types|kinds|methods|ways|reasons|advantages|disadvantages|upsides|downsides|benefits|goals|modes|features|steps)\b|哪些|哪几|有几/iu;
 
 const codeQuestion =
   /\b(?:code|command|run|install|example|snippet|how (?:do|can|to|should))\b|命令|代码|安装|示例|如何|怎么|怎样/i;
@@ -79,10 +81,13 @@ export function wantedKinds(question: string): readonly WantedKind[] {
   });
 }
 
-/** Words of a question that are written like code: between backticks, with an underscore, or with a capital inside. */
+/** Words of a question that are written like code: between backticks, with an underscore, a point or a capital inside. */
 export function identifiersIn(question: string): readonly string[] {
   const quoted = [...question.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name);
-  const shaped = question.match(/(?<![\w$])[A-Za-z$_][\w$]*(?:_[\w$]+|[a-z\d][A-Z][\w$]*)(?:\.[\w$]+)*/g) ?? [];
+  const shaped =
+    question.match(
+      /(?<![\w$])(?:[A-Za-z$_][\w$]*(?:_[\w$]+|[a-z\d][A-Z][\w$]*)(?:\.[\w$]+)*|[a-z][\w$]*(?:\.[a-z][\w$]*)+)/g,
+    ) ?? [];
   return [...new Set([...quoted, ...shaped])];
 }
 

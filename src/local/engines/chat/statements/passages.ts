@@ -116,7 +116,7 @@ function evidence(
 
 /** A question about the Eiffel Tower is not answered by any other tower. */
 const nameWeight = 2;
-const minEvidence = 4.7;
+const minEvidence = 4.6;
 
 /** Pairs of characters overlap, so that each is about half a word. */
 function wordCount(asked: readonly string[]): number {

@@ -1,13 +1,17 @@
 import { rarity } from "../../rarity.js";
 import { plainText } from "../plain-text.js";
 import { scoreStatements, type ScoredStatement } from "./statement-score.js";
-import { announces, type Statement } from "./statements.js";
+import { announces, isItem, type Statement } from "./statements.js";
 import { bestPassage, type Passage } from "./passages.js";
-import { readQuestion } from "../question/question-reading.js";
-import { asksForCode, comparedIn } from "../question/wanted.js";
+import { coveredShare, readQuestion, type QuestionReading } from "../question/question-reading.js";
+import { asksForCode, asksForList, asksForReason } from "../question/wanted.js";
+import { comparedIn, questionParts } from "../question/question-parts.js";
 
 /** Coverage below which the best statement is no answer. Higher, answers are missed; lower, other subjects are quoted. */
 const minCoverage = 0.35;
+/** Share of the question that the source has to hold. For a definition, a row or code, which nothing else judges, it is more. */
+const minInSource = 0.5;
+const minInSourceDirect = 0.55;
 /** A statement that holds this much of the question needs none beside it. */
 const wholeCoverage = 0.95;
 /** From here on a statement defines more than in passing. */
@@ -16,6 +20,10 @@ const minDefinition = 0.85;
 const minShareOfBest = 0.75;
 const tellingRarity = 0.7;
 const maxStatements = 3;
+/** Items of a list that are quoted with the sentence that leads up to them. */
+const maxItems = 6;
+/** Share of the names in a question that the source has to hold. */
+const minNames = 0.6;
 /** Evidence from which one sentence of a passage may do. */
 const sureEvidence = 2.5;
 /** Statements of one source at most this far before code lead up to it. */
@@ -25,6 +33,12 @@ const maxLeadDistance = 2;
 export function chooseStatements(question: string, all: readonly Statement[]): readonly Statement[] {
   const compared = comparedIn(question)?.map((subject) => definitionAmong(subject, all));
   if (compared?.every((found) => found !== undefined)) return compared;
+  const parts = questionParts(question)?.map((part) => answerStatements(part, all));
+  if (parts?.every((part) => part.length > 0)) return [...new Set(parts.flat())];
+  return answerStatements(question, all);
+}
+
+function answerStatements(question: string, all: readonly Statement[]): readonly Statement[] {
   const reading = readQuestion(question, all);
   const scored = scoreStatements(reading);
   const best = scored[0];
@@ -32,17 +46,20 @@ export function chooseStatements(question: string, all: readonly Statement[]): r
   // A question such as "What time is it?" has only words that stand in texts on any subject.
   if (best === undefined || !(tells || best.defines > 0)) return [];
   const wantsCode = asksForCode(question);
-  const companions = ({ statement }: ScoredStatement) => withCompanion(statement, all, scored, wantsCode);
-  const direct = best.defines > 0 || best.statement.kind !== "prose" || companions(best).length > 1;
+  const wantsList = asksForList(question);
+  const companions = ({ statement }: ScoredStatement) =>
+    withCompanion(statement, all, scored, { wantsCode, wantsList });
+  const direct = best.defines > 0 || best.isAsked || best.statement.kind !== "prose" || companions(best).length > 1;
   const passage = direct ? undefined : bestPassage(reading, scored);
-  if (direct ? best.coverage < minCoverage : (passage?.evidence ?? -1) < 0) return [];
+  if (!best.isAsked && isOnOther(reading, best, direct)) return [];
+  if (passage !== undefined && passage.evidence < 0) return [];
   const chosen: Statement[] = [];
   const said = new Set<string>();
   const matched = new Set<string>();
   const take = (together: readonly Statement[]) => {
     const fresh = together.filter(({ text }) => !said.has(wordsOf(text)));
     // A sentence that announces something is never quoted without it.
-    if (chosen.length + fresh.length > maxStatements) return;
+    if (chosen.length > 0 && chosen.length + fresh.length > maxStatements) return;
     for (const statement of fresh) {
       said.add(wordsOf(statement.text));
       chosen.push(statement);
@@ -50,7 +67,7 @@ export function chooseStatements(question: string, all: readonly Statement[]): r
     const texts = new Set(together.map(({ text }) => text));
     for (const one of scored) if (texts.has(one.statement.text)) for (const term of one.matched) matched.add(term);
   };
-  take(passage === undefined ? companions(best) : quoted(passage, scored));
+  take(passage === undefined ? companions(best) : quoted(passage, scored, asksForReason(question)));
   for (const one of scored) {
     if (chosen.length >= maxStatements || one.score < minShareOfBest * best.score) break;
     const adds = [...one.matched].some((term) => !matched.has(term) && rarity(term) >= tellingRarity);
@@ -59,20 +76,32 @@ export function chooseStatements(question: string, all: readonly Statement[]): r
   return chosen;
 }
 
+/** Whether the statement is on something else: a default of the Perl SDK is not that of another one. */
+function isOnOther({ names, identifiers, sources }: QuestionReading, best: ScoredStatement, direct: boolean): boolean {
+  const { statement, coverage, inSource } = best;
+  const { found } = sources.get(statement.source)!;
+  if (inSource < (direct ? minInSourceDirect : minInSource) || coveredShare(identifiers, found) < minNames) return true;
+  return direct && (coverage < minCoverage || coveredShare(names, found) < minNames);
+}
+
 /** The statement that defines a thing outright: what two things are tells them apart, where nothing says how they differ. */
 function definitionAmong(subject: string, all: readonly Statement[]): Statement | undefined {
   const [best] = scoreStatements(readQuestion(`What is ${subject}?`, all));
   return best !== undefined && best.defines >= minDefinition ? best.statement : undefined;
 }
 
-/** The passage as one citation; where it surely answers, only the sentence that does, unless it points back. */
-function quoted({ statements, evidence }: Passage, scored: readonly ScoredStatement[]): readonly Statement[] {
+/** The passage as one citation; where it surely answers, only the sentence that does, unless it points back or a reason is asked for. */
+function quoted(
+  { statements, evidence }: Passage,
+  scored: readonly ScoredStatement[],
+  keepsBoth: boolean,
+): readonly Statement[] {
   const [first, second] = statements;
   if (first === undefined || second === undefined) return statements;
   const ofPassage = scored.filter(({ statement }) => statement === first || statement === second);
   const [lead, other] = ofPassage;
   const clear = lead !== undefined && (evidence >= sureEvidence || lead.coverage >= wholeCoverage);
-  if (clear && !beginsWithPointer(lead.statement.text)) {
+  if (clear && !keepsBoth && !beginsWithPointer(lead.statement.text)) {
     const adds = [...(other?.matched ?? [])].some((term) => !lead.matched.has(term));
     if (!adds) return [lead.statement];
   }
@@ -99,7 +128,7 @@ function withCompanion(
   statement: Statement,
   all: readonly Statement[],
   scored: readonly ScoredStatement[],
-  wantsCode: boolean,
+  { wantsCode, wantsList }: { readonly wantsCode: boolean; readonly wantsList: boolean },
 ): readonly Statement[] {
   const at = all.indexOf(statement);
   if (statement.kind === "code") {
@@ -109,9 +138,22 @@ function withCompanion(
   }
   const next = all[at + 1];
   if (next?.source !== statement.source || next.kind === "heading") return [statement];
-  if (next.kind !== "code") return announces(statement) ? [statement, next] : [statement];
+  if (next.kind !== "code") {
+    if (!announces(statement)) return [statement];
+    const listed = itemsAfter(all, at);
+    if (listed.length === 0) return [statement, next];
+    const best = scored.find((one) => listed.includes(one.statement))?.statement ?? next;
+    return [statement, ...(wantsList ? listed.slice(0, maxItems) : [best])];
+  }
   if (!announces(statement) && !wantsCode) return [statement];
   const end = all.findIndex(({ kind, source }, index) => index > at && (kind !== "code" || source !== next.source));
   const block = new Set(all.slice(at + 1, end < 0 ? undefined : end));
   return [statement, scored.find((one) => block.has(one.statement))?.statement ?? next];
+}
+
+/** The items of the list, or the rows of the table, that a statement leads up to. */
+function itemsAfter(all: readonly Statement[], at: number): readonly Statement[] {
+  const after = all.slice(at + 1);
+  const end = after.findIndex((one) => one.source !== all[at]!.source || !(one.kind === "row" || isItem(one)));
+  return end < 0 ? after : after.slice(0, end);
 }

@@ -1,6 +1,7 @@
 import { terms } from "../../../../text/words/terms.js";
-import type { Definition } from "../../definition.js";
+import { definitionOf, type Definition } from "../../definition.js";
 import { plainText } from "../plain-text.js";
+import { isChinese } from "../reading.js";
 import { coveredShare, plainTerms, type QuestionReading } from "../question/question-reading.js";
 import {
   asksForCode,
@@ -19,6 +20,12 @@ export interface ScoredStatement {
   readonly coverage: number;
   /** Terms of the question in the statement itself. */
   readonly matched: ReadonlySet<string>;
+  /** Share of the question's weight that its source holds, 0 to 1. */
+  readonly inSource: number;
+  /** Whether it has what the question asks for, such as a default. */
+  readonly fits: boolean;
+  /** Whether it opens a section whose heading asks the same. */
+  readonly isAsked: boolean;
   /** 1 when it defines outright what is to be defined, 0 when it does not. */
   readonly defines: number;
   /** Place among all statements. */
@@ -34,12 +41,20 @@ const sourceBonus = 1;
 /** "What is X?" is answered by "X is …". */
 const definitionBonus = 0.7;
 /** … or by the first statement under the heading X. */
-const entryBonus = 0.6;
+const entryBonus = 0.5;
+/** … and by both at once most surely. */
+const definedEntryBonus = 0.9;
 /** The very identifier that is asked about; a statement on it begins with it. */
 const identifierBonus = 0.25;
 const identifierFirstBonus = 0.5;
 /** An environment variable whose own name holds a telling word of the question. */
 const variableBonus = 0.4;
+/** A heading that is the very identifier, or asks the very question, has the answer below it. */
+const headedBonus = 0.5;
+/** … in the language of the question. */
+const otherLanguagePenalty = 0.4;
+/** "How do I serve …?" is answered by "To serve …". */
+const sameActBonus = 0.4;
 /** "How do I …?" is answered by a sentence that leads up to code. */
 const instructionBonus = 0.3;
 /** Code is an answer to those who ask for it. */
@@ -58,14 +73,18 @@ export function scoreStatements(reading: QuestionReading): readonly ScoredStatem
   const identifiers = identifiersIn(question);
   const wants = wantedKinds(question);
   const wantsCode = asksForCode(question);
+  const asked = new Set(plainTerms(question));
+  const act = actIn(question);
+  const inChinese = isChinese(question);
   const inSource = new Map([...sources].map(([source, { found }]) => [source, coveredShare(weights, found)]));
   const scored: ScoredStatement[] = [];
   for (const [index, { statement, found }] of read.entries()) {
     if (statement.kind === "heading") continue;
     const plain = plainText(statement.text);
     const defines = definition === undefined ? 0 : defining(definition, statement, plain);
-    // A name or a title that the question holds, too, answers nothing.
-    if (defines === 0 && [...found].every((term) => weights.has(term))) continue;
+    const isAnswer = statement.opens && asksSame(asked, statement.heading);
+    // A name or a title that the question holds, too, answers nothing; a lead-in has its answer behind it.
+    if (defines === 0 && !isAnswer && !announces(statement) && [...found].every((term) => weights.has(term))) continue;
     const source = sources.get(statement.source)!;
     const beside = (at: number) => (read[at]?.statement.source === statement.source ? read[at] : undefined);
     const [before, after] = [beside(index - 1), beside(index + 1)];
@@ -76,10 +95,10 @@ export function scoreStatements(reading: QuestionReading): readonly ScoredStatem
       ...(before?.found ?? []),
       ...(announces(statement) ? (after?.found ?? []) : []),
     ]);
-    const reach = leads ? `${statement.text}\n${after?.statement.text ?? ""}` : statement.text;
+    const reach = leadsToCode ? `${statement.text}\n${after?.statement.text ?? ""}` : statement.text;
     const fitting = wants.filter(({ has }) => has.test(reach));
     const matched = new Set([...weights.keys()].filter((term) => found.has(term)));
-    if (matched.size === 0 && fitting.length === 0 && defines === 0) continue;
+    if (matched.size === 0 && fitting.length === 0 && defines === 0 && !isAnswer) continue;
     let covered = 0;
     for (const [term, weight] of weights) {
       if (matched.has(term) || fitting.some(({ named }) => named.has(term))) covered += weight;
@@ -88,27 +107,65 @@ export function scoreStatements(reading: QuestionReading): readonly ScoredStatem
     }
     const share = covered / total;
     const instructs = leads || (statement.kind === "code" && isCommand(statement.text));
-    const isUnfit = statement.text.length > maxReadableLength || /[?？]\s*$/.test(plain) || pointsElsewhere(plain);
+    const isUnfit = plain.length > maxReadableLength || /[?？]\s*$/.test(plain) || pointsElsewhere(plain);
     const score =
       share * (1 + fitting.reduce((sum, { bonus }) => sum + bonus, 0)) +
       sourceBonus * (inSource.get(statement.source) ?? 0) +
       defines +
-      identifierScore(identifiers, statement) +
+      (fitting.length > 0 ? 2 : 1) * identifierScore(identifiers, statement) +
       (namesVariable(question, reach) ? variableBonus : 0) +
+      (isAnswer ? headedBonus : 0) +
+      (act !== undefined && instructs && beginsWithAct(plain, act) ? sameActBonus : 0) +
       (wantsCode && instructs ? instructionBonus * share : 0) -
+      (inChinese && statement.kind === "prose" && !isChinese(plain) ? otherLanguagePenalty : 0) -
       (!wantsCode && statement.kind === "code" ? codePenalty : 0) -
       (isUnfit ? unfitPenalty : 0) -
       rankPenalty * source.rank;
     const coverage = Math.max(share, Math.min(1, defines));
-    scored.push({ statement, score, coverage, matched, defines: Math.min(1, defines / definitionBonus), index });
+    const isFit = fitting.length > 0;
+    const named = fitting.flatMap((kind) => [...kind.named]);
+    scored.push({
+      statement,
+      score,
+      coverage,
+      matched,
+      inSource: isFit ? coveredShare(weights, new Set([...source.found, ...named])) : inSource.get(statement.source)!,
+      fits: isFit,
+      isAsked: isAnswer,
+      defines: Math.min(1, defines / definitionBonus),
+      index,
+    });
   }
   return scored.toSorted((a, b) => b.score - a.score);
 }
 
 function defining(definition: Definition, statement: Statement, plain: string): number {
-  const outright = definitionBonus * definition.strength(plain);
-  const isEntry = statement.opens && sameWords(statement.heading, definition.subject) && !announces(statement);
-  return Math.max(outright, isEntry ? entryBonus : 0);
+  const strength = definition.strength(plain);
+  const heading = definitionOf(statement.heading)?.subject ?? statement.heading;
+  const isEntry = !announces(statement) && sameWords(heading, definition.subject);
+  // Below its own heading, a looser form is a definition too.
+  if (isEntry && strength > 0) return definedEntryBonus;
+  return Math.max(definitionBonus * strength, isEntry && statement.opens ? entryBonus : 0);
+}
+
+/** Share of the words of a question that a heading needs, and the other way round, to ask the same. */
+const sameQuestion = 0.8;
+
+function asksSame(asked: ReadonlySet<string>, heading: string): boolean {
+  const words = new Set(plainTerms(heading));
+  const shared = [...words].filter((word) => asked.has(word)).length;
+  return words.size >= 2 && shared >= sameQuestion * Math.max(words.size, asked.size);
+}
+
+/** The act of a question that asks how to do something, as a term. */
+function actIn(question: string): string | undefined {
+  const [, act] = /\bhow (?:do|can|should|to|could) (?:(?:i|we|you|one) )?(\p{L}+)/iu.exec(question) ?? [];
+  return act && plainTerms(act)[0];
+}
+
+function beginsWithAct(plain: string, act: string): boolean {
+  const [, verb] = /^(?:(?:in order )?to |you can |then |first, )?(\p{L}+)/iu.exec(plain) ?? [];
+  return verb !== undefined && plainTerms(verb)[0] === act;
 }
 
 function sameWords(one: string, other: string): boolean {
@@ -116,9 +173,14 @@ function sameWords(one: string, other: string): boolean {
   return a.size > 0 && a.size === b.size && [...a].every((term) => b.has(term));
 }
 
-function identifierScore(identifiers: readonly string[], { text, context }: Statement): number {
+function identifierScore(identifiers: readonly string[], { text, context, heading }: Statement): number {
+  if (identifiers.some((one) => isIdentifier(heading, one))) return headedBonus;
   if (identifiers.some((one) => beginsWithIdentifier(text, one))) return identifierFirstBonus;
   return identifiers.some((one) => holdsIdentifier(text, one) || holdsIdentifier(context, one)) ? identifierBonus : 0;
+}
+
+function isIdentifier(heading: string, identifier: string): boolean {
+  return heading.replace(/[`\s]/g, "").toLowerCase() === identifier.toLowerCase();
 }
 
 /** Whether a sentence only says where to read on. */

@@ -50,7 +50,8 @@ export function statements({ number, title = "", text }: ReadSource): readonly S
       for (const line of block.text.split(/(?<!\\)\n/)) if (/[\p{L}\p{N}]/u.test(line)) add("code", line.trim());
       continue;
     }
-    for (const { text: statement, joint } of rowsAndSentences(withoutMachineLines(block.text))) {
+    const parts = rowsAndSentences(withoutMachineLines(block.text));
+    for (const [index, { text: statement, joint }] of parts.entries()) {
       const level = /^(#{1,6})[ \t]/.exec(statement)?.[1]?.length;
       if (level !== undefined) {
         headings.length = Math.min(headings.length, level - 1);
@@ -63,12 +64,19 @@ export function statements({ number, title = "", text }: ReadSource): readonly S
         header = "";
         if (saysSomething(statement)) add("prose", statement, joint);
       } else if (/[\p{L}\p{N}]/u.test(statement)) {
-        if (header === "") header = statement;
+        // A chunk may begin in the middle of a table, whose first row there names no columns.
+        if (header === "" && isDelimiterRow(parts.slice(index + 1))) header = statement;
         else add("row", statement);
       }
     }
   }
   return found;
+}
+
+/** Whether what follows, line ends aside, is the line between the names of the columns and the rows. */
+function isDelimiterRow(following: readonly Sentence[]): boolean {
+  const next = following.find(({ text }) => text.trim() !== "");
+  return next !== undefined && /^\|[\s:|-]*$/.test(next.text);
 }
 
 /** Whether a text ends as a sentence does, and is no item of a list. */
@@ -144,6 +152,11 @@ export function codeBlocks(text: string): readonly Block[] {
 function beginsInCode(languages: readonly string[]): boolean {
   if (languages[0] !== "") return false;
   return languages.length % 2 === 1 || (languages[1] ?? "") !== "";
+}
+
+/** Whether a statement is an item of a list. */
+export function isItem({ text, kind }: Statement): boolean {
+  return kind === "prose" && (item.test(text) || /^[ \t]*\d{1,3}[.)][ \t]/.test(text));
 }
 
 /** Whether a statement ends in a colon, leading up to what follows. */

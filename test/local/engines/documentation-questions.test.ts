@@ -1,0 +1,142 @@
+import { describe, expect, test } from "vitest";
+import { chatEngine } from "../../../src/local/engines/chat/chat-engine.js";
+import { questionParts } from "../../../src/local/engines/chat/question/question-parts.js";
+import { statements } from "../../../src/local/engines/chat/statements/statements.js";
+import { abstentions, renderSourcedQuestion, systemPrompt } from "../../../src/text/prompt/prompt.js";
+
+async function say(text: string, system = "", json = false): Promise<string> {
+  const messages = [
+    ...(system === "" ? [] : [{ role: "system" as const, text: system, images: [] }]),
+    { role: "user" as const, text, images: [] },
+  ];
+  const call = { model: { id: "chat", type: "llm" }, signal: new AbortController().signal } as const;
+  return (await chatEngine().draft({ messages, tools: [], json, thinks: false }, call)).content;
+}
+
+function ask(question: string, ...texts: readonly string[]): Promise<string> {
+  const sources = texts.map((text, index) => ({ number: index + 1, uri: `doc:${index + 1}`, text }));
+  return say(renderSourcedQuestion({ sources, question }), systemPrompt(question));
+}
+
+const variables = `## \`APP_SAMPLER\`
+
+Specifies the sampler that is used.
+
+**Default value:** \`parent_on\`
+
+Accepted values for \`APP_SAMPLER\` are:
+
+- \`all_on\`: keeps all
+- \`all_off\`: keeps none
+- \`by_ratio\`: keeps a share
+
+## \`APP_SAMPLER_ARG\`
+
+Depending on the value of \`APP_SAMPLER\`, \`APP_SAMPLER_ARG\` may be set as follows:
+
+- For \`by_ratio\`: a share from 0 to 1. Default is 1.0 if unset.
+
+## \`APP_FORMATS\`
+
+Formats in a comma-separated list.
+
+**Default value:** \`trace,bag\``;
+
+describe("a question of documentation is answered by", () => {
+  test("the default below the heading of the very option, not by one that mentions it", async () => {
+    expect(await ask("What is the default of APP_SAMPLER?", variables)).toContain("`parent_on`");
+  });
+
+  test("each of two options that it names", async () => {
+    const answer = await ask("What are the defaults of APP_SAMPLER and APP_FORMATS?", variables);
+    expect(answer).toContain("`parent_on`");
+    expect(answer).toContain("`trace,bag`");
+  });
+
+  test("the whole list behind its lead-in when it asks for several things", async () => {
+    const answer = await ask("What are the accepted values for APP_SAMPLER?", variables);
+    for (const value of ["all_on", "all_off", "by_ratio"]) expect(answer).toContain(value);
+  });
+
+  test("both lines of a glossary that it compares", async () => {
+    const kinds =
+      "Kinds:\n\n- **producer**: For making a job.\n- **consumer**: For doing a job.\n- **client**: For calls.";
+    const answer = await ask("What is the difference between a producer and a consumer?", kinds);
+    expect(answer).toContain("For making a job");
+    expect(answer).toContain("For doing a job");
+    expect(answer).not.toContain("For calls");
+  });
+
+  test("what stands below a heading that asks the same", async () => {
+    const page =
+      "## Who can create a distribution?\n\nAnyone. Several vendors offer some.\n\n## Creating a distribution\n\nA guide on how to create your own distribution is in this post:";
+    expect(await ask("Who can create a distribution?", page)).toContain("Anyone");
+  });
+
+  test("the sentence that begins with the act that it asks how to do", async () => {
+    const page =
+      "# Site\n\nThe website is built from files under `content`.\n\n## Serve\n\nTo serve the site run:\n\n```sh\nnpm run serve\n```";
+    expect(await ask("How do I serve the website?", page)).toContain("npm run serve");
+  });
+
+  test("the reason beside the sentence that only repeats the question", async () => {
+    const page = "注意，`disableContext` 被设置为 true。原因是默认会尝试使用另一种上下文头信息。";
+    expect(await ask("为什么 disableContext 被设置为 true？", page)).toContain("默认会尝试使用另一种上下文头信息");
+  });
+
+  test("a text in the question's language, where another holds as much", async () => {
+    const answer = await ask(
+      "sampler 是什么？",
+      "A sampler is a part that keeps a share.",
+      "sampler 是一种只保留一部分数据的组件。",
+    );
+    expect(answer).toContain("只保留一部分数据");
+  });
+});
+
+test("a question about a thing by a name that no source has is declined", async () => {
+  const page = "| Processor | Timeout |\n| --- | --- |\n| batch, Swift SDK | 30 seconds, the default |";
+  expect(await ask("What is the default timeout of the batch processor of the Perl SDK?", page)).toBe(
+    abstentions.english,
+  );
+  const options = "The options of the receiver are these:\n\n- `size`: the size of the receiver\n- `age`: its age";
+  expect(await ask("Which options has the receiver?", options)).toContain("the size of the receiver");
+  expect(await ask("Which options has the `citrix` receiver?", options)).toBe(abstentions.english);
+});
+
+test("a chunk that begins in the middle of a table loses no row as the names of its columns", () => {
+  const rows = (text: string) => statements({ number: 1, text }).filter(({ kind }) => kind === "row").length;
+  expect(rows("| `a` | first |\n| `b` | second |")).toBe(2);
+  expect(rows("| Name | Text |\n| --- | --- |\n| `b` | second |")).toBe(1);
+});
+
+describe("questionParts", () => {
+  test.each<[string, readonly string[] | undefined]>([
+    ["What do `in` and `out` set?", ["What do `in` set?", "What do `out` set?"]],
+    ["What are ports 4317 and 55679 for?", ["What are ports 4317 for?", "What are ports 55679 for?"]],
+    ["filter 处理器和 redaction 处理器分别做什么？", ["filter 处理器做什么？", "redaction 处理器做什么？"]],
+    ["What happens when both header_a and header_b are set?", undefined],
+    ["Who wrote Tom and Jerry?", undefined],
+  ])("%s", (question, parts) => {
+    expect(questionParts(question)).toEqual(parts);
+  });
+});
+
+describe("what a message says about the manner of the answer is no part of the question", () => {
+  const text =
+    "Keys expire after 90 days. Ask the help desk for a new one. Doors open at eight in the morning on weekdays.";
+  const questions = ["When do keys expire? Answer briefly.", "When do keys expire?\n\nPlease reply in JSON."];
+  const forms: readonly ((question: string) => string)[] = [
+    (question) => `Context: ${text}\n\nQuestion: ${question}`,
+    (question) => `Context: ${text}\n\n${question}`,
+    (question) => `[1] ${text}\n\n${question}`,
+    (question) => `<source id="1" uri="a">\n${text}\n</source>\n\n${question}`,
+  ];
+  test.each(questions.flatMap((question) => forms.map((form) => form(question))))("%s", async (message) => {
+    expect(await say(message)).toMatch(/^Keys expire after 90 days\./);
+    expect(JSON.parse(await say(message, "", true))).toMatchObject({
+      answered: true,
+      answer: "Keys expire after 90 days.",
+    });
+  });
+});

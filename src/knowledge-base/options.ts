@@ -58,7 +58,7 @@ export interface KnowledgeBaseOptions {
   readonly chunk?: GivenChunkOptions;
   /**
    * Weights of vectors and words in a hybrid search, 0 or more. Default: those of `search`; with an embedding model of the
-   * local service's 0.3 for `dense`, because its vectors are made of words too and are no second opinion.
+   * local service's 0.2 for `dense`, because its vectors are made of words too and are no second opinion.
    */
   readonly weights?: SearchOptions["weights"];
   /**

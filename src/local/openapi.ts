@@ -55,7 +55,8 @@ export function openApiDocument(): JsonObject {
     openapi: "3.1.0",
     info: {
       title: "AI inference service: video generation, chat completion, rerank and embeddings",
-      description: "Served locally by citewell with engines that count words; no neural model, no network.",
+      description:
+        "Served locally by citewell, without network: by engines that count words, and by the models of a folder.",
       version: "1",
     },
     security: [{ key: [] }],

@@ -181,7 +181,7 @@ describe("search", () => {
     onTestFinished(() => overTransport.close());
     for (const kb of [inProcess, overTransport]) {
       await kb.ingest(documents);
-      const found = await scores(kb, { dense: 0.3, lexical: 1 });
+      const found = await scores(kb, { dense: 0.2, lexical: 1 });
       expect(found).toHaveLength(2);
       for (const { score, due } of found) expect(score).toBeCloseTo(due, 10);
     }

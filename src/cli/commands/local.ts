@@ -32,7 +32,7 @@ export async function localCommand(io: CommandIo, flags: LocalFlags): Promise<nu
   });
   const { url, models, apiKey } = service;
   const text =
-    `Local inference service: lexical engines, no neural model, no network.\n\n` +
+    `Local inference service: ${folder === undefined ? "lexical engines, no neural model" : `neural models of ${resolve(io.directory, folder)} and lexical engines`}, no network.\n\n` +
     `  export CITEWELL_BASE_URL=${url}\n  export CITEWELL_API_KEY=${apiKey}\n\n` +
     `${models.map(({ id, type }) => `  ${type.padEnd(10)}${id}`).join("\n")}\n\n` +
     `Its API: ${url}/openapi.json\n` +

@@ -37,12 +37,29 @@ export function quoteLocator(text: string): (claim: string) => LocatedWords | un
     const claimed = claim.trim();
     const linkTargets = claimed.includes("](");
     const words = wordsOfText(linkTargets);
-    return (
+    const found =
       findWhole(text, words, claimed, linkTargets) ??
       findElided(words, claimed, linkTargets) ??
-      findNear(text, words, claimed)
-    );
+      findNear(text, words, claimed);
+    return found && (found.support === "exact" ? found : { ...found, ...wholeMarkup(text, found) });
   };
+}
+
+/** A link, or code between backticks, on one line. */
+const markup =
+  /!?\[[^\][\n]{0,500}\](?:\([^()\n]{0,500}\)|\[[^\][\n]{0,100}\])|(?<!`)(`+)(?!`)[^\n]{1,500}?(?<!`)\1(?!`)/g;
+
+/** A span that begins or ends inside a link or code, with the whole of it: words begin behind its first sign. */
+function wholeMarkup(text: string, { start, end }: Pick<LocatedWords, "start" | "end">) {
+  const spanAround = (place: number) => {
+    const lineStart = text.lastIndexOf("\n", place - 1) + 1;
+    const lineEnd = text.indexOf("\n", place);
+    const line = text.slice(lineStart, lineEnd < 0 ? text.length : lineEnd);
+    return [...line.matchAll(markup)]
+      .map(({ 0: found, index }) => ({ start: lineStart + index, end: lineStart + index + found.length }))
+      .find((span) => span.start < place && place < span.end);
+  };
+  return { start: spanAround(start)?.start ?? start, end: spanAround(end)?.end ?? end };
 }
 
 function findWhole(

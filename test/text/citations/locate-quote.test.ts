@@ -23,7 +23,7 @@ describe("a quote", () => {
     ["an API key expires after 90 days", "normalised", "An **API key** expires after 90 days"],
     ["It can't be renewed - create a new one", "normalised", "It can’t be renewed — create a\nnew one"],
     ["under Settings and store it", "normalised", "under [Settings](https://example.org/settings) and store it"],
-    ["UNDER [Settings](https://example.org/settings)", "normalised", "under [Settings](https://example.org/settings"],
+    ["UNDER [Settings](https://example.org/settings)", "normalised", "under [Settings](https://example.org/settings)"],
     ["密钥在创建后九十天内有效,不能续期", "normalised", "密钥在创建后\n九十天内有效，不能续期"],
     ["The cafe\u0301's price is 1,500 €", "normalised", "The café’s price is 1,500 €"],
     ["# Keys", "exact", "# Keys"],
@@ -130,7 +130,7 @@ test.each([
   ["unpaid leave", "All **un**paid leave", "un**paid leave"],
   ["straße und stra\u00adße", "STRASSE UND STRASSE", "STRASSE UND STRASSE"],
   ["the file ﬁts", "The file fits", "The file fits"],
-  ["max_tokens is 5", "`max\\_tokens` is 5", "max\\_tokens` is 5"],
+  ["max_tokens is 5", "`max\\_tokens` is 5", "`max\\_tokens` is 5"],
   ["2019–2020", "in 2019 - 2020 they", "2019 - 2020"],
   ["first second", "> first\n> second", "first\n> second"],
   ["ガス", "ｶﾞｽを使う", "ｶﾞｽ"],
@@ -377,4 +377,22 @@ test("words that lie more than twice the claim's length apart, and more than twe
   expect(nearestWindow(["a", "b", "c", "d"], ["a", ...others(10), "b", "c"], 0.6)).toBeUndefined();
   // Twelve words: the first "a" is one too many.
   expect(nearestWindow(wanted, ["a", "a", "b", "c", ...others(7), "d", "e"], 0.6)).toEqual({ from: 1, to: 13 });
+});
+
+test.each([
+  [
+    "See the [help desk](https://example.org/desk) for keys.",
+    "help desk for keys",
+    "[help desk](https://example.org/desk) for keys",
+  ],
+  ["Set `idle_time` and wait here.", "idle_time and wait here", "`idle_time` and wait here"],
+  [
+    "Wait here for the [help desk](https://example.org).",
+    "here, for the HELP DESK",
+    "here for the [help desk](https://example.org)",
+  ],
+])("the span of words in %s takes a link or code whole", (text, claim, quote) => {
+  const { start, end, support } = quoteLocator(text)(claim)!;
+  expect(support).toBe("normalised");
+  expect(text.slice(start, end)).toBe(quote);
 });

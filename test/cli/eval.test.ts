@@ -2,6 +2,8 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { citewell, citewellJson } from "../support/citewell.js";
+import { textsOf, vectorOf } from "../support/embedding-service.js";
+import { scriptedUpstream } from "../support/scripted-upstream.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 interface EvalJson {
@@ -199,6 +201,25 @@ test("a grid measures modes, fusions and reranking in one run, and a report show
   expect(await readFile(join(cwd, "second.html"), "utf8")).toContain(
     "hybrid k=10 1:1 against the baseline (hybrid k=10 1:1)",
   );
+});
+
+test("a document whose vector has a number that is not finite costs itself, not the evaluation", async () => {
+  const cwd = await collection();
+  const upstream = await scriptedUpstream((request) => {
+    const data = textsOf(request).map((text, index) => {
+      const vector = vectorOf(text.trim());
+      return { index, embedding: text === "All about the engine." ? vector.with(0, 1e300) : vector };
+    });
+    return { json: { data, usage: { prompt_tokens: 1, total_tokens: 1 } } };
+  });
+  const words = ["eval", "things", "--mode", "lexical", "--json"];
+  const models = ["--base-url", upstream.baseUrl, "--api-key", "k", "--embedding-model", "m", "--chat-model", "c"];
+  const { stdout, stderr, exitCode } = await citewell([...words, ...models], { cwd });
+  expect(stderr).toContain(
+    "1 document of things could not be stored and cannot be found. The first is collection:things/d4",
+  );
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ queries: 12, metrics: { "mrr@10": 11 / 12 } });
 });
 
 describe("eval against a baseline", () => {

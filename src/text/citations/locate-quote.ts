@@ -46,7 +46,7 @@ export function quoteLocator(text: string): (claim: string) => LocatedWords | un
 }
 
 /** A link, or code between backticks, on one line. */
-const markup =
+const linkOrCode =
   /!?\[[^\][\n]{0,500}\](?:\([^()\n]{0,500}\)|\[[^\][\n]{0,100}\])|(?<!`)(`+)(?!`)[^\n]{1,500}?(?<!`)\1(?!`)/g;
 
 /** A span that begins or ends inside a link or code, with the whole of it: words begin behind its first sign. */
@@ -55,7 +55,7 @@ function wholeMarkup(text: string, { start, end }: Pick<LocatedWords, "start" | 
     const lineStart = text.lastIndexOf("\n", place - 1) + 1;
     const lineEnd = text.indexOf("\n", place);
     const line = text.slice(lineStart, lineEnd < 0 ? text.length : lineEnd);
-    return [...line.matchAll(markup)]
+    return [...line.matchAll(linkOrCode)]
       .map(({ 0: found, index }) => ({ start: lineStart + index, end: lineStart + index + found.length }))
       .find((span) => span.start < place && place < span.end);
   };

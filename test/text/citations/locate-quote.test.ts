@@ -391,8 +391,8 @@ test.each([
     "here, for the HELP DESK",
     "here for the [help desk](https://example.org)",
   ],
-])("the span of words in %s takes a link or code whole", (text, claim, quote) => {
-  const { start, end, support } = quoteLocator(text)(claim)!;
+])("the span of words in %s takes a link or code whole", (whole, claim, quote) => {
+  const { start, end, support } = quoteLocator(whole)(claim)!;
   expect(support).toBe("normalised");
-  expect(text.slice(start, end)).toBe(quote);
+  expect(whole.slice(start, end)).toBe(quote);
 });

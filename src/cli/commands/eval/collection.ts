@@ -78,7 +78,12 @@ export async function withEvalStore<T>(
   return withTemporaryFolder("eval", (store) => withKnowledgeBase(io, { ...flags, store }, true, use));
 }
 
-/** @throws OptionsError when the store holds other documents, LoadError when one of the collection cannot be stored. */
+/**
+ * Stores a collection. A document that cannot be stored, such as one whose vector a model fails to make, is missing from the
+ * search, and a line on stderr says so: it costs no other.
+ *
+ * @throws OptionsError when the store holds other documents, LoadError when none of the collection can be stored.
+ */
 export async function ingestCollection(io: CommandIo, kb: KnowledgeBase, collection: Collection): Promise<void> {
   const { name, source } = collection;
   const foreign = (await kb.store.documents()).find((stored) => stored.source !== source);
@@ -97,12 +102,13 @@ export async function ingestCollection(io: CommandIo, kb: KnowledgeBase, collect
     .finally(() => line.clear());
   const [failure] = report.failures;
   if (failure) {
-    throw new LoadError(
-      "unreadable",
-      failure.uri,
-      `${counted(report.documents.failed, "document")} of ${name} could not be stored, so nothing was measured. ` +
-        `The first is ${failure.uri}: ${failure.error.message}`,
-      { cause: failure.error },
-    );
+    const first = `The first is ${failure.uri}: ${failure.error.message}`;
+    const failed = `${counted(report.documents.failed, "document")} of ${name} could not be stored`;
+    if ((await kb.store.counts()).documents === 0) {
+      throw new LoadError("unreadable", failure.uri, `${failed}, so nothing was measured. ${first}`, {
+        cause: failure.error,
+      });
+    }
+    io.stderr.write(`citewell: ${failed} and cannot be found. ${first}\n`);
   }
 }

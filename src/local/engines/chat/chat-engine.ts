@@ -1,5 +1,5 @@
 import { abstentionFor } from "../../../text/prompt/prompt.js";
-import type { ChatDraft, ChatEngine, ChatPrompt } from "../engines.js";
+import type { ChatDraft, ChatEngine, ChatPrompt, EngineTool } from "../engines.js";
 import { answerText, quotable } from "./answer-text.js";
 import { earlierQuestions, isRewriteRequest, standaloneQuestion } from "./follow-up.js";
 import { isChinese, readMessages, type Reading } from "./reading.js";
@@ -11,7 +11,7 @@ import { chooseSummary } from "./statements/summary-choice.js";
 import { statements, type Statement } from "./statements/statements.js";
 import { answerSchema } from "./values/json-schema.js";
 import { structuredValue } from "./values/schema-value.js";
-import { chooseTool, newestResults, repeatResults, sourcesIn } from "./tools.js";
+import { chooseTool, missingArguments, namedTool, newestResults, repeatResults, sourcesIn } from "./tools.js";
 
 /** A reply before it is written as text or JSON. */
 interface Reply {
@@ -41,6 +41,8 @@ export function chatEngine(): ChatEngine {
           const reasoning = prompt.thinks ? `The question asks for what ${call.name} tells, so I call it.` : "";
           return { reasoning, content: "", toolCalls: [call] };
         }
+        const named = toolChoice === "auto" ? namedTool(reading.question, prompt.tools) : undefined;
+        if (named !== undefined) return inForm(lacksArguments(named, reading.question), prompt);
       }
       const brought = sourcesIn(results);
       if (schema !== undefined) {
@@ -91,6 +93,16 @@ function replyTo({ messages, json }: ChatPrompt, reading: Reading): Reply {
     quoted: chosen,
     ...(schema !== undefined && { value }),
   };
+}
+
+/** The reply to a question that names a tool to be called, and not what the tool needs. */
+function lacksArguments(tool: EngineTool, question: string): Reply {
+  const missing = missingArguments(tool, question);
+  const names = missing.join(isChinese(question) ? "、" : ", ");
+  const text = isChinese(question)
+    ? `要调用 ${tool.name}，还缺少：${names || "有效的参数"}。`
+    : `To call ${tool.name}, I need: ${names || "valid arguments"}.`;
+  return { text, thought: `The question names ${tool.name}, and not what it needs.`, is: "refusal" };
 }
 
 function withoutSources(question: string): Reply {

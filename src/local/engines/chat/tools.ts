@@ -38,8 +38,8 @@ const clearShare = 0.5;
 
 /**
  * The tool that the question clearly asks for: it names the tool, or the subject in the tool's name, or two telling words
- * of its description. `undefined` when none does, when it changes something, or when its arguments are not in the
- * question. A caller who requires a call gets the nearest one, with arguments from the sources if there are any.
+ * of its description. `undefined` when none does, when it changes something without being named to be called, or when its
+ * arguments are not in the question. A caller who requires a call gets the nearest one, with arguments from the sources if there are any.
  */
 export function chooseTool(
   { question, sources }: Pick<Reading, "question" | "sources">,
@@ -49,9 +49,10 @@ export function chooseTool(
   const asked = new Set(terms(question));
   const forced = choice !== undefined && choice !== "none";
   const offered = typeof choice === "object" ? tools.filter(({ name }) => name === choice.name) : tools;
+  const named = namedTool(question, offered);
   const ranked = (choice === "none" ? [] : offered)
     .map((tool) => ({ tool, score: question.includes(tool.name) ? 2 : clarity(tool, asked) }))
-    .filter(({ tool, score }) => forced || (score >= clearShare && !writes(tool)))
+    .filter(({ tool, score }) => forced || tool === named || (score >= clearShare && !writes(tool)))
     .toSorted((a, b) => b.score - a.score);
   const [nearest] = ranked;
   if (forced && nearest !== undefined && sources.length > 0) return requiredCall(nearest.tool, question, sources);
@@ -60,6 +61,20 @@ export function chooseTool(
     if (filled !== undefined) return { name: tool.name, arguments: filled };
   }
   return forced && nearest !== undefined ? requiredCall(nearest.tool, question, sources) : undefined;
+}
+
+/** The tool that a question tells to call by its name, in so many words: "call send_mail", "请调用 send_mail". */
+export function namedTool(question: string, tools: readonly EngineTool[]): EngineTool | undefined {
+  const told =
+    /(?:\b(?:call|use|run|invoke|execute)|调用|使用|运行|执行)\s*(?:the\s+)?(?:(?:tool|function|工具|函数)\s*)?[`"'“「]?([\w-]+)/giu;
+  const names = [...question.matchAll(told)].map(([, name]) => name);
+  return tools.find(({ name }) => names.includes(name));
+}
+
+/** Required arguments of a tool that a question does not hold. */
+export function missingArguments({ parameters }: EngineTool, question: string): readonly string[] {
+  const { required = [] } = parameters as { readonly required?: readonly string[] };
+  return required.filter((name) => fillArguments({ ...parameters, required: [name] }, question) === undefined);
 }
 
 function requiredCall({ name, parameters }: EngineTool, question: string, sources: readonly ReadSource[]) {

@@ -133,6 +133,8 @@ const oneImporter = [
   "vega",
   "vega-lite",
   "@modelcontextprotocol/server",
+  "@langchain/core",
+  "ai",
   "supports-hyperlinks",
   "dompurify",
   "pg",

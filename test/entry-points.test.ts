@@ -36,6 +36,7 @@ describe("entry points", () => {
       "citewell/mcp",
       "citewell/ai-sdk",
       "citewell/postgres",
+      "citewell/langchain",
       "citewell/testing",
       "citewell/store-conformance",
     ]);
@@ -80,6 +81,7 @@ const loadedAtOnce: Readonly<Record<string, readonly string[]>> = {
   "citewell/local": [],
   "citewell/server": ["@hono/node-server", "hono", "stemmer", "zod"],
   "citewell/ai-sdk": ["stemmer", "zod"],
+  "citewell/langchain": ["stemmer", "zod"],
   "citewell/mcp": ["stemmer", "zod"],
   "citewell/postgres": ["stemmer", "zod"],
   "citewell/testing": ["zod"],

@@ -46,6 +46,12 @@ const shows: Record<string, readonly RegExp[]> = {
     /^searched: .*"passages":\[\{"uri":"https:\/\/example\.org\/doors"/m,
     /^told: .*nine/m,
   ],
+  "langchain/main": [
+    /^2 documents added$/m,
+    /^chain: API keys expire after 90 days\./m,
+    /^store: The roof was mended in May\. \(near\)$/m,
+    /^asked: API keys expire after 90 days\. \[1\] \(its quotation stands in the document\)$/m,
+  ],
   tools: [/^calls order_status with \{"orderNumber":"A-1042"\}$/m, /arrives on Friday/],
 };
 

@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -158,6 +159,41 @@ describe.skipIf(!isRegistryReachable)("the published package in an empty project
     expect(stdout).toMatch(
       /^missing-package MCP needs the package @modelcontextprotocol\/server, .* npm install .*\n$/,
     );
+  });
+
+  test("installs no optional peer, and every entry point is imported without any", async () => {
+    const { peerDependencies, exports } = JSON.parse(
+      await readFile(join(folder, "node_modules/citewell/package.json"), "utf8"),
+    ) as { readonly peerDependencies: object; readonly exports: object };
+    const peers = Object.keys(peerDependencies);
+    expect(peers).toEqual(expect.arrayContaining(["ai", "@langchain/core", "@opentelemetry/api", "sharp"]));
+    expect(peers.filter((name) => existsSync(join(folder, "node_modules", name)))).toEqual([]);
+    const entries = Object.keys(exports).filter((name) => name !== "./package.json");
+    const imports = entries.map((name) => `await import("citewell${name.slice(1)}");`).join("");
+    const imported = await runNode("--input-type=module", ["--eval", imports], { cwd: folder });
+    expect(imported).toEqual({ exitCode: 0, stdout: "", stderr: "" });
+  });
+
+  test("says in one line which package LangChain needs, also where another version of it is installed", async () => {
+    const script = `import("citewell/langchain").then(({ toLangChain }) => toLangChain({})).catch(({ code, message }) => console.log(code, message))`;
+    const said = async () => (await runNode("--no-warnings", ["--eval", script], { cwd: folder })).stdout;
+    const advice = /^missing-package LangChain needs the package @langchain\/core of version 1, .* npm install .*\n$/;
+    expect(await said()).toMatch(advice);
+    const other = join(folder, "node_modules/@langchain/core");
+    await mkdir(other, { recursive: true });
+    await writeFile(join(other, "package.json"), `{ "name": "@langchain/core", "version": "0.0.1", "exports": {} }`);
+    expect(await said()).toMatch(advice);
+    await rm(other, { recursive: true });
+  });
+
+  test("needs no package to take a model of the AI SDK", async () => {
+    const model = `{ specificationVersion: "v3", modelId: "m", doEmbed: async ({ values }) => ({ embeddings: values.map(() => [1, 2]) }) }`;
+    const script = `
+      import { fromAiSdk } from "citewell/ai-sdk";
+      const { embedder } = fromAiSdk({ embeddingModel: ${model} });
+      console.log((await embedder.embed(["a", "b"])).vectors.length);`;
+    const { stdout } = await runNode("--input-type=module", ["--eval", script], { cwd: folder });
+    expect(stdout).toBe("2\n");
   });
 
   test.skipIf(isSqliteCompiled)(

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as citewell from "citewell";
 import * as aiSdk from "citewell/ai-sdk";
 import * as evaluating from "citewell/evaluate";
+import * as langchain from "citewell/langchain";
 import * as loading from "citewell/load";
 import * as local from "citewell/local";
 import * as mcp from "citewell/mcp";
@@ -188,6 +189,8 @@ const acts: Readonly<Record<string, (options: never, opened: Opened) => unknown>
   createMcpHandler: (options, { kb }) => mcp.createMcpHandler(kb, options),
   fromAiSdk: (options) => aiSdk.fromAiSdk(options),
   toAiSdk: (options) => aiSdk.toAiSdk(options),
+  fromLangChain: (options) => langchain.fromLangChain(options),
+  toLangChain: (options) => langchain.toLangChain(options),
   knowledgeBaseTool: (options) => aiSdk.knowledgeBaseTool(noDocuments, options),
   citedAnswers: (options, { kb }) => aiSdk.citedAnswers(kb, options),
   startLocalService: (options) => local.startLocalService(options),
@@ -231,6 +234,7 @@ const noOptions: Readonly<Record<string, string>> = {
   'Pick<Chunk, "context" | "text">': data,
   Submission: data,
   VideoTask: data,
+  LangChainLoader: foreign,
   SearchInput: foreign,
   ToolExecution: foreign,
   ReadContext: runs,
@@ -275,6 +279,7 @@ describe("the walk over the declarations", () => {
     const entries = {
       ...citewell,
       ...aiSdk,
+      ...langchain,
       ...evaluating,
       ...loading,
       ...local,

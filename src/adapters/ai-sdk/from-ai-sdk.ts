@@ -1,5 +1,4 @@
 import { z } from "zod";
-import type { EmbeddingModel, LanguageModel, RerankingModel } from "ai";
 import { TransportError } from "../../core/errors.js";
 import { optionsOf, resolve } from "../../core/options.js";
 import type { ChatModel, Embedder, Reranker } from "../../core/ports.js";
@@ -7,16 +6,23 @@ import { defaultTokens } from "../../text/tokens/tokens.js";
 import { attempt, foreignCall, maxAttempts } from "../foreign-call.js";
 import { type ModelLimits, modelLimits } from "../model-limits.js";
 import { chatModelFrom } from "./from-language-model.js";
-import type { AiSdkEmbeddingModel, AiSdkLanguageModel, AiSdkRerankingModel } from "./specification.js";
+import type {
+  AiSdkEmbeddingModel,
+  AiSdkLanguageModel,
+  AiSdkRerankingModel,
+  AnyEmbeddingModel,
+  AnyLanguageModel,
+  AnyRerankingModel,
+} from "./specification.js";
 
 /** Models of the AI SDK's providers, and what our ports have to know of them. */
 export interface FromAiSdkOptions extends ModelLimits {
   /** Becomes the `embedder`; its space is the model's id. */
-  readonly embeddingModel?: Exclude<EmbeddingModel, string>;
+  readonly embeddingModel?: AnyEmbeddingModel;
   /** Becomes the `chatModel`. */
-  readonly languageModel?: Exclude<LanguageModel, string>;
+  readonly languageModel?: AnyLanguageModel;
   /** Becomes the `reranker`. */
-  readonly rerankingModel?: Exclude<RerankingModel, string>;
+  readonly rerankingModel?: AnyRerankingModel;
 }
 
 const versions: readonly unknown[] = ["v2", "v3", "v4"];
@@ -39,9 +45,9 @@ const model = <Model>(method: string) =>
 
 const fromAiSdkOptions = optionsOf<FromAiSdkOptions>()({
   ...modelLimits.shape,
-  embeddingModel: model<Exclude<EmbeddingModel, string>>("doEmbed").optional(),
-  languageModel: model<Exclude<LanguageModel, string>>("doStream").optional(),
-  rerankingModel: model<Exclude<RerankingModel, string>>("doRerank").optional(),
+  embeddingModel: model<AnyEmbeddingModel>("doEmbed").optional(),
+  languageModel: model<AnyLanguageModel>("doStream").optional(),
+  rerankingModel: model<AnyRerankingModel>("doRerank").optional(),
 });
 
 /** The ports that models became: `openKnowledgeBase({ ...fromAiSdk({ … }) })`. */

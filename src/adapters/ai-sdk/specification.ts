@@ -1,8 +1,20 @@
-import type { EmbeddingModel, LanguageModel, LanguageModelMiddleware, RerankingModel } from "ai";
-import type { experimental_generateVideo as generateVideo } from "ai";
+import type {
+  EmbeddingModel,
+  experimental_generateVideo as generateVideo,
+  LanguageModel,
+  LanguageModelMiddleware,
+  RerankingModel,
+} from "ai";
 
 // The interface between the AI SDK and its providers, as version 6 of the package `ai` exports it. Types alone: nothing of
 // the package is loaded.
+
+/** A language model of any version that the installed `ai` knows. */
+export type AnyLanguageModel = Exclude<LanguageModel, string>;
+/** An embedding model of any version that the installed `ai` knows. */
+export type AnyEmbeddingModel = Exclude<EmbeddingModel, string>;
+/** A reranking model of any version that the installed `ai` knows. */
+export type AnyRerankingModel = Exclude<RerankingModel, string>;
 
 type OfVersion3<Model> = Extract<Model, { readonly specificationVersion: "v3" }>;
 

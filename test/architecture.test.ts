@@ -20,6 +20,7 @@ const mayImport: Record<string, readonly string[]> = {
   stages: ["text", "thread"],
   store: ["text", "thread", "sqlite"],
   conformance: ["text"],
+  transfer: ["text"],
   load: ["text", "network", "thread", "sqlite"],
   local: ["contract", "text", "network", "sqlite"],
   evaluate: ["text", "stages"],
@@ -40,6 +41,7 @@ const mayImport: Record<string, readonly string[]> = {
     "network",
     "conformance",
     "adapters",
+    "transfer",
   ],
   cli: [
     "contract",
@@ -53,6 +55,7 @@ const mayImport: Record<string, readonly string[]> = {
     "evaluate",
     "knowledge-base",
     "server",
+    "transfer",
   ],
 };
 

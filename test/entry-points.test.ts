@@ -39,6 +39,7 @@ describe("entry points", () => {
       "citewell/langchain",
       "citewell/testing",
       "citewell/store-conformance",
+      "citewell/transfer",
     ]);
   });
 
@@ -86,6 +87,7 @@ const loadedAtOnce: Readonly<Record<string, readonly string[]>> = {
   "citewell/postgres": ["stemmer", "zod"],
   "citewell/testing": ["zod"],
   "citewell/store-conformance": ["zod"],
+  "citewell/transfer": ["zod"],
 };
 
 async function loadedPackages(specifier: string): Promise<string[]> {

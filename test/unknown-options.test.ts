@@ -13,6 +13,7 @@ import * as serving from "citewell/server";
 import * as postgres from "citewell/postgres";
 import * as conforming from "citewell/store-conformance";
 import * as testing from "citewell/testing";
+import * as transferring from "citewell/transfer";
 import * as transports from "citewell/transport";
 import * as videos from "citewell/video";
 import type { KnowledgeBase, Store } from "citewell";
@@ -144,6 +145,9 @@ const acts: Readonly<Record<string, (options: never, opened: Opened) => unknown>
   rerank: (options, { reranker }) => citewell.rerank(reranker, options),
   search: (options, { store }) => citewell.search(store, options),
   widen: (options: object, { store }) => citewell.widen(store, { maxTokens: 100, ...options }),
+  copyStore: (options, { store }) => transferring.copyStore(store, store, options),
+  exportStore: (options, { store, folder }) => transferring.exportStore(store, join(folder, "export"), options),
+  importStore: (options, { store, folder }) => transferring.importStore(join(folder, "export"), store, options),
   memoryStore: (options) => conforming.memoryStore("a", options),
   storeCases: (options: object) => conforming.storeCases({ open: async () => opened.store, ...options }),
   openStore: (options, { folder, embedder }) => citewell.openStore(join(folder, "other"), embedder, options),

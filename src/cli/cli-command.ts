@@ -94,6 +94,13 @@ export class CliCommand extends Command {
       .option("--chat-model <id>", "model that answers (CITEWELL_CHAT_MODEL)");
   }
 
+  /** A store whose models are not needed. */
+  takesStoreAlone(): this {
+    return this.option("--store <folder>", "folder of the store (default: ./.citewell)")
+      .option("--json", "print JSON")
+      .option("--config <file>", "settings file (default: ./citewell.config.json)");
+  }
+
   takesService(): this {
     const about = "kind of service: its address if it has one, paths and fields (CITEWELL_SERVICE; default: contract)";
     return this.option("--json", "print JSON")

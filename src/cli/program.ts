@@ -258,6 +258,43 @@ Files that are uploaded on the page are kept in the store's folder. Answers go o
     .runs(async () => (await import("./commands/verify.js")).verifyCommand);
 
   program
+    .command("copy")
+    .description("copy all documents of a store to another one, with their vectors: nothing is embedded again")
+    .argument("<from>", "folder of the store to copy")
+    .argument("<to>", "folder of the other store, which is made if there is none")
+    .option("--json", "print JSON")
+    .examples(`
+  $ citewell copy ./.citewell /backup/citewell
+  $ citewell copy /backup/citewell ./restored --json | jq .differences
+
+Run again, it goes on where it was stopped, or brings what is new. Documents that only the target has stay. In the end all
+documents and vectors of both are compared. Conversations are not copied.`)
+    .runs(async () => (await import("./transfer/transfer-commands.js")).copyCommand);
+
+  program
+    .command("export")
+    .description("write a store to one file, with its vectors; citewell import reads it")
+    .argument("<file>", "the file: JSON lines, each with a checksum")
+    .takesStoreAlone()
+    .examples(`
+  $ citewell export docs.jsonl
+  $ citewell export docs.jsonl --store /srv/citewell --json
+
+It writes docs.jsonl.partial, which the same command continues if it was stopped, and names it docs.jsonl when it is whole.`)
+    .runs(async () => (await import("./transfer/transfer-commands.js")).exportCommand);
+
+  program
+    .command("import")
+    .description("read a file of citewell export into a store, which is made if there is none")
+    .argument("<file>", "the file")
+    .takesStoreAlone()
+    .examples(`
+  $ citewell import docs.jsonl --store ./restored
+
+Run again, it goes on where it was stopped. A damaged line ends it: what came before is kept.`)
+    .runs(async () => (await import("./transfer/transfer-commands.js")).importCommand);
+
+  program
     .command("doctor")
     .description("look at Node, native modules, service, key, models and store: what is wrong, and what to do")
     .takesStore()

@@ -1,0 +1,29 @@
+import { existsSync } from "node:fs";
+import { resolve as resolvePath } from "node:path";
+import { StoreError } from "../core/errors.js";
+import { guarded, openForReading } from "../sqlite/database.js";
+import { prepareSchema, readMeta } from "./database/schema.js";
+import { databasePathIn } from "./database/store-folder.js";
+import { generationFolder, readPointer } from "./database/store-pointer.js";
+
+/**
+ * The vector space of the store in a folder, for work that needs no model. Undefined for a store that was never written to.
+ *
+ * @throws StoreError `missing` when there is no store.
+ */
+export function storedSpace(path: string): string | undefined {
+  const folder = resolvePath(path);
+  const databasePath = databasePathIn(generationFolder(folder, guarded(folder, () => readPointer(folder)).current));
+  if (!existsSync(databasePath)) {
+    throw new StoreError("missing", `There is no store at ${folder}`, { path: folder });
+  }
+  const database = openForReading(databasePath, 1_000_000);
+  try {
+    return guarded(databasePath, () => {
+      prepareSchema(database, databasePath);
+      return readMeta(database, "space");
+    });
+  } finally {
+    database.close();
+  }
+}

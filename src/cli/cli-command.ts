@@ -96,7 +96,7 @@ export class CliCommand extends Command {
 
   /** A store whose models are not needed. */
   takesStoreAlone(): this {
-    return this.option("--store <folder>", "folder of the store (default: ./.citewell)")
+    return this.option("--store <place>", "folder or postgres:// address of the store (default: ./.citewell)")
       .option("--json", "print JSON")
       .option("--config <file>", "settings file (default: ./citewell.config.json)");
   }

@@ -260,11 +260,12 @@ Files that are uploaded on the page are kept in the store's folder. Answers go o
   program
     .command("copy")
     .description("copy all documents of a store to another one, with their vectors: nothing is embedded again")
-    .argument("<from>", "folder of the store to copy")
-    .argument("<to>", "folder of the other store, which is made if there is none")
+    .argument("<from>", "the store to copy: its folder, or its address, postgres://user@host/name")
+    .argument("<to>", "the other one, which is made if there is none")
     .option("--json", "print JSON")
     .examples(`
   $ citewell copy ./.citewell /backup/citewell
+  $ citewell copy ./.citewell postgres://user@db.example.com/docs
   $ citewell copy /backup/citewell ./restored --json | jq .differences
 
 Run again, it goes on where it was stopped, or brings what is new. Documents that only the target has stay. In the end all

@@ -76,6 +76,7 @@ const doors = [
   "stages/indexing",
   "stages/questions",
   "stages/retrieval",
+  "store/postgres",
   "text/blocks",
   "text/chunking",
   "text/citations",

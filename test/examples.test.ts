@@ -61,8 +61,8 @@ describe("examples", () => {
       .filter((name) => name.endsWith(".ts"))
       .map((name) => name.replace(/\.ts$/, ""));
     // Servers go on until they are stopped: server-example.test.ts and chat-server-example.test.ts talk to them. The route
-    // is run by the program beside it.
-    const listed = [...Object.keys(shows), "chatbot/chat-server", "tenants/server", "next-route/route"];
+    // is run by the program beside it, and the store, which is a module, by test/store/chroma.
+    const listed = [...Object.keys(shows), "chatbot/chat-server", "own-store", "tenants/server", "next-route/route"];
     expect(present.toSorted()).toEqual(listed.toSorted());
   });
 

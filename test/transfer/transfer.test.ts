@@ -201,7 +201,7 @@ describe("a file of exportStore", () => {
       onProgress: ({ copied }) => copied === 10 && controller.abort(),
     });
     await expect(stopping).rejects.toThrow("aborted");
-    const [{ uri }] = await source.documents({ limit: 1 });
+    const { uri } = (await source.documents({ limit: 1 }))[0]!;
     await source.write(withVectors([madeDocument(uri, ["changed meanwhile"])], dimension));
     expect(await exportStore(source, path)).toMatchObject({ copied: 450, unchanged: 0, differences: [] });
     const target = memoryStore("made");

@@ -32,10 +32,7 @@ async function openFolder(io: CommandIo, place: string, wanted: string | undefin
 }
 
 async function openDatabase(url: string, wanted: string | undefined): Promise<Store> {
-  const [{ openPostgresStore }, { storedPostgresSpace }] = await Promise.all([
-    import("../../store/postgres/open-postgres-store.js"),
-    import("../../store/postgres/stored-space.js"),
-  ]);
+  const { openPostgresStore, storedPostgresSpace } = await import("../../store/postgres/open-postgres-store.js");
   const space = wanted ?? (await storedPostgresSpace(url)) ?? refuseEmpty(new URL(url).host);
   return openPostgresStore(url, { space }, { create: wanted !== undefined });
 }

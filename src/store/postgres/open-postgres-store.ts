@@ -56,6 +56,23 @@ export async function openPostgresStore<const Space extends string>(
   }
 }
 
+/**
+ * The vector space of the store in a database, for work that needs no model. Undefined for one that was never written to.
+ *
+ * @throws StoreError `missing` when there is no store, `unavailable` without the server.
+ */
+export async function storedPostgresSpace(url: string): Promise<string | undefined> {
+  checkUrl(url);
+  const options = postgresStoreOptions.parse({});
+  const schema = `"${options.schema}"`;
+  const { server } = await openShard(url, schema, { ...options, create: false });
+  try {
+    return (await server.read((session) => readMeta(session, schema)))?.get("space");
+  } finally {
+    await server.close();
+  }
+}
+
 function checkUrl(url: string): void {
   if (/^postgres(ql)?:\/\//.test(url) && URL.canParse(url)) return;
   // What is no address may still hold a password.

@@ -16,6 +16,8 @@ export interface Anchor {
   readonly page?: number;
   /** 1-based line of the original file. */
   readonly line?: number;
+  /** Time at which it is said in a recording, in seconds from its start. */
+  readonly seconds?: number;
   /**
    * Level, 1 to 6, of the heading that starts here and goes on to the next empty line, in a text whose own marks say
    * nothing of headings.

@@ -59,6 +59,18 @@ const xml: TextFormat = {
   worker: "xml",
   minWorkerBytes: 100_000,
 };
+const latex: TextFormat = {
+  load: async (file) => (await import("./markup/latex.js")).loadLatex(file),
+  worker: "latex",
+  minWorkerBytes: 100_000,
+};
+const mdx: TextFormat = { load: async (file) => (await import("./markup/mdx.js")).loadMdx(file) };
+const subtitles: TextFormat = { load: async (file) => (await import("./markup/subtitles.js")).loadSubtitles(file) };
+const yaml: TextFormat = {
+  load: async (file) => (await import("./markup/openapi.js")).loadYaml(file),
+  worker: "yaml",
+  minWorkerBytes: 100_000,
+};
 const csv: RowReader = async function* (file, options) {
   yield* (await import("./rows/csv.js")).readCsv(file, options);
 };
@@ -86,7 +98,7 @@ const oasis = "application/vnd.oasis.opendocument";
 
 /** Formats with their endings and media types. */
 const known: readonly (readonly [format: Format, endings: string, mediaTypes: string])[] = [
-  [markdown, ".md .markdown .mdown .mkd .mdx", "text/markdown text/x-markdown"],
+  [markdown, ".md .markdown .mdown .mkd", "text/markdown text/x-markdown"],
   [html, ".html .htm .xhtml", "text/html application/xhtml+xml"],
   [inWorker("pdf"), ".pdf", "application/pdf"],
   [inWorker("docx"), ".docx .docm", `${microsoft}.wordprocessingml.document`],
@@ -107,7 +119,10 @@ const known: readonly (readonly [format: Format, endings: string, mediaTypes: st
   [inWorker("asciidoc"), ".adoc .asciidoc .asc", "text/asciidoc text/x-asciidoc"],
   [xml, ".dbk .docbook .dita .ditamap", "application/docbook+xml application/dita+xml"],
   [notebook, ".ipynb", "application/x-ipynb+json"],
-  [plainText, ".txt .text .tex .log", "text/plain"],
+  [latex, ".tex .latex", "application/x-tex application/x-latex text/x-tex"],
+  [mdx, ".mdx", "text/mdx"],
+  [subtitles, ".srt .vtt", "application/x-subrip text/vtt"],
+  [plainText, ".txt .text .log", "text/plain"],
   [{ rows: csv }, ".csv .tsv", "text/csv text/tab-separated-values"],
   [{ rows: jsonLines }, ".jsonl .ndjson", "application/jsonl application/x-ndjson"],
   [{ rows: json }, ".json", "application/json"],
@@ -120,8 +135,9 @@ const known: readonly (readonly [format: Format, endings: string, mediaTypes: st
   [{ rows: zip }, ".zip", "application/zip"],
   [{ rows: tar }, ".tar .tgz .gz", "application/x-tar application/gzip"],
   [plainText, codeEndings.join(" "), ""],
-  // Most XML is configuration, and stays as it is.
+  // Most XML and YAML is configuration, and stays as it is.
   [xml, ".xml", ""],
+  [yaml, ".yaml .yml", "application/yaml text/yaml"],
 ];
 
 /** Finds the format of a file by its ending or media type, the caller's own loaders first. */

@@ -66,7 +66,8 @@ function isMapping(value: Json): value is Metadata {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function parseYaml(content: string): unknown {
+/** Parses YAML of at most 64 levels and few aliases, so that a short text cannot stand for a large one. */
+export function parseYaml(content: string): unknown {
   refuseDeepYaml(content);
   const { parseDocument } = yaml();
   // A repeated key must not lose the others.

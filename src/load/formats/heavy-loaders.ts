@@ -1,6 +1,8 @@
 import { loadDoc } from "./office/doc.js";
 import { loadDocx } from "./office/docx.js";
 import { loadAsciidoc } from "./markup/asciidoc.js";
+import { loadLatex } from "./markup/latex.js";
+import { loadYaml } from "./markup/openapi.js";
 import { loadNotebook } from "./markup/notebook.js";
 import { loadOrg } from "./markup/org.js";
 import { loadXml } from "./markup/documentation-xml.js";
@@ -48,6 +50,8 @@ export const heavyLoaders = {
   org: loadOrg,
   xml: loadXml,
   notebook: loadNotebook,
+  latex: loadLatex,
+  yaml: loadYaml,
 } satisfies Record<string, Loader>;
 
 export type HeavyFormat = keyof typeof heavyLoaders;

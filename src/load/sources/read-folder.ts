@@ -33,7 +33,8 @@ export const readFolderOptions = optionsOf<ReadFolderOptions>()({
 
 /**
  * Reads all documents in a folder and those below it: Markdown, HTML, PDF, office files of today and of before 2007, EPUB,
- * mail with its attachments, archives, feeds, text, source code, and each row of CSV, JSON, Parquet and SQLite. Files that are not text, too large, blank, or of a
+ * markup of documentation, notebooks, OpenAPI, subtitles, mail with its attachments, archives, feeds, text, source code, and
+ * each row of CSV, JSON, Parquet and SQLite. Files that are not text, too large, blank, or of a
  * kind without a loader are passed over and reported. So are lock files and minified code unless `include` is given, and
  * files whose names say that they hold secrets (`.env`, `id_rsa`, `server.key`, `credentials.json`) unless `include` has
  * their whole name. Several folders make one source of their own; give each its own `readFolder` where they are also read

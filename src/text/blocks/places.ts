@@ -1,9 +1,10 @@
 import type { Anchor, Document, Hit, Span } from "../../core/types.js";
 
-/** Where an offset lies in the original file, as far as that is known. Both are 1-based. */
+/** Where an offset lies in the original file, as far as that is known: 1-based line and page, seconds of a recording. */
 export interface Place {
   readonly line?: number;
   readonly page?: number;
+  readonly seconds?: number;
 }
 
 /** The place of an offset into a document's text. If the document has anchors, they alone decide. */
@@ -30,9 +31,14 @@ export function chunkPlaces(document: Document, spans: readonly Span[]): ChunkPl
 
 function placeByAnchors(anchors: readonly Anchor[], offset: number, before: Place): Place {
   let place = before;
-  for (const { start, line, page } of anchors) {
+  for (const { start, line, page, seconds } of anchors) {
     if (start > offset) break;
-    place = { ...place, ...(line !== undefined && { line }), ...(page !== undefined && { page }) };
+    place = {
+      ...place,
+      ...(line !== undefined && { line }),
+      ...(page !== undefined && { page }),
+      ...(seconds !== undefined && { seconds }),
+    };
   }
   return place;
 }

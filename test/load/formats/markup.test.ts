@@ -5,9 +5,14 @@ import { describe, expect, test } from "vitest";
 import type { LoadedText, Loader } from "../../../src/load/formats/loader.js";
 import { loadAsciidoc } from "../../../src/load/formats/markup/asciidoc.js";
 import { loadDocumentationXml } from "../../../src/load/formats/markup/documentation-xml.js";
+import { loadLatex } from "../../../src/load/formats/markup/latex.js";
+import { loadMdx } from "../../../src/load/formats/markup/mdx.js";
 import { loadNotebook } from "../../../src/load/formats/markup/notebook.js";
+import { loadYaml, openApiOfJson } from "../../../src/load/formats/markup/openapi.js";
 import { loadOrg } from "../../../src/load/formats/markup/org.js";
 import { loadRestructuredText } from "../../../src/load/formats/markup/restructured-text.js";
+import { loadSubtitles } from "../../../src/load/formats/markup/subtitles.js";
+import { placeInDocument } from "../../../src/text/blocks/places.js";
 import { shareOfWords } from "../../support/share-of-words.js";
 
 const { signal } = new AbortController();
@@ -23,6 +28,9 @@ const loaders: Readonly<Record<string, { readonly load: Loader; readonly name: s
   org: { load: loadOrg, name: "Org" },
   docbook: { load: documentationXml, name: "DocBook" },
   dita: { load: documentationXml, name: "DITA" },
+  latex: { load: loadLatex, name: "LaTeX" },
+  mdx: { load: loadMdx, name: "MDX" },
+  subtitles: { load: loadSubtitles, name: "Subtitles" },
   notebooks: { load: loadNotebook, name: "Jupyter" },
 };
 
@@ -294,5 +302,150 @@ describe("Jupyter notebooks", () => {
     for (const source of ['{"cells": [', "[]", "7", '{"cells": 7}', "[".repeat(100_000)]) {
       await expect(load(loadNotebook, "/x.ipynb", source)).rejects.toMatchObject({ code: "unreadable" });
     }
+  });
+});
+
+describe("LaTeX", () => {
+  const latex = async (source: string) => (await load(loadLatex, "/x.tex", source)).text;
+
+  test("sections, lists, tables and own macros are rendered as meant, and no other file is read", async () => {
+    const { text, title, metadata } = await loadFixture("latex", "paper.tex");
+    expect({ title, metadata }).toEqual({
+      title: "Berth Planning with Harbour Client",
+      metadata: { author: "Rosa Lind, Jan Melén" },
+    });
+    expect(text).not.toMatch(/passwd|root:|rarely said|includegraphics|harbour\.png/);
+    expect(text).toContain("The fee is 35 euros for twenty metres, or 70 euros for forty.");
+    expect(text).toContain("| Length | Fee |\n| --- | --- |\n| up to 20 m | 35 |\n| see the office |  |");
+    expect(text).toContain("- first point\n- second point\n  1. nested");
+    expect(text).toContain("```\n$ tide --day Monday\n04:12 high\n```");
+    expect(await latex("\\section{A}\nOne \\emph{two} 50\\% of \\verb|x_y| --- ``q''. % no\n\nNext.")).toBe(
+      "## A\n\nOne two 50% of `x_y` — “q”.\n\nNext.",
+    );
+  });
+
+  test("macros that multiply are refused, and those of themselves end", async () => {
+    const bomb = "\\def\\a{ha\\b\\b\\b\\b\\b\\b\\b\\b}\\def\\b{\\a\\a\\a\\a\\a\\a\\a\\a}\\a";
+    await expect(latex(bomb)).rejects.toMatchObject({ code: "too-large", message: expect.stringContaining("20000") });
+    await expect(latex(`\\def\\a{${"x".repeat(100_000)}}${"\\a ".repeat(50_000)}`)).rejects.toMatchObject({
+      code: "too-large",
+    });
+    expect(await latex("\\def\\a{\\a}\\a word")).toBe("word");
+  });
+
+  test("hostile files are read to the end, and none of their words is lost or multiplied", async () => {
+    await expectBounded(loadLatex, {
+      "groups that never end": "{".repeat(50_000),
+      "groups in groups": `${"{".repeat(10_000)}a${"}".repeat(10_000)}`,
+      "environments that never end": "\\begin{a}".repeat(10_000),
+      "ends of others": `${"\\begin{a}".repeat(10_000)}${"\\end{b}".repeat(10_000)}`,
+      "formulas that never end": "\\(".repeat(50_000),
+      dollars: "$".repeat(50_001),
+      "verbatim that never ends": "\\begin{verbatim}".repeat(10_000) + "\\verb|".repeat(10_000),
+      "lists in lists": "\\begin{itemize}\\item a".repeat(2000) + "\\end{itemize}".repeat(2000),
+      "cut off in a table": "\\begin{tabular}{ll}\na & b \\\\ \\section{",
+      "an input of itself": "\\input{x}".repeat(5000),
+    });
+  });
+});
+
+describe("MDX", () => {
+  test("imports, exports, comments and tags are left out, titles of components and code stay", async () => {
+    const { text, title, metadata } = await loadFixture("mdx", "intro.mdx");
+    expect(text).not.toMatch(/import|nobody reads|<Card/);
+    expect(text).toContain("Install\n  Takes a minute.");
+    expect({ title, metadata }).toEqual({ title: "Harbour Client", metadata: { title: "Harbour Client" } });
+    expect((await loadFixture("mdx", "tabs.mdx")).text).toContain("```bash\nimport x # no import\n<Tag>\n```");
+    expect((await loadFixture("mdx", "inline.mdx")).text).not.toContain("SECRET");
+  });
+
+  test("hostile files are read to the end, and none of their words is lost or multiplied", async () => {
+    await expectBounded(loadMdx, {
+      "tags that never end": "<a b={".repeat(5000),
+      "tags in tags": "<a>".repeat(50_000),
+      braces: "{".repeat(50_000),
+      attributes: `<a ${"b ".repeat(20_000)}`,
+      "comments that never end": "{/*\n".repeat(20_000),
+      backquotes: "`a ``b ".repeat(20_000),
+    });
+  });
+});
+
+describe("Subtitles", () => {
+  test("what is said has its time and line as anchors, and is said once", async () => {
+    const { text, anchors } = await loadFixture("subtitles", "talk.vtt");
+    expect(text.split("\n").slice(0, 2)).toEqual([
+      "Rosa: Welcome to the harbour.",
+      "Rosa: Today we speak about tides,",
+    ]);
+    expect(text).not.toMatch(/not said|cue/);
+    expect(anchors?.slice(0, 2)).toEqual([
+      { start: 0, line: 10, seconds: 0.5 },
+      { start: 30, line: 14, seconds: 3.5 },
+    ]);
+    expect((await loadFixture("subtitles", "short-times.vtt")).anchors?.map(({ seconds }) => seconds)).toEqual([
+      1, 3599,
+    ]);
+    const rolling = "1\n00:00:01,000 --> 00:00:02,000\none\n\n2\n00:00:02,000 --> 00:00:03,000\none\ntwo\n";
+    expect((await load(loadSubtitles, "/x.srt", rolling)).text).toBe("one\ntwo");
+    expect(placeInDocument({ text, anchors: anchors! }, 31)).toEqual({ line: 14, seconds: 3.5 });
+  });
+
+  test("hostile files are read to the end, and none of their words is lost or multiplied", async () => {
+    await expectBounded(loadSubtitles, {
+      "times alone": "00:00:01,000 --> 00:00:02,000\n".repeat(20_000),
+      "tags that never end": `00:00:01,000 --> 00:00:02,000\n${"<v <i {\\\\".repeat(20_000)}`,
+      "cut off": "1\n00:00:01,000 -->",
+      "no times": "WEBVTT\n\nword",
+    });
+  });
+});
+
+describe("OpenAPI", () => {
+  const folder = join(fixtures, "openapi");
+  const read = async (name: string) => {
+    const source = readFileSync(join(folder, name), "utf8");
+    return name.endsWith(".json") ? openApiOfJson(source)! : load(loadYaml, join(folder, name), source);
+  };
+
+  test("each operation is a section with its parameters, fields and replies, on its line in the file", async () => {
+    const { text, title, metadata, anchors } = await read("harbour.yaml");
+    expect({ title, metadata }).toEqual({ title: "Harbour API", metadata: { version: "2.4" } });
+    expect(text).toContain(
+      "## GET /berths: List berths\n\nOperation `listBerths`.\n\nParameters:\n\n| Name | In | Type | Description |\n| --- | --- | --- | --- |\n| day | query, required | string | Day of arrival. |\n| limit | query | integer | At most as many. |\n\nResponses:\n\n- 200: It worked.",
+    );
+    expect(text).toContain("- `depth` (number): Metres at ebb.");
+    expect(text).toContain("## DELETE /berths/{id}: Cancel\n\nOperation `cancel`, deprecated.");
+    const lines = readFileSync(join(folder, "harbour.yaml"), "utf8").split("\n");
+    expect(anchors?.slice(1).map(({ line }) => lines[line! - 1]!.trim())).toEqual(["get:", "post:", "delete:"]);
+    expect((await read("harbour.json")).text).toBe(text);
+    expect((await read("compact.json")).text).toBe(text);
+  });
+
+  test("every file is read, references in circles and to other files are left out", async () => {
+    for (const name of readdirSync(folder))
+      expect.soft((await read(name)).text, name).toMatch(/^# .+[\s\S]*\n## [A-Z]+ \//);
+    expect((await read("circle.yaml")).text).toContain("## GET /a: Circle");
+    expect((await read("all-of.json")).text).toContain(
+      "- `crew` (array of object)\n  - `role` (string: captain, pilot)",
+    );
+    expect((await load(loadYaml, "/x.yaml", "openapi: [\n")).mediaType).toBe("text/x-yaml");
+    expect((await load(loadYaml, "/x.yaml", "services:\n  web: 1\n")).text).toBe("services:\n  web: 1\n");
+    expect(openApiOfJson('{"a": 1}')).toBeUndefined();
+  });
+
+  test("schemas that multiply by references, and aliases that do, stay bounded", async () => {
+    const properties = Object.fromEntries(
+      Array.from({ length: 60 }, (_, at) => [`p${at}`, { $ref: "#/components/schemas/A" }]),
+    );
+    const get = { responses: { 200: { content: { j: { schema: { $ref: "#/components/schemas/A" } } } } } };
+    const api = { openapi: "3.0.0", paths: { "/a": { get } }, components: { schemas: { A: { properties } } } };
+    const { text } = openApiOfJson(JSON.stringify(api))!;
+    expect(text.split("\n").length).toBeLessThan(20_100);
+    const laughs = Array.from({ length: 12 }, (_, at) => `a${at + 1}: &a${at + 1} [${`*a${at},`.repeat(10)}]`).join(
+      "\n",
+    );
+    const bomb = `openapi: 3.0.0\na0: &a0 x\n${laughs}\npaths: {/a: {get: {}}}\n`;
+    expect((await load(loadYaml, "/x.yaml", bomb)).text).toBe(bomb);
   });
 });

@@ -1,4 +1,5 @@
 import { asError, LoadError } from "../../../core/errors.js";
+import { openApiOfJson } from "../markup/openapi.js";
 import { decodedChunks, decodeText } from "../decode.js";
 import { heldWhole } from "../held-whole.js";
 import { lines } from "../lines.js";
@@ -9,7 +10,8 @@ import { slackThreads } from "./slack.js";
 
 /**
  * Reads a JSON file: one document for each object where it is an array of objects, named by their JSON Pointer, or for each
- * thread where these are messages of a Slack export; otherwise one document, the file unchanged. It is held in memory whole.
+ * thread where these are messages of a Slack export; otherwise one document: an OpenAPI description by its operations, and
+ * any other file unchanged. It is held in memory whole.
  */
 export const readJson: RowReader = async function* (file, options): AsyncGenerator<FileOutcome> {
   const { uri } = file;
@@ -25,7 +27,8 @@ export const readJson: RowReader = async function* (file, options): AsyncGenerat
   if (named) yield* rowDocuments(file, named, threads ? { ...options, mapping: {} } : options);
   else {
     const warnings = warning === undefined ? [] : [`${uri}: ${warning}`];
-    yield { document: { uri, source, text, mediaType: "text/x-json" }, warnings };
+    const { warnings: _, ...api } = openApiOfJson(text) ?? { text, mediaType: "text/x-json" };
+    yield { document: { uri, source, ...api }, warnings };
   }
 };
 

@@ -1,8 +1,11 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import Database from "better-sqlite3";
 import { parquetWriteBuffer } from "hyparquet-writer";
 import { describe, expect, test } from "vitest";
 import { loadSqlite } from "../../../src/load/formats/rows/sqlite-tables.js";
 import { readAll } from "../../support/read-all.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
 
 const people = [
   { name: "id", data: ["a", "b"], type: "STRING" as const },
@@ -98,8 +101,7 @@ describe("a SQLite file", () => {
   });
 
   test("in WAL mode is read by what is in the file itself", async () => {
-    const { mkdtempSync, readFileSync } = await import("node:fs");
-    const path = `${mkdtempSync("/tmp/citewell-wal-")}/a.db`;
+    const path = join(await temporaryFolder(), "a.db");
     const database = new Database(path);
     database.pragma("journal_mode = WAL");
     database.exec("CREATE TABLE t (text); INSERT INTO t VALUES ('Kept.')");

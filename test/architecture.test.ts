@@ -37,6 +37,7 @@ const mayImport: Record<string, readonly string[]> = {
     "load",
     "local",
     "evaluate",
+    "knowledge-base",
     "server",
     "network",
     "conformance",
@@ -67,6 +68,7 @@ const doors = [
   "contract/neighbours",
   "contract/services",
   "knowledge-base/ingest",
+  "knowledge-base/workers",
   "load/formats",
   "load/sources",
   "load/web",
@@ -142,6 +144,7 @@ const oneImporter = [
   "supports-hyperlinks",
   "dompurify",
   "pg",
+  "graphile-worker",
 ];
 
 const maxFilesInFolder = 20;

@@ -73,6 +73,9 @@ const acts: Readonly<Record<string, (options: never, opened: Opened) => unknown>
   "migrateKnowledgeBase MigrateOptions": (options, { folder }) =>
     citewell.migrateKnowledgeBase({ path: folder }, options),
   openKnowledgeBase: (options) => citewell.openKnowledgeBase(options),
+  enqueue: (options: object, { store, embedder }) => postgres.enqueue([], { store, embedder, ...options }),
+  status: (options: object, { store }) => postgres.status({ store, ...options }),
+  work: (options: object, { store, embedder }) => postgres.work({ store, embedder, ...options }),
   openPostgresStore: (options, { embedder }) => postgres.openPostgresStore("postgres://localhost/a", embedder, options),
   rebalanceShards: (options: object) =>
     postgres.rebalanceShards("postgres://localhost/a", { shards: ["postgres://localhost/b"], ...options }),

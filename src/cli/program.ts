@@ -5,7 +5,7 @@ import type { Shell } from "./commands/completion.js";
 import { describeFailure, exitCodeOf, exitCodes } from "./output/failure.js";
 import { safeStream } from "./output/terminal-text.js";
 import { version } from "../knowledge-base/ingest/run-memory.js";
-import { between, modes, positive, repeated, searchModes } from "./settings/flag-values.js";
+import { between, decimalBetween, modes, positive, repeated, searchModes } from "./settings/flag-values.js";
 import { addVideoCommands } from "./video-program.js";
 
 /** Runs one command line, the words after `citewell`, and returns its exit code. Never throws. */
@@ -52,13 +52,14 @@ function createProgram(io: CommandIo, exit: (code: number) => void): CliCommand 
 
 If CITEWELL_BASE_URL is not set, everything runs offline on a built-in lexical service.
 Exit codes: 0 done, 1 failed or done with failures, 2 misuse, 130 stopped by Ctrl-C
-(0 for commands that run until Ctrl-C: serve, local, mcp, index --watch).`);
+(0 for commands that run until Ctrl-C: serve, local, mcp, work, index --watch).`);
 
   program
     .command("index")
     .description("read files, folders and web pages into the store; run again to bring it up to date")
     .takesBudget()
     .option("--watch", "keep the store up to date with the files until Ctrl-C")
+    .option("--enqueue", "only read: workers do the rest (citewell work); needs --store postgres://…")
     .takesSource()
     .examples(`
   $ citewell index ./docs
@@ -69,6 +70,7 @@ Exit codes: 0 done, 1 failed or done with failures, 2 misuse, 130 stopped by Ctr
   $ citewell index https://docs.example.com/guide https://docs.example.com/sitemap.xml
   $ citewell index https://docs.example.com/ --sitemap --requests-per-second 2
   $ citewell index ./docs --json | jq .documents
+  $ citewell index ./docs --enqueue --store postgres://user@db.example.com/docs
 
 The store remembers how documents are cut: later runs cut them in the same way, unless a flag says otherwise.`)
     .runs(async () => (await import("./commands/index-documents.js")).indexCommand);
@@ -98,6 +100,40 @@ The store remembers how documents are cut: later runs cut them in the same way, 
 It works from the documents in the store, so their files are not needed. They are cut as before, unless a flag says
 otherwise.`)
     .runs(async () => (await import("./commands/migrate.js")).migrateCommand);
+
+  program
+    .command("work")
+    .description(
+      "take jobs of index --enqueue and embed their documents, until Ctrl-C; on as many machines as you like",
+    )
+    .option("--concurrency <count>", "jobs at once (default: 4)", between(1, 64))
+    .option("--requests-per-minute <count>", "maximum embedding requests of all workers together", between(1, 1e9))
+    .option("--tokens-per-minute <count>", "maximum tokens of all workers together", between(1, 1e12))
+    .option("--dead-after <seconds>", "silence after which others take its jobs (default: 30)", decimalBetween(1, 3600))
+    .option("--until-done", "end when nothing waits and no source is being read")
+    .takesStore("address of the database: postgres://user@host/name")
+    .examples(`
+  $ citewell index ./docs --enqueue --store postgres://user@db.example.com/docs
+  $ citewell work --store postgres://user@db.example.com/docs                              on machine A
+  $ citewell work --store postgres://user@db.example.com/docs --concurrency 16             on machine B
+  $ citewell status --store postgres://user@db.example.com/docs --watch
+  $ citewell work --store postgres://user@db.example.com/docs --requests-per-minute 600    for all workers, from now on
+
+Workers need the database and the service; the texts of documents are in the database, so they need none of the files.
+Name the same model on each machine: --embedding-model, or CITEWELL_EMBEDDING_MODEL. Keep the password in PGPASSWORD or
+~/.pgpass. On Ctrl-C or SIGTERM a worker finishes its jobs within 20 seconds, or gives them back; when it is killed, the
+others take them. It needs the packages pg and graphile-worker.`)
+    .runs(async () => (await import("./workers/work.js")).workCommand);
+
+  program
+    .command("status")
+    .description("show how far the workers are: documents, workers, rate, failures and poison documents")
+    .option("--watch", "every second, until nothing waits")
+    .takesStore("address of the database: postgres://user@host/name")
+    .examples(`
+  $ citewell status --store postgres://user@db.example.com/docs
+  $ citewell status --store postgres://user@db.example.com/docs --watch --json | jq .documents`)
+    .runs(async () => (await import("./workers/status.js")).statusCommand);
 
   program
     .command("remove")

@@ -197,9 +197,9 @@ export interface CuttingOptions extends Pick<
   readonly comparing?: Embedder;
 }
 
-/** Documents to the chunks that need a vector: what ingesting and planning share. */
-export function cuttingPipeline(options: CuttingOptions) {
-  const { store, embedder, documents, chunks, reuseFrom, reread, retryFailed } = options;
+/** Documents to those that are not stored as they are: what reading for others and cutting share. */
+export function readingPipeline(options: Omit<CuttingOptions, "reuseFrom">) {
+  const { store, embedder, documents, chunks, reread, retryFailed } = options;
   const { comparing = options.chunk.embedder ?? embedder } = options;
   const settings = chosenChunkSettings(options.chunk, keptSettings(store), embedder.maxInputTokens);
   const learned = new LearnedSettings(store, embedder, settings);
@@ -219,12 +219,18 @@ export function cuttingPipeline(options: CuttingOptions) {
   });
   // A file's document has to be made anew for a stage or a schema that may take it differently today.
   const files = documents || store.metadataSchema ? undefined : memory;
-  const known = reuseFrom ? storedOr(store, reuseFrom) : store;
   const begun = documents ? beginning(store).pipe(documents) : beginning(store);
-  const cut = begun
-    .pipe(skipUnchanged(store, (uri) => memory.wasCutAsNow(uri)))
-    .pipe(chunk({ ...settings, for: target, embedder: comparing }));
-  return { pipeline: (chunks ? cut.pipe(chunks) : cut).pipe(skipKnown(known)), learned, memory, files };
+  const pipeline = begun.pipe(skipUnchanged(store, (uri) => memory.wasCutAsNow(uri)));
+  return { pipeline, learned, memory, files, cutting: { ...settings, for: target, embedder: comparing } };
+}
+
+/** Documents to the chunks that need a vector: what ingesting and planning share. */
+export function cuttingPipeline(options: CuttingOptions) {
+  const { store, chunks, reuseFrom } = options;
+  const { pipeline, cutting, ...rest } = readingPipeline(options);
+  const known = reuseFrom ? storedOr(store, reuseFrom) : store;
+  const cut = pipeline.pipe(chunk(cutting));
+  return { pipeline: (chunks ? cut.pipe(chunks) : cut).pipe(skipKnown(known)), ...rest };
 }
 
 /** Vectors of the store, and of another place for texts that the store has none of. */

@@ -24,6 +24,7 @@ export interface IndexFlags extends SourceFlags {
   readonly budgetTokens?: number;
   readonly budgetCost?: number;
   readonly watch?: boolean;
+  readonly enqueue?: boolean;
 }
 
 const retryAfterMs = 10_000;
@@ -34,6 +35,13 @@ export async function indexCommand(io: CommandIo, paths: readonly string[], flag
   const { signal } = io;
   if (watch) refuseWebAddresses(paths);
   const source = sourceOf(io, paths, flags);
+  if (flags.enqueue) {
+    if (watch || maxTokens !== undefined || maxCost !== undefined) {
+      const wayOut = "leave out --watch and --budget-…; citewell work takes --tokens-per-minute";
+      throw new OptionsError("options", `--enqueue reads once and embeds nothing: ${wayOut}`);
+    }
+    return (await import("../workers/enqueue.js")).enqueueDocuments(io, source, flags);
+  }
   return withKnowledgeBase(io, flags, true, async (kb, { price }) => {
     const options = { signal, price, maxTokens, maxCost, reread, retryFailed };
     if (!watch) {

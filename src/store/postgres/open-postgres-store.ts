@@ -49,7 +49,7 @@ export async function openPostgresStore<const Space extends string>(
     checkSpace(meta.get("space"), space, location);
     checkDimension(meta.get("dimension"), dimension, location);
     const shards = new Shards({ shards: opened, schema, missingAfterMs, onWarning });
-    return new PostgresStore({ shards, meta, space, dimension, options });
+    return new PostgresStore({ shards, url, meta, space, dimension, options });
   } catch (error) {
     await Promise.all(opened.map(({ server }) => server.close()));
     throw error;

@@ -48,7 +48,7 @@ import {
   writeMeta,
 } from "./schema.js";
 import { addedUp, mostRelevant, nearest, type Scored, totalChunks, wordStatistics } from "./searching.js";
-import type { Session, Work } from "./server.js";
+import type { Server, Session, Work } from "./server.js";
 import type { Shards } from "./shards.js";
 import { type PreparedDocument, prepareDocument } from "./stored-document.js";
 import { verifyServer } from "./verifying.js";
@@ -56,6 +56,8 @@ import { deleteDocuments, insertVectors, storedVectors, writeDocuments, writeNot
 
 export interface PostgresStoreParts<Space extends string> {
   readonly shards: Shards;
+  /** Address of the first server. */
+  readonly url: string;
   /** Facts of the first server as they were when it was opened. */
   readonly meta: ReadonlyMap<MetaName, string>;
   readonly space: Space;
@@ -99,6 +101,12 @@ export class PostgresStore<const Space extends string> implements Store<Space> {
     [this.document, this.documentInfo, this.documents] = [document, documentInfo, documents];
   }
 
+  /** Its first server, for what else is kept in the same schema there. */
+  get database(): { readonly server: Server; readonly url: string; readonly schema: string } {
+    const { shards, url, options } = this.#parts;
+    return { server: shards.first, url, schema: options.schema };
+  }
+
   get tokenMargin(): number {
     return Number(this.#meta.get("token-margin") ?? 1);
   }
@@ -117,10 +125,21 @@ export class PostgresStore<const Space extends string> implements Store<Space> {
   }
 
   write(given: StoreWrite): Promise<readonly WrittenDocument[]> {
-    return this.#writes.run(() => this.#write(given));
+    return this.writeWith(given, async () => {});
   }
 
-  async #write(given: StoreWrite): Promise<readonly WrittenDocument[]> {
+  /** Writes, and does `also` in the same transaction, which is repeated with it. */
+  writeWith(
+    given: StoreWrite,
+    also: (session: Session, written: readonly WrittenDocument[]) => Promise<void>,
+  ): Promise<readonly WrittenDocument[]> {
+    return this.#writes.run(() => this.#write(given, also));
+  }
+
+  async #write(
+    given: StoreWrite,
+    also: (session: Session, written: readonly WrittenDocument[]) => Promise<void>,
+  ): Promise<readonly WrittenDocument[]> {
     const write = resolve("write", storeWrite, given) as StoreWrite;
     const { dimension: known, options } = this.#parts;
     for (const { document } of write.documents ?? []) checkMetadata(options.metadata, document);
@@ -152,7 +171,9 @@ export class PostgresStore<const Space extends string> implements Store<Space> {
       for (const [session, some] of grouped([...(write.notes ?? [])], ([uri]) => sessionOf(uri))) {
         await writeNotes(session, new Map(some));
       }
-      return { outcomes: documents.map((each) => outcomes.get(each)!), meta: (await readMeta(first, this.#schema))! };
+      const all = documents.map((each) => outcomes.get(each)!);
+      await also(first, all);
+      return { outcomes: all, meta: (await readMeta(first, this.#schema))! };
     });
     this.#meta = written.meta;
     if (documents.length > 0) await this.#prepareGraph();

@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Embedder } from "../../core/ports.js";
+import type { Server } from "../../store/postgres/server.js";
+
+/** What all workers together may ask of the service, by the space of the embedder. */
+export interface RateLimits {
+  /** Maximum embedding requests a minute of all workers together, 1 or more. Default: as it was set last, at first no limit. */
+  readonly requestsPerMinute?: number | undefined;
+  /** Maximum tokens a minute of all workers together, 1 or more. Default: as it was set last, at first no limit. */
+  readonly tokensPerMinute?: number | undefined;
+}
+
+// A tenth of a minute's limit may come at once, and the rest is spread over the minute: so no 60 seconds hold more than the
+// limit, wherever they begin. The service counts for whole minutes of its own, which nobody else knows.
+const burst = (limit: string) => `greatest(1, floor(${limit} / 10))`;
+const perSecond = (limit: string) => `(greatest(${limit} - ${burst(limit)}, 1) / 60)`;
+
+/**
+ * One token bucket in the database for all workers. A request takes what it needs at once, even where that leaves a debt,
+ * and waits until the debt would be paid: so requests come in the order in which they asked, and a large one is never
+ * overtaken for ever. The database's clock counts, so that those of the machines need not agree.
+ */
+export class RateBudget {
+  readonly #database: Server;
+  readonly #name: string;
+
+  /** @param name the vector space: models of two names have budgets of their own. */
+  constructor(database: Server, name: string) {
+    this.#database = database;
+    this.#name = name;
+  }
+
+  /** Sets limits for all workers; one that is not given stays. A new bucket is full. */
+  async limit({ requestsPerMinute, tokensPerMinute }: RateLimits): Promise<void> {
+    if (requestsPerMinute === undefined && tokensPerMinute === undefined) return;
+    await this.#database.transaction((session) =>
+      session.query(
+        `INSERT INTO ingest_rates AS rates (name, requests_per_minute, tokens_per_minute) VALUES ($1, $2, $3)
+         ON CONFLICT (name) DO UPDATE SET
+           requests_per_minute = coalesce($2, rates.requests_per_minute),
+           tokens_per_minute = coalesce($3, rates.tokens_per_minute)`,
+        [this.#name, requestsPerMinute ?? null, tokensPerMinute ?? null],
+      ),
+    );
+  }
+
+  /** Takes from the budget. Returns after how many milliseconds the request may be sent, 0 where there is no limit. */
+  async take(requests: number, tokens: number): Promise<number> {
+    const left = (column: string, cost: string) => {
+      const limit = `${column}_per_minute`;
+      const elapsed = "greatest(0, extract(epoch FROM clock_timestamp() - rates.filled_at))";
+      const filled = `least(${burst(limit)}, rates.${column} + ${perSecond(limit)} * ${elapsed})`;
+      return `CASE WHEN ${limit} IS NULL THEN 0 ELSE ${filled} - ${cost} END`;
+    };
+    const [row] = await this.#database.read((session) =>
+      session.query<{ wait_ms: number }>(
+        `UPDATE ingest_rates AS rates SET
+           requests = ${left("requests", "$2")}, tokens = ${left("tokens", "$3")}, filled_at = clock_timestamp()
+         WHERE name = $1
+         RETURNING 1000 * greatest(0, -requests / ${perSecond("requests_per_minute")},
+                                      -tokens / ${perSecond("tokens_per_minute")}) AS wait_ms`,
+        [this.#name, requests, tokens],
+      ),
+    );
+    return row?.wait_ms ?? 0;
+  }
+}
+
+/** The embedder, each of whose requests waits for its share of the budget. What the transport repeats is charged as well. */
+export function withinBudget<Space extends string>(embedder: Embedder<Space>, budget: RateBudget): Embedder<Space> {
+  const { space, maxInputTokens, maxBatchTexts, maxBatchTokens, tokens, price } = embedder;
+  return {
+    space,
+    maxInputTokens,
+    maxBatchTexts,
+    ...(maxBatchTokens !== undefined && { maxBatchTokens }),
+    ...(price && { price }),
+    tokens,
+    // These are known only as calls are answered.
+    get tokenMargin() {
+      return embedder.tokenMargin ?? 1;
+    },
+    embed: async (texts, call = {}) => {
+      const counted = call.countedTokens ?? texts.reduce((sum, text) => sum + tokens.count(text), 0);
+      const expected = Math.ceil(counted * (embedder.tokenMargin ?? 1));
+      const charge = (requests: number, more: number) => void budget.take(requests, more).catch(() => {});
+      const waitMs = await budget.take(1, expected);
+      if (waitMs > 0)
+        await sleep(waitMs, undefined, { signal: call.signal }).catch(() => call.signal?.throwIfAborted());
+      const reply = await embedder.embed(texts, {
+        ...call,
+        onFailedAttempt: (attempt) => {
+          charge(1, expected);
+          call.onFailedAttempt?.(attempt);
+        },
+      });
+      if (reply.tokens && reply.tokens !== expected) charge(0, reply.tokens - expected);
+      return reply;
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { ingest } from "../../../src/knowledge-base/ingest.js";
+import { openPostgresStore } from "../../../src/store/postgres/open-postgres-store.js";
+import { commandFile } from "../../support/citewell.js";
+import { startFaultyEmbeddings } from "../../support/faulty-embeddings.js";
+import { postgresContent } from "../../support/postgres-content.js";
+import { noPostgres, type PostgresServer, startPostgres } from "../../support/postgres-server.js";
+import { crowdDocuments, crowdEmbedder, runCrowd } from "../../support/worker-crowd.js";
+
+let server: PostgresServer;
+beforeAll(async () => {
+  if (!noPostgres) server = await startPostgres();
+}, 60_000);
+afterAll(() => server?.remove());
+
+test.skipIf(noPostgres)(
+  "killed workers, a crash of the database and a failing service leave the store of a quiet run, and little is embedded twice",
+  async () => {
+    const [quiet, wild] = await Promise.all([server.createDatabase("quiet"), server.createDatabase("wild")]);
+    const [calm, faulty] = await Promise.all([startFaultyEmbeddings(0, 1), startFaultyEmbeddings(0.2, 1, 20)]);
+    onTestFinished(async () => void (await Promise.all([calm.close(), faulty.close()])));
+    const documents = crowdDocuments(300);
+    const { embedder, close } = crowdEmbedder(calm);
+    const store = await openPostgresStore(quiet, embedder);
+    await ingest(documents, { store, embedder });
+    await store.close();
+    await close();
+    const workers = 3;
+    const outcome = await runCrowd({
+      server,
+      url: wild,
+      upstream: faulty,
+      documents,
+      command: commandFile,
+      workers,
+      concurrency: 1,
+      killAt: [0.1, 0.3, 0.5],
+      restartAt: 0.4,
+    });
+    expect(outcome.messages).toBe("");
+    expect(outcome.status.documents).toMatchObject({ waiting: 0, added: 300, failed: 0, quarantined: 0 });
+    expect(outcome.kills).toBe(3);
+    expect(faulty.faults()).toBeGreaterThan(0);
+    expect(await postgresContent(wild)).toEqual(await postgresContent(quiet));
+    // Each worker has one job at a time. What had not been written when it or the database ended is embedded again.
+    expect(outcome.repeatedTexts).toBeLessThanOrEqual((outcome.kills + workers) * faulty.maxTexts());
+    expect([...faulty.answered.keys()].toSorted()).toEqual([...calm.answered.keys()].toSorted());
+  },
+  240_000,
+);

@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { createQueueTables } from "../../../src/knowledge-base/workers/queue-tables.js";
+import { RateBudget, withinBudget } from "../../../src/knowledge-base/workers/rate-budget.js";
+import { queueOf } from "../../../src/knowledge-base/workers/queue.js";
+import { openPostgresStore } from "../../../src/store/postgres/open-postgres-store.js";
+import { noPostgres, type PostgresServer, startPostgres } from "../../support/postgres-server.js";
+import { wordEmbedder } from "../../support/word-embedder.js";
+
+let server: PostgresServer;
+beforeAll(async () => {
+  if (!noPostgres) server = await startPostgres();
+}, 60_000);
+afterAll(() => server?.remove());
+
+/** The same budget as so many workers have it, each with connections of its own. */
+async function budgets(name: string, workers: number): Promise<RateBudget[]> {
+  const url = await server.createDatabase(name);
+  const all: RateBudget[] = [];
+  for (let index = 0; index < workers; index++) {
+    const store = await openPostgresStore(url, wordEmbedder());
+    onTestFinished(() => store.close());
+    const { database } = queueOf("test", store);
+    await createQueueTables(database);
+    all.push(new RateBudget(database, "words"));
+  }
+  return all;
+}
+
+/** When the requests of all workers may be sent, in milliseconds from now, in order. */
+async function dueTimes(workers: readonly RateBudget[], each: number, tokens: number): Promise<number[]> {
+  const startedAt = performance.now();
+  const due = workers.map(async (budget) => {
+    const times: number[] = [];
+    for (let index = 0; index < each; index++) {
+      const waitMs = await budget.take(1, tokens);
+      times.push(performance.now() - startedAt + waitMs);
+    }
+    return times;
+  });
+  return (await Promise.all(due)).flat().toSorted((a, b) => a - b);
+}
+
+/** Requests in the fullest stretch of so many milliseconds. */
+function mostWithin(times: readonly number[], spanMs: number): number {
+  return Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + spanMs).length));
+}
+
+describe.skipIf(noPostgres)("the rate budget", () => {
+  test("lets all workers together send no more requests in any minute than the limit", async () => {
+    const workers = await budgets("requests", 3);
+    await workers[0]!.limit({ requestsPerMinute: 120 });
+    const times = await dueTimes(workers, 100, 10);
+    // A tenth at once, and 108 a minute from then on. Times are read on our clock, a moment after the database's.
+    expect(times.filter((at) => at < 60_000).length).toBeLessThanOrEqual(120);
+    expect(mostWithin(times, 55_000)).toBeLessThanOrEqual(120);
+    const wholeMs = ((300 - 12) / 108) * 60_000;
+    expect(times.at(-1)!).toBeGreaterThan(wholeMs * 0.9);
+    expect(times.at(-1)!).toBeLessThan(wholeMs * 1.5);
+  });
+
+  test("lets all workers together send no more tokens in any minute than the limit, and a request larger than that in its turn", async () => {
+    const workers = await budgets("tokens", 2);
+    await workers[1]!.limit({ tokensPerMinute: 6000 });
+    const times = await dueTimes(workers, 50, 200);
+    expect(mostWithin(times, 55_000) * 200).toBeLessThanOrEqual(6000);
+    const large = await workers[0]!.take(1, 9000);
+    expect(large).toBeGreaterThan(60_000);
+    expect(await workers[1]!.take(1, 1)).toBeGreaterThanOrEqual(large - 5000);
+  });
+
+  test("waits for nothing until a limit is set, and a later limit holds for all", async () => {
+    const workers = await budgets("later", 2);
+    expect(await workers[0]!.take(1, 1_000_000)).toBe(0);
+    await workers[0]!.limit({ requestsPerMinute: 1 });
+    expect(await workers[1]!.take(1, 5)).toBe(0);
+    expect(await workers[0]!.take(1, 5)).toBeGreaterThan(30_000);
+    await workers[0]!.limit({ requestsPerMinute: 6_000_000 });
+    expect(await workers[1]!.take(1, 5)).toBeLessThan(1000);
+  });
+
+  test("charges what the service counted, and every attempt that failed", async () => {
+    const [budget] = await budgets("charged", 1);
+    await budget!.limit({ tokensPerMinute: 100_000 });
+    const once = wordEmbedder();
+    const embedder = withinBudget(
+      {
+        ...once,
+        embed: async (texts, call) => {
+          call?.onFailedAttempt?.({ code: "upstream", status: 500 });
+          return { ...(await once.embed(texts, call)), tokens: 8000 };
+        },
+      },
+      budget!,
+    );
+    await embedder.embed(["one two three four"], { countedTokens: 4000 });
+    // Of 10,000 at once, 4,000 were asked for, 4,000 were repeated, and 4,000 more were counted: 2,000 are owed.
+    await expect.poll(() => budget!.take(0, 0)).toBeGreaterThan(500);
+  });
+});

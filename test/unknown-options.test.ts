@@ -233,6 +233,7 @@ const noOptions: Readonly<Record<string, string>> = {
   ScopedKnowledgeBase: port,
   Searched: port,
   Stage: port,
+  Store: port,
   Transport: port,
   WatchedSource: port,
   Answer: data,
@@ -293,6 +294,8 @@ describe("the walk over the declarations", () => {
       ...serving,
       ...postgres,
       ...testing,
+      ...conforming,
+      ...transferring,
       ...transports,
       ...videos,
     };

@@ -20,8 +20,16 @@ export interface LoadedText extends Pick<Document, "text" | "title" | "metadata"
   readonly warnings?: readonly string[];
   /** Files that lie in it, such as what is attached to a mail, each a document of its own. */
   readonly inner?: readonly InnerFile[];
-  /** Its rows, each a document of its own, as JSON lines, by the name of their table where it has several; the text is empty. */
-  readonly rows?: readonly { readonly name?: string; readonly lines: Uint8Array }[];
+  /** Its tables, each row of which is a document of its own; the text is empty. */
+  readonly rows?: readonly LoadedTable[];
+}
+
+/** The rows of one table of a file. */
+export interface LoadedTable {
+  /** Where a file has several: the table's name, which stands in the address of a row. */
+  readonly name?: string;
+  /** The rows as JSON lines. */
+  readonly lines: Uint8Array;
 }
 
 /** A file that lies in another: in an archive, a mailbox or a mail. */

@@ -168,8 +168,8 @@ describe.skipIf(!isRegistryReachable)("the published package in an empty project
     const peers = Object.keys(peerDependencies);
     expect(peers).toEqual(expect.arrayContaining(["ai", "@langchain/core", "@opentelemetry/api", "sharp"]));
     expect(peers.filter((name) => existsSync(join(folder, "node_modules", name)))).toEqual([]);
-    const entries = Object.keys(exports).filter((name) => name !== "./package.json");
-    const imports = entries.map((name) => `await import("citewell${name.slice(1)}");`).join("");
+    const entryNames = Object.keys(exports).filter((name) => name !== "./package.json");
+    const imports = entryNames.map((name) => `await import("citewell${name.slice(1)}");`).join("");
     const imported = await runNode("--input-type=module", ["--eval", imports], { cwd: folder });
     expect(imported).toEqual({ exitCode: 0, stdout: "", stderr: "" });
   });

@@ -46,6 +46,7 @@ try {
     concurrency,
     killEveryMs: killSeconds * 1000,
     restartAt: 0.5,
+    maxSeconds: 3600,
     onProgress: (done, kills) => {
       if (performance.now() - shownAt < 10_000) return;
       shownAt = performance.now();

@@ -26,6 +26,8 @@ export interface CrowdOptions {
   readonly killEveryMs?: number;
   /** Share of the documents that have ended when the database crashes and starts again. */
   readonly restartAt: number;
+  /** Ends the run with an error that shows how far it came. */
+  readonly maxSeconds: number;
   readonly onProgress?: (done: number, kills: number) => void;
 }
 
@@ -88,6 +90,11 @@ export async function runCrowd(options: CrowdOptions): Promise<CrowdOutcome> {
       const done = documents.length - now.documents.waiting;
       onProgress?.(done, kills);
       if (now.isDone) break;
+      if (performance.now() - startedAt > 1000 * options.maxSeconds) {
+        throw new Error(
+          `not done after ${options.maxSeconds} s and ${kills} kills: ${JSON.stringify(now)} ${messages}`,
+        );
+      }
       const share = done / documents.length;
       if (!isRestarted && share >= restartAt) {
         await server.stop("immediate");
@@ -115,7 +122,9 @@ export async function runCrowd(options: CrowdOptions): Promise<CrowdOutcome> {
     isOver = true;
     const ended = [...running].map((child) => new Promise((resolve) => child.on("exit", resolve)));
     for (const child of running) child.kill("SIGTERM");
+    const impatient = setTimeout(() => running.forEach((child) => child.kill("SIGKILL")), 20_000);
     await Promise.all(ended);
+    clearTimeout(impatient);
     await store.close();
     await close();
   }

@@ -36,6 +36,7 @@ test.skipIf(noPostgres)(
       concurrency: 1,
       killAt: [0.1, 0.3, 0.5],
       restartAt: 0.4,
+      maxSeconds: 200,
     });
     expect(outcome.messages).toBe("");
     expect(outcome.status.documents).toMatchObject({ waiting: 0, added: 300, failed: 0, quarantined: 0 });

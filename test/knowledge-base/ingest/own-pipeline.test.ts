@@ -124,7 +124,7 @@ test("a knowledge base works on your own store and models, and starts no service
   await kb.ingest([{ uri: "memo:1", text: "Moles dig." }]);
   const { hits } = await kb.search("moles");
   expect(hits.map(({ uri }) => uri)).toEqual(["memo:1"]);
-  expect(() => kb.conversation({ id: "one" })).toThrow(/path instead of store/);
+  expect(() => kb.conversation({ id: "one" })).toThrow(/with a folder as its path/);
   await kb.close();
   expect(await own.counts()).toMatchObject({ documents: 1 });
 });

@@ -62,6 +62,6 @@ test("what is read by bounded patterns is read as before", () => {
     "-x",
     "_maxTokens",
     "max_tokens",
-    "listenPort",
+    "server.listenPort",
   ]);
 });

@@ -20,7 +20,6 @@ const mayImport: Record<string, readonly string[]> = {
   stages: ["text", "thread"],
   store: ["text", "thread", "sqlite"],
   conformance: ["text"],
-  transfer: ["text"],
   load: ["text", "network", "thread", "sqlite"],
   local: ["contract", "text", "network", "sqlite"],
   evaluate: ["text", "stages"],
@@ -42,7 +41,6 @@ const mayImport: Record<string, readonly string[]> = {
     "network",
     "conformance",
     "adapters",
-    "transfer",
   ],
   cli: [
     "contract",
@@ -56,7 +54,6 @@ const mayImport: Record<string, readonly string[]> = {
     "evaluate",
     "knowledge-base",
     "server",
-    "transfer",
   ],
 };
 
@@ -79,6 +76,7 @@ const doors = [
   "stages/questions",
   "stages/retrieval",
   "store/postgres",
+  "store/transfer",
   "text/blocks",
   "text/chunking",
   "text/citations",

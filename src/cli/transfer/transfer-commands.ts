@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
-import { copyStore } from "../../transfer/copy-store.js";
-import { exportStore } from "../../transfer/export-store.js";
-import { exportedSpace, importStore } from "../../transfer/import-store.js";
-import type { TransferOptions, TransferReport } from "../../transfer/transfer-options.js";
-import type { TransferCounts } from "../../transfer/write-records.js";
+import { copyStore } from "../../store/transfer/copy-store.js";
+import { exportStore } from "../../store/transfer/export-store.js";
+import { exportedSpace, importStore } from "../../store/transfer/import-store.js";
+import type { TransferOptions, TransferReport } from "../../store/transfer/transfer-options.js";
+import type { TransferCounts } from "../../store/transfer/write-records.js";
 import { type CommandIo, explainStop, print, readSettings, type StoreFlags } from "../command-context.js";
 import { exitCodes } from "../output/failure.js";
 import { counted } from "../output/figures.js";

@@ -2,17 +2,17 @@ import { appendFileSync, existsSync, readFileSync, truncateSync, writeFileSync }
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { madeDocument, withVectors } from "../../src/conformance/made-documents.js";
-import { memoryStore } from "../../src/conformance/memory-store.js";
-import type { Store } from "../../src/core/ports.js";
-import { openStore } from "../../src/store/open-store.js";
-import { vectorKey } from "../../src/text/chunking/chunk-identity.js";
-import { copyStore } from "../../src/transfer/copy-store.js";
-import { exportStore } from "../../src/transfer/export-store.js";
-import { importStore } from "../../src/transfer/import-store.js";
-import { citewell, citewellJson, root } from "../support/citewell.js";
-import { runNode } from "../support/run-process.js";
-import { temporaryFolder } from "../store/temporary-folder.js";
+import { madeDocument, withVectors } from "../../../src/conformance/made-documents.js";
+import { memoryStore } from "../../../src/conformance/memory-store.js";
+import type { Store } from "../../../src/core/ports.js";
+import { openStore } from "../../../src/store/open-store.js";
+import { vectorKey } from "../../../src/text/chunking/chunk-identity.js";
+import { copyStore } from "../../../src/store/transfer/copy-store.js";
+import { exportStore } from "../../../src/store/transfer/export-store.js";
+import { importStore } from "../../../src/store/transfer/import-store.js";
+import { citewell, citewellJson, root } from "../../support/citewell.js";
+import { runNode } from "../../support/run-process.js";
+import { temporaryFolder } from "../temporary-folder.js";
 
 const dimension = 12;
 
@@ -62,8 +62,8 @@ async function script(body: string): Promise<string | number | null> {
   const dist = pathToFileURL(join(root, "dist/")).href;
   const source = `
     import { openStore } from "${dist}store/open-store.js";
-    import { copyStore } from "${dist}transfer/copy-store.js";
-    import { exportStore } from "${dist}transfer/export-store.js";
+    import { copyStore } from "${dist}store/transfer/copy-store.js";
+    import { exportStore } from "${dist}store/transfer/export-store.js";
     const die = () => process.kill(process.pid, "SIGKILL");
     ${body}`;
   const { exitCode } = await runNode("--input-type=module", ["--eval", source], { cwd: root });

@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { madeDocument, withVectors } from "../../src/conformance/made-documents.js";
-import { openStore } from "../../src/store/open-store.js";
-import { openPostgresStore } from "../../src/store/postgres/open-postgres-store.js";
-import { copyStore } from "../../src/transfer/copy-store.js";
-import { temporaryFolder } from "../store/temporary-folder.js";
-import { citewellJson } from "../support/citewell.js";
-import { noPostgres, type PostgresServer, startPostgres } from "../support/postgres-server.js";
+import { madeDocument, withVectors } from "../../../src/conformance/made-documents.js";
+import { openStore } from "../../../src/store/open-store.js";
+import { openPostgresStore } from "../../../src/store/postgres/open-postgres-store.js";
+import { copyStore } from "../../../src/store/transfer/copy-store.js";
+import { temporaryFolder } from "../temporary-folder.js";
+import { citewellJson } from "../../support/citewell.js";
+import { noPostgres, type PostgresServer, startPostgres } from "../../support/postgres-server.js";
 
 describe.skipIf(noPostgres)("with PostgreSQL", () => {
   let server: PostgresServer;

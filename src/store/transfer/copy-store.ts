@@ -1,5 +1,5 @@
-import { resolve } from "../core/options.js";
-import type { Store } from "../core/ports.js";
+import { resolve } from "../../core/options.js";
+import type { Store } from "../../core/ports.js";
 import { documentRecords, isStoredIn, storeRecord } from "./records.js";
 import { type TransferOptions, transferOptions, type TransferReport } from "./transfer-options.js";
 import { differencesFrom, writeRecords } from "./write-records.js";

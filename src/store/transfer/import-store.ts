@@ -1,6 +1,6 @@
-import { StoreError } from "../core/errors.js";
-import { resolve } from "../core/options.js";
-import type { Store } from "../core/ports.js";
+import { StoreError } from "../../core/errors.js";
+import { resolve } from "../../core/options.js";
+import type { Store } from "../../core/ports.js";
 import { fileRecords, soundRecords } from "./read-file.js";
 import type { TransferRecord } from "./records.js";
 import { type TransferOptions, transferOptions, type TransferReport } from "./transfer-options.js";

@@ -1,6 +1,6 @@
-import { StoreError } from "../core/errors.js";
-import type { DocumentWrite, Store, StoredDocumentInfo, StoreSettings } from "../core/ports.js";
-import { documentFingerprint, vectorKey } from "../text/chunking/chunk-identity.js";
+import { StoreError } from "../../core/errors.js";
+import type { DocumentWrite, Store, StoredDocumentInfo, StoreSettings } from "../../core/ports.js";
+import { documentFingerprint, vectorKey } from "../../text/chunking/chunk-identity.js";
 
 /** The document that a record belongs to, and the state of it. */
 export interface DocumentState extends Pick<StoredDocumentInfo, "uri" | "source"> {

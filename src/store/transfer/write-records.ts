@@ -1,5 +1,5 @@
-import { StoreError } from "../core/errors.js";
-import type { DocumentWrite, Store } from "../core/ports.js";
+import { StoreError } from "../../core/errors.js";
+import type { DocumentWrite, Store } from "../../core/ports.js";
 import { type DocumentState, isStoredIn, stateOf, type TransferRecord } from "./records.js";
 
 /** What a transfer has done so far. */

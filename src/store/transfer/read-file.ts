@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { StoreError } from "../core/errors.js";
+import { StoreError } from "../../core/errors.js";
 import { decodeLine, type EndRecord, type FileRecord } from "./record-lines.js";
 import type { TransferRecord } from "./records.js";
 

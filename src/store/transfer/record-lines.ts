@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { endianness } from "node:os";
-import type { Chunk, Document } from "../core/types.js";
+import type { Chunk, Document } from "../../core/types.js";
 import type { DocumentState, TransferRecord } from "./records.js";
 import { stateOf } from "./records.js";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { functionOption, optionsOf } from "../core/options.js";
+import { functionOption, optionsOf } from "../../core/options.js";
 import type { TransferCounts } from "./write-records.js";
 
 export interface TransferOptions {

@@ -98,6 +98,9 @@ const guests: Record<string, readonly string[]> = {
   // The column mapping is an option of everything that reads rows.
   "load/formats/rows": ["load/sources", "cli/settings"],
   "local/engines/neural": ["local"],
+  // The queue of workers is kept in the database of the store.
+  "store/postgres/columns": ["knowledge-base/workers"],
+  "store/postgres/connection": ["knowledge-base/workers"],
 };
 
 /** Heavy, native and vendors' packages: each has one importing file, so that replacing it changes one file. */

@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import type { Logger, Runner, WorkerEvents } from "graphile-worker";
 import { OptionsError } from "../../core/errors.js";
-import type { Session } from "../../store/postgres/server.js";
+import type { Session } from "../../store/postgres/connection/server.js";
 
 const task = "citewell_ingest";
 

@@ -1,4 +1,4 @@
-import type { Server } from "../../store/postgres/server.js";
+import type { Server } from "../../store/postgres/connection/server.js";
 
 // They stand in the store's schema, which is where the sessions look. A document is in the queue once, in its newest version:
 // the row of an older one is deleted, and who worked on that finds nothing to end.

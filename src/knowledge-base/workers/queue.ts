@@ -1,7 +1,7 @@
 import { OptionsError } from "../../core/errors.js";
 import type { Store } from "../../core/ports.js";
 import { PostgresStore } from "../../store/postgres/postgres-store.js";
-import type { Server } from "../../store/postgres/server.js";
+import type { Server } from "../../store/postgres/connection/server.js";
 import { createJobTables } from "./jobs.js";
 import { createQueueTables } from "./queue-tables.js";
 

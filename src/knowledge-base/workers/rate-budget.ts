@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Embedder } from "../../core/ports.js";
-import type { Server } from "../../store/postgres/server.js";
+import type { Server } from "../../store/postgres/connection/server.js";
 
 /** What all workers together may ask of the service, by the space of the embedder. */
 export interface RateLimits {

@@ -6,7 +6,7 @@ import { checkSpace } from "../database/schema.js";
 import { type PostgresStoreOptions, postgresStoreOptions } from "./options.js";
 import { PostgresStore } from "./postgres-store.js";
 import { readMeta } from "./schema.js";
-import { claimShards, openShard, type Shard, Shards } from "./shards.js";
+import { claimShards, openShard, type Shard, Shards } from "./sharding/shards.js";
 
 /**
  * Opens the store in a PostgreSQL database with pgvector 0.8 or later, or creates it. Any number of processes may read and

@@ -2,11 +2,11 @@ import type { Filter } from "../../core/filter.js";
 import type { DocumentWrite, Found, StoreCounts, StoredDocumentInfo } from "../../core/ports.js";
 import type { Anchor, Chunk, Document, Hit, Metadata, Revision } from "../../core/types.js";
 import { checksumOf } from "../database/checksums.js";
-import { texts } from "./binary-parameters.js";
-import { columnText, originalText } from "./column-text.js";
-import { filterSql, Parameters } from "./filter-sql.js";
-import type { Session } from "./server.js";
-import { type ChunkColumns, type DocumentColumns, pieceLength } from "./stored-document.js";
+import { texts } from "./columns/binary-parameters.js";
+import { columnText, originalText } from "./columns/column-text.js";
+import { filterSql, Parameters } from "./filters/filter-sql.js";
+import type { Session } from "./connection/server.js";
+import { type ChunkColumns, type DocumentColumns, pieceLength } from "./columns/stored-document.js";
 
 type ChunkRow = Omit<ChunkColumns, "vector">;
 

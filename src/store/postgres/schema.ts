@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { StoreError } from "../../core/errors.js";
 import { checksumOf } from "../database/checksums.js";
-import type { Session } from "./server.js";
+import type { Session } from "./connection/server.js";
 
 // Texts sort by their bytes, as in the embedded store, whatever the locale of the database. A chunk has its words, so that
 // its postings are found without an index on their chunks. Totals are counted by the rows that writes append, so that no two

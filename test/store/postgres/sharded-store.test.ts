@@ -6,8 +6,8 @@ import { madeDocument, madeVector, withVectors } from "../../../src/conformance/
 import type { Store } from "../../../src/core/ports.js";
 import { openPostgresStore } from "../../../src/store/postgres/open-postgres-store.js";
 import type { PostgresStoreOptions } from "../../../src/store/postgres/options.js";
-import { rebalanceShards } from "../../../src/store/postgres/rebalance-shards.js";
-import { nearestSql } from "../../../src/store/postgres/searching.js";
+import { rebalanceShards } from "../../../src/store/postgres/sharding/rebalance-shards.js";
+import { nearestSql } from "../../../src/store/postgres/searching/searching.js";
 import { noPostgres, type PostgresServer, startPostgres } from "../../support/postgres-server.js";
 import { conformance } from "../conformance.js";
 

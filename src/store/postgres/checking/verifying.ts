@@ -1,8 +1,8 @@
-import type { CallOptions, Verification } from "../../core/ports.js";
+import type { CallOptions, Verification } from "../../../core/ports.js";
 import { checkTables, measureRecall } from "./checking.js";
 import { repairTables } from "./repairing.js";
-import type { Precision } from "./schema.js";
-import type { Server } from "./server.js";
+import type { Precision } from "../schema.js";
+import type { Server } from "../connection/server.js";
 
 export interface ServerChecks {
   readonly sample: number;

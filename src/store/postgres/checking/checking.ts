@@ -1,16 +1,16 @@
-import type { StoreProblem } from "../../core/ports.js";
-import { documentFingerprint } from "../../text/chunking/chunk-identity.js";
-import { checksumOf } from "../database/checksums.js";
-import { decodeVector } from "../database/columns.js";
-import { checkVector, normalised } from "../database/vectors.js";
-import { bigints } from "./binary-parameters.js";
-import { originalText } from "./column-text.js";
-import { filterFields } from "./filter-fields.js";
-import { chunkOf, documentOf } from "./reading.js";
-import { hasEmbeddings, type Precision } from "./schema.js";
-import { nearestSql, type Scored } from "./searching.js";
-import type { Session } from "./server.js";
-import { type ChunkColumns, documentChecksum, type DocumentColumns, wordsOf } from "./stored-document.js";
+import type { StoreProblem } from "../../../core/ports.js";
+import { documentFingerprint } from "../../../text/chunking/chunk-identity.js";
+import { checksumOf } from "../../database/checksums.js";
+import { decodeVector } from "../../database/columns.js";
+import { checkVector, normalised } from "../../database/vectors.js";
+import { bigints } from "../columns/binary-parameters.js";
+import { originalText } from "../columns/column-text.js";
+import { filterFields } from "../filters/filter-fields.js";
+import { chunkOf, documentOf } from "../reading.js";
+import { hasEmbeddings, type Precision } from "../schema.js";
+import { nearestSql, type Scored } from "../searching/searching.js";
+import type { Session } from "../connection/server.js";
+import { type ChunkColumns, documentChecksum, type DocumentColumns, wordsOf } from "../columns/stored-document.js";
 
 /** What a check found, and the rows that a repair must see to. */
 export interface Findings {

@@ -1,9 +1,9 @@
-import type { DocumentWrite } from "../../core/ports.js";
-import type { Chunk, Document } from "../../core/types.js";
-import { documentFingerprint, vectorKey } from "../../text/chunking/chunk-identity.js";
-import { terms } from "../../text/words/terms.js";
-import { checksumOf } from "../database/checksums.js";
-import { chunkPlaces } from "../../text/blocks/places.js";
+import type { DocumentWrite } from "../../../core/ports.js";
+import type { Chunk, Document } from "../../../core/types.js";
+import { documentFingerprint, vectorKey } from "../../../text/chunking/chunk-identity.js";
+import { terms } from "../../../text/words/terms.js";
+import { checksumOf } from "../../database/checksums.js";
+import { chunkPlaces } from "../../../text/blocks/places.js";
 import { columnText } from "./column-text.js";
 
 /** UTF-16 code units of a piece of a text, of which the last one may have fewer: reading a chunk reads one or two. */

@@ -1,13 +1,13 @@
-import { OptionsError } from "../../core/errors.js";
-import type { WrittenDocument } from "../../core/ports.js";
-import { checksumOf } from "../database/checksums.js";
-import { decodeVector, encodeVector } from "../database/columns.js";
-import { normalised } from "../database/vectors.js";
-import { bigints, byteStrings, doubles, integers, texts, vectors } from "./binary-parameters.js";
-import { columnText } from "./column-text.js";
-import { filterFields } from "./filter-fields.js";
-import type { Session } from "./server.js";
-import type { ChunkColumns, PreparedDocument } from "./stored-document.js";
+import { OptionsError } from "../../../core/errors.js";
+import type { WrittenDocument } from "../../../core/ports.js";
+import { checksumOf } from "../../database/checksums.js";
+import { decodeVector, encodeVector } from "../../database/columns.js";
+import { normalised } from "../../database/vectors.js";
+import { bigints, byteStrings, doubles, integers, texts, vectors } from "../columns/binary-parameters.js";
+import { columnText } from "../columns/column-text.js";
+import { filterFields } from "../filters/filter-fields.js";
+import type { Session } from "../connection/server.js";
+import type { ChunkColumns, PreparedDocument } from "../columns/stored-document.js";
 
 /** Keeps vectors by key. The first vector of a text stays: returns the keys of those that were new. */
 export async function insertVectors(

@@ -1,12 +1,12 @@
-import { checksumOf } from "../database/checksums.js";
-import { bigints, texts } from "./binary-parameters.js";
-import { originalText } from "./column-text.js";
+import { checksumOf } from "../../database/checksums.js";
+import { bigints, texts } from "../columns/binary-parameters.js";
+import { originalText } from "../columns/column-text.js";
 import { type Findings, orphans } from "./checking.js";
-import { readDocumentWithChunks } from "./reading.js";
-import { hasEmbeddings } from "./schema.js";
-import type { Session } from "./server.js";
-import { prepareDocument } from "./stored-document.js";
-import { deleteDocuments, removeChunks, storedVectors, writeDocuments } from "./writing.js";
+import { readDocumentWithChunks } from "../reading.js";
+import { hasEmbeddings } from "../schema.js";
+import type { Session } from "../connection/server.js";
+import { prepareDocument } from "../columns/stored-document.js";
+import { deleteDocuments, removeChunks, storedVectors, writeDocuments } from "../writing/writing.js";
 
 /** Facts without which the vectors have no meaning: they are kept as they are. */
 const neededFacts = ["version", "store", "space", "dimension", "precision"];

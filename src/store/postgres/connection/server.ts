@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
-import { OptionsError } from "../../core/errors.js";
-import type { CallOptions } from "../../core/ports.js";
-import { unlessAborted } from "../../core/stream.js";
+import { OptionsError } from "../../../core/errors.js";
+import type { CallOptions } from "../../../core/ports.js";
+import { unlessAborted } from "../../../core/stream.js";
 import { asStoreError, isTransient, isUnreachable, pastDeadline, retryDelayMs } from "./failures.js";
 
 /** A connection while it is used for one piece of work. */

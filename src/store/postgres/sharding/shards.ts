@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
-import { StoreError } from "../../core/errors.js";
-import type { CallOptions } from "../../core/ports.js";
-import { columnText } from "./column-text.js";
-import type { ResolvedPostgresOptions } from "./options.js";
-import { isCurrent, type MetaName, readMeta, upgrade, writeMeta } from "./schema.js";
-import { Server, type Session, type Work } from "./server.js";
+import { StoreError } from "../../../core/errors.js";
+import type { CallOptions } from "../../../core/ports.js";
+import { columnText } from "../columns/column-text.js";
+import type { ResolvedPostgresOptions } from "../options.js";
+import { isCurrent, type MetaName, readMeta, upgrade, writeMeta } from "../schema.js";
+import { Server, type Session, type Work } from "../connection/server.js";
 
 /** Documents are dealt out in so many buckets by the hash of their uri, and a server has whole buckets. */
 const bucketCount = 256;
@@ -98,6 +98,7 @@ export interface ShardsOptions {
 /** All servers of a store, side by side. */
 export class Shards {
   readonly #options: ShardsOptions;
+  #closed: Promise<unknown> | undefined;
 
   constructor(options: ShardsOptions) {
     this.#options = options;
@@ -111,8 +112,23 @@ export class Shards {
     return this.#options.shards[0]!.server;
   }
 
+  /** @throws StoreError `closed`. */
+  refuseClosed(): void {
+    if (!this.#closed) return;
+    const { location } = this.first;
+    const message = `The store at ${location} was closed. Open it again with openPostgresStore()`;
+    throw new StoreError("closed", message, { path: location });
+  }
+
+  /** The result of a reading on the first server. */
+  async onFirst<Result>(work: Work<Result>, call?: CallOptions): Promise<Result> {
+    this.refuseClosed();
+    return this.first.read(work, call);
+  }
+
   /** The results of the same on each server. */
-  onEach<Result>(run: (server: Server) => Promise<Result>): Promise<Result[]> {
+  async onEach<Result>(run: (server: Server) => Promise<Result>): Promise<Result[]> {
+    this.refuseClosed();
     return Promise.all(this.#options.shards.map(({ server }) => run(server)));
   }
 
@@ -125,6 +141,7 @@ export class Shards {
   async answering<Result>(work: Work<Result>, call: CallOptions = {}): Promise<Result[]> {
     const { shards, missingAfterMs, onWarning } = this.#options;
     if (missingAfterMs === undefined || shards.length === 1) return this.each(work, call);
+    this.refuseClosed();
     const deadlineMs = Math.min(missingAfterMs, call.deadlineMs ?? Infinity);
     const results = await Promise.allSettled(shards.map(({ server }) => server.read(work, { ...call, deadlineMs })));
     const failed = results.flatMap((result) => (result.status === "rejected" ? [result.reason as unknown] : []));
@@ -143,6 +160,7 @@ export class Shards {
     work: (first: Session, sessionOf: (uri: string) => Session) => Promise<Result>,
     call?: CallOptions,
   ): Promise<Result> {
+    this.refuseClosed();
     const { shards, schema } = this.#options;
     if (shards.length === 1) return this.first.transaction((session) => work(session, () => session), call);
     return this.first.transaction(async (first) => {
@@ -160,7 +178,8 @@ export class Shards {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#options.shards.map(({ server }) => server.close()));
+    this.#closed ??= Promise.all(this.#options.shards.map(({ server }) => server.close()));
+    await this.#closed;
   }
 }
 

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { optionsOf, resolve } from "../../core/options.js";
-import { originalText } from "./column-text.js";
-import { postgresStoreOptions } from "./options.js";
-import { readDocumentWithChunks, readNotes } from "./reading.js";
-import { createEmbeddings, type MetaName, type Precision, readMeta, writeMeta } from "./schema.js";
-import type { Session } from "./server.js";
+import { optionsOf, resolve } from "../../../core/options.js";
+import { originalText } from "../columns/column-text.js";
+import { postgresStoreOptions } from "../options.js";
+import { readDocumentWithChunks, readNotes } from "../reading.js";
+import { createEmbeddings, type MetaName, type Precision, readMeta, writeMeta } from "../schema.js";
+import type { Session } from "../connection/server.js";
 import {
   type Allotment,
   allotmentOf,
@@ -15,8 +15,8 @@ import {
   openShard,
   type Shard,
 } from "./shards.js";
-import { prepareDocument } from "./stored-document.js";
-import { deleteDocuments, insertVectors, storedVectors, writeDocuments, writeNotes } from "./writing.js";
+import { prepareDocument } from "../columns/stored-document.js";
+import { deleteDocuments, insertVectors, storedVectors, writeDocuments, writeNotes } from "../writing/writing.js";
 
 export interface RebalanceShardsOptions {
   /** Addresses of all servers of the store but the first, those that were added among them. */

@@ -1,7 +1,7 @@
-import type { Filter } from "../../core/filter.js";
-import { oneVector } from "./binary-parameters.js";
-import { filterSql, Parameters } from "./filter-sql.js";
-import type { Session } from "./server.js";
+import type { Filter } from "../../../core/filter.js";
+import { oneVector } from "../columns/binary-parameters.js";
+import { filterSql, Parameters } from "../filters/filter-sql.js";
+import type { Session } from "../connection/server.js";
 
 /** A chunk that a search found, before it has a rank. */
 export interface Scored {

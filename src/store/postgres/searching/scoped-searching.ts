@@ -1,0 +1,132 @@
+import { OptionsError } from "../../../core/errors.js";
+import type { Filter } from "../../../core/filter.js";
+import { resolve } from "../../../core/options.js";
+import type { CallOptions, RetrievalQuery, RetrieveCall, Retriever, Searchable } from "../../../core/ports.js";
+import { requiredTerms } from "../../../text/words/phrase-match.js";
+import { queryTerms, terms } from "../../../text/words/terms.js";
+import { documentsFilter, readCall, retrieveCall } from "../../call-options.js";
+import { checkVector, normalised } from "../../database/vectors.js";
+import type { ScopeRules } from "../../scope-rules.js";
+import { originalText } from "../columns/column-text.js";
+import { readDocument, readHits, readInfos } from "../reading.js";
+import type { Shards } from "../sharding/shards.js";
+import type { StoreFacts } from "../store-facts.js";
+import { addedUp, mostRelevant, nearest, type Scored, wordStatistics } from "./searching.js";
+
+/** What a store is searched and read with, within a scope. */
+export type ScopedSearching = Pick<
+  Searchable,
+  "dense" | "lexical" | "document" | "documentInfo" | "documents" | "hits"
+>;
+
+export interface SearchingParts {
+  readonly shards: Shards;
+  readonly facts: StoreFacts;
+  readonly rules: ScopeRules;
+  /** Length of the vectors, if the embedder knows it. */
+  readonly dimension: number | undefined;
+}
+
+/** Searches and reads on all servers, within a scope if there is one. */
+export function searchingWithin(scope: Filter | undefined, parts: SearchingParts): ScopedSearching {
+  const { shards, rules } = parts;
+  const filtered = (filter: Filter | undefined) => rules.effective(scope, filter);
+  return {
+    dense: retriever("dense", filtered, (...search) => nearestOfAll(parts, ...search)),
+    lexical: retriever("lexical", filtered, (...search) => mostRelevantOfAll(parts, ...search)),
+    document: async (uri, call = {}) => {
+      const filter = filtered(resolve("document", readCall, call).filter);
+      return (await shards.each((session) => readDocument(session, uri, filter))).find((found) => found);
+    },
+    documentInfo: async (uri) => {
+      const filter = filtered(undefined);
+      return (await shards.each((session) => readInfos(session, { uri }, filter))).flat()[0];
+    },
+    documents: async (given = {}) => {
+      const wanted = resolve("documents", documentsFilter, given);
+      const filter = filtered(undefined);
+      const found = (await shards.each((session) => readInfos(session, wanted, filter))).flat();
+      if (shards.count === 1) return found;
+      // While a bucket moves, its documents may stand on two servers.
+      const distinct = [...new Map(found.map((info) => [info.uri, info])).values()];
+      return distinct.toSorted(inOrderOfBytes).slice(0, wanted.limit);
+    },
+    hits: async (found, call = {}) => {
+      const filter = filtered(resolve("hits", readCall, call).filter);
+      const hits = (await shards.answering((session) => readHits(session, found, filter))).flat();
+      if (shards.count === 1) return hits;
+      const byId = new Map(hits.map((hit) => [hit.chunk.id, hit]));
+      return found.flatMap(({ chunkId }) => byId.get(chunkId) ?? []);
+    },
+  };
+}
+
+type Search = (
+  query: RetrievalQuery,
+  count: number,
+  filter: Filter | undefined,
+  call: CallOptions,
+) => Promise<readonly (readonly Scored[])[]>;
+
+function retriever(
+  name: string,
+  filtered: (filter: Filter | undefined) => Filter | undefined,
+  search: Search,
+): Retriever {
+  return {
+    name,
+    retrieve: async (query: RetrievalQuery, call: RetrieveCall) => {
+      const { count, filter, signal, deadlineMs } = resolve(name, retrieveCall, call);
+      signal?.throwIfAborted();
+      const limits = { ...(signal && { signal }), ...(deadlineMs !== undefined && { deadlineMs }) };
+      const found = await search(query, count, filtered(filter), limits);
+      return best(found, count).map(({ id, score }, at) => ({
+        chunkId: originalText(id),
+        score,
+        placements: [{ by: name, rank: at + 1, score }],
+      }));
+    },
+  };
+}
+
+async function nearestOfAll(
+  { shards, facts, dimension }: SearchingParts,
+  ...[{ vector }, count, filter, call]: Parameters<Search>
+): ReturnType<Search> {
+  if (vector === undefined) {
+    throw new OptionsError(
+      "options",
+      "dense: the query has no vector. Put embedQuestion() before search(), or search in lexical mode",
+    );
+  }
+  // Another process may have written the first vectors.
+  if (facts.dimension === undefined) await facts.refresh(call);
+  checkVector(vector, facts.dimension ?? dimension ?? vector.length, "the query");
+  if (facts.dimension === undefined) return [];
+  const search = { vector: normalised(vector), count, filter, precision: facts.precision };
+  return shards.answering((session) => nearest(session, search), call);
+}
+
+/** Weighs words by how rare they are in the whole collection, so that ranks do not depend on the number of servers. */
+async function mostRelevantOfAll(
+  { shards }: SearchingParts,
+  ...[{ text, phrases = [] }, count, filter, call]: Parameters<Search>
+): ReturnType<Search> {
+  // A query with quotes is meant literally, so it keeps its question words.
+  const words = phrases.length > 0 ? terms(text) : queryTerms(text);
+  const statistics =
+    shards.count === 1 ? undefined : addedUp(await shards.answering((session) => wordStatistics(session, words), call));
+  const search = { words, required: requiredTerms(phrases), count, filter, statistics };
+  return shards.answering((session) => mostRelevant(session, search), call);
+}
+
+function inOrderOfBytes(one: { readonly uri: string }, other: { readonly uri: string }): number {
+  return Buffer.compare(Buffer.from(one.uri), Buffer.from(other.uri));
+}
+
+/** The best of all servers; a chunk that is just being moved comes from two. */
+function best(found: readonly (readonly Scored[])[], count: number): readonly Scored[] {
+  if (found.length === 1) return found[0]!;
+  const distinct = [...new Map(found.flat().map((each) => [each.id, each])).values()];
+  return distinct.toSorted((one, other) => other.score - one.score || (one.id < other.id ? -1 : 1)).slice(0, count);
+}

@@ -1,0 +1,178 @@
+import { StoreError } from "../../../core/errors.js";
+import { checkMetadata } from "../../../core/metadata.js";
+import { resolve } from "../../../core/options.js";
+import type { StoreWrite, WrittenDocument } from "../../../core/ports.js";
+import { storeWrite } from "../../call-options.js";
+import { checkVector } from "../../database/vectors.js";
+import { TaskQueue } from "../../derived/scheduling.js";
+import { encodeWrite } from "../../writer/write-message.js";
+import { columnText } from "../columns/column-text.js";
+import { type PreparedDocument, prepareDocument } from "../columns/stored-document.js";
+import type { Session, Work } from "../connection/server.js";
+import type { ResolvedPostgresOptions } from "../options.js";
+import { createGraph, maxIndexedDimension } from "../schema.js";
+import { totalChunks } from "../searching/searching.js";
+import type { Shards } from "../sharding/shards.js";
+import type { StoreFacts } from "../store-facts.js";
+import { deleteDocuments, insertVectors, storedVectors, writeDocuments, writeNotes } from "./writing.js";
+
+export interface DocumentWriterParts {
+  readonly shards: Shards;
+  readonly facts: StoreFacts;
+  /** Length of the vectors, if the embedder knows it. */
+  readonly dimension: number | undefined;
+  readonly options: ResolvedPostgresOptions;
+}
+
+/** Writes and deletes documents, each on the server that has its part, in one transaction on each. */
+export class DocumentWriter {
+  readonly #parts: DocumentWriterParts;
+  /** Writes follow one another: a document may rely on vectors that the write before it brings. */
+  readonly #writes = new TaskQueue();
+  #hasGraph = false;
+
+  constructor(parts: DocumentWriterParts) {
+    this.#parts = parts;
+  }
+
+  /** Writes, and does `also` in the same transaction, which is repeated with it. */
+  write(
+    given: StoreWrite,
+    also: (session: Session, written: readonly WrittenDocument[]) => Promise<void>,
+  ): Promise<readonly WrittenDocument[]> {
+    return this.#writes.run(() => this.#write(given, also));
+  }
+
+  async #write(
+    given: StoreWrite,
+    also: (session: Session, written: readonly WrittenDocument[]) => Promise<void>,
+  ): Promise<readonly WrittenDocument[]> {
+    const write = resolve("write", storeWrite, given) as StoreWrite;
+    const { shards, facts, dimension: known, options } = this.#parts;
+    for (const { document } of write.documents ?? []) checkMetadata(options.metadata, document);
+    shards.refuseClosed();
+    // Checks everything; the copy that it makes for another thread is not needed here.
+    const { dimension } = await encodeWrite(write, facts.dimension ?? known);
+    if (dimension !== undefined && facts.dimension === undefined) await facts.setDimension(dimension);
+    const vectors = new Map(write.vectors);
+    for (const vector of vectors.values()) checkVector(vector, facts.dimension!, "a text");
+    const documents = (write.documents ?? []).map(prepareDocument);
+    const uris = [...documents.map(({ document }) => document.uri), ...(write.notes?.keys() ?? [])];
+    const written = await shards.transaction([...uris, ...vectors.keys()], async (first, sessionOf) => {
+      const meta = await facts.write(first, write);
+      const outcomes = new Map<PreparedDocument, WrittenDocument>();
+      const used = new Set<string>();
+      for (const [session, some] of grouped(documents, ({ document }) => sessionOf(document.uri))) {
+        const embedding = await this.#embeddings(session, some, vectors);
+        for (const { chunks } of some) for (const { vector } of chunks) used.add(vector);
+        // A uri that comes twice is written twice, so that the last one stays.
+        for (const different of withoutRepeats(some, ({ document }) => document.uri)) {
+          const done = await writeDocuments(session, different, embedding);
+          for (const [at, outcome] of done.entries()) outcomes.set(different[at]!, outcome);
+        }
+      }
+      const unused = [...vectors].filter(([key]) => !used.has(columnText(key)));
+      for (const [session, some] of grouped(unused, ([key]) => sessionOf(key))) {
+        await insertVectors(session, new Map(some));
+      }
+      for (const [session, some] of grouped([...(write.notes ?? [])], ([uri]) => sessionOf(uri))) {
+        await writeNotes(session, new Map(some));
+      }
+      const all = documents.map((each) => outcomes.get(each)!);
+      await also(first, all);
+      return { outcomes: all, meta };
+    });
+    facts.adopt(written.meta);
+    if (documents.length > 0) await this.#prepareGraph();
+    return written.outcomes;
+  }
+
+  delete(uris: readonly string[]): Promise<{ readonly documents: number; readonly chunks: number }> {
+    const deleting = () =>
+      this.#parts.shards.transaction(uris, async (_, sessionOf) => {
+        let [documents, chunks] = [0, 0];
+        for (const [session, some] of grouped(uris, sessionOf)) {
+          const gone = await deleteDocuments(session, some);
+          documents += gone.documents;
+          chunks += gone.chunks;
+        }
+        return { documents, chunks };
+      });
+    return this.#writes.run(deleting);
+  }
+
+  /** The vectors of these documents' chunks, all of which are then on the session's server. */
+  async #embeddings(
+    session: Session,
+    documents: readonly PreparedDocument[],
+    sent: ReadonlyMap<string, Float32Array>,
+  ): Promise<(key: string) => Float32Array> {
+    const { shards } = this.#parts;
+    const keys = [...new Set(documents.flatMap(({ chunks }) => chunks.map(({ vector }) => vector)))];
+    const given = (some: readonly string[], from: ReadonlyMap<string, Float32Array>) =>
+      new Map(some.flatMap((key) => (from.has(key) ? [[key, from.get(key)!] as const] : [])));
+    const fresh = await insertVectors(session, given(keys, sent));
+    const stored = await storedVectors(
+      session,
+      keys.filter((key) => !fresh.has(key)),
+    );
+    const absent = keys.filter((key) => !fresh.has(key) && !stored.has(key));
+    if (absent.length > 0 && shards.count > 1) {
+      const found = await shards.each((other) => storedVectors(other, absent));
+      const elsewhere = new Map(found.flatMap((vectors) => [...vectors]));
+      await insertVectors(session, elsewhere);
+      for (const [key, vector] of elsewhere) stored.set(key, vector);
+    }
+    const embedding = (key: string) => stored.get(key) ?? sent.get(key)!;
+    for (const { document, chunks } of documents) {
+      const missing = chunks.find(({ vector }) => !embedding(vector));
+      if (missing) throw withoutVector(document.uri, missing.start, shards.first.location);
+    }
+    return embedding;
+  }
+
+  /** Makes the graph of each server once it is worth it. Others who write meanwhile wait for it. */
+  async #prepareGraph(): Promise<void> {
+    const { shards, facts, options } = this.#parts;
+    const { index, flatBelow, m, efConstruction } = options;
+    const { dimension, precision } = facts;
+    if (this.#hasGraph || index === "flat" || dimension === undefined) return;
+    if (dimension > maxIndexedDimension[precision]) return;
+    const made = await shards.onEach(async (server) => {
+      if (index === "auto" && (await server.read(totalChunks)) < flatBelow) return false;
+      const make: Work<void> = async (session) => {
+        await session.query("SET LOCAL statement_timeout = 0");
+        await createGraph(session, `"${options.schema}"`, precision, { m, efConstruction });
+      };
+      await server.transaction(make, { deadlineMs: Infinity });
+      return true;
+    });
+    this.#hasGraph = made.every(Boolean);
+  }
+}
+
+function withoutVector(uri: string, start: number, path: string): StoreError {
+  const problem = `${uri}: the chunk at ${start} has no vector, neither in the store nor in this write. Embed it first`;
+  return new StoreError("vector", problem, { path });
+}
+
+/** The items in order, in as few lists as have no two of one name each. */
+function withoutRepeats<Item>(items: readonly Item[], nameOf: (item: Item) => string): Item[][] {
+  const lists: Item[][] = [];
+  let names = new Set<string>();
+  for (const item of items) {
+    if (lists.length === 0 || names.has(nameOf(item))) {
+      lists.push([]);
+      names = new Set();
+    }
+    lists.at(-1)!.push(item);
+    names.add(nameOf(item));
+  }
+  return lists;
+}
+
+function grouped<Item, Key>(items: readonly Item[], keyOf: (item: Item) => Key): Map<Key, Item[]> {
+  const groups = new Map<Key, Item[]>();
+  for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item]);
+  return groups;
+}

@@ -86,7 +86,9 @@ export class CliCommand extends Command {
     return this.option("--filter <condition>", about, filterOption);
   }
 
-  takesStore(about = "folder or postgres:// address of the store (CITEWELL_STORE; default: ./.citewell)"): this {
+  takesStore(
+    about = "folder or postgres:// address of the store, several with commas (CITEWELL_STORE; default: ./.citewell)",
+  ): this {
     return this.option("--store <folder>", about)
       .takesService()
       .option("--embedding-model <id>", "model that embeds (CITEWELL_EMBEDDING_MODEL)")
@@ -96,7 +98,10 @@ export class CliCommand extends Command {
 
   /** A store whose models are not needed. */
   takesStoreAlone(): this {
-    return this.option("--store <place>", "folder or postgres:// address of the store (default: ./.citewell)")
+    return this.option(
+      "--store <place>",
+      "folder or postgres:// address of the store, several with commas (default: ./.citewell)",
+    )
       .option("--json", "print JSON")
       .option("--config <file>", "settings file (default: ./citewell.config.json)");
   }

@@ -302,6 +302,7 @@ Files that are uploaded on the page are kept in the store's folder. Answers go o
     .examples(`
   $ citewell copy ./.citewell /backup/citewell
   $ citewell copy ./.citewell postgres://user@db.example.com/docs
+  $ citewell copy ./.citewell postgres://user@db1.example.com/docs,postgres://user@db2.example.com/docs     spread over two servers
   $ citewell copy /backup/citewell ./restored --json | jq .differences
 
 Run again, it goes on where it was stopped, or brings what is new. Documents that only the target has stay. In the end all

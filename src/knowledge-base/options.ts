@@ -26,7 +26,10 @@ const has =
     typeof value === "object" && value !== null && fields.every((field) => field in value);
 
 export interface KnowledgeBaseOptions {
-  /** Folder of the store, or the address of a PostgreSQL database with pgvector: `postgres://…`. Default: `./.citewell`. */
+  /**
+   * Folder of the store, or the address of a PostgreSQL database with pgvector: `postgres://…`; several, with commas between
+   * them, for one that is spread over servers (`shards` of `openPostgresStore`). Default: `./.citewell`.
+   */
   readonly path?: string;
   /** False: a store that is not there is an error instead of made. Default: true. */
   readonly create?: boolean;

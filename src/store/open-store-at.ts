@@ -7,7 +7,13 @@ export function isDatabaseAddress(place: string): boolean {
   return /^postgres(ql)?:\/\//.test(place);
 }
 
-/** Opens the store at a place: the folder, or the PostgreSQL database, whose program is loaded only then. */
+/** The addresses in a place: that of the first server, and those of the others that a store is spread over, behind commas. */
+export function databaseAddresses(place: string): readonly [first: string, ...shards: string[]] {
+  const [first = place, ...shards] = place.split(/,(?=postgres(?:ql)?:\/\/)/);
+  return [first, ...shards];
+}
+
+/** Opens the store at a place: the folder, or the PostgreSQL databases, whose program is loaded only then. */
 export async function openStoreAt<const Space extends string>(
   place: string,
   embedder: Pick<Embedder<Space>, "space" | "dimension">,
@@ -16,5 +22,6 @@ export async function openStoreAt<const Space extends string>(
   const given = { ...options, ...(metadata && { metadata }) };
   if (!isDatabaseAddress(place)) return openStore(place, embedder, given);
   const { openPostgresStore } = await import("./postgres/open-postgres-store.js");
-  return openPostgresStore(place, embedder, given);
+  const [url, ...shards] = databaseAddresses(place);
+  return openPostgresStore(url, embedder, { ...given, shards });
 }

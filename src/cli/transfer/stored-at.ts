@@ -1,11 +1,11 @@
 import { StoreError } from "../../core/errors.js";
 import type { Store } from "../../core/ports.js";
-import { openStore } from "../../store/open-store.js";
+import { databaseAddresses, isDatabaseAddress, openStoreAt } from "../../store/open-store-at.js";
 import { storedSpace } from "../../store/stored-space.js";
 import { type CommandIo, explainSlowClose, storePath } from "../command-context.js";
 
 /**
- * Opens the store in a folder or at a `postgres://` address for the vector space that it has, without its model, and closes
+ * Opens the store in a folder or at `postgres://` addresses for the vector space that it has, without its model, and closes
  * it after `use`.
  *
  * @param space makes a store of this space where there is none. Default: there must be one.
@@ -16,7 +16,10 @@ export async function withStoreAt<Result>(
   space: string | undefined,
   use: (store: Store) => Promise<Result>,
 ): Promise<Result> {
-  const store = await (/^postgres(ql)?:\/\//.test(place) ? openDatabase(place, space) : openFolder(io, place, space));
+  const path = storePath(io, { store: place });
+  const found = space ?? (await spaceAt(path)) ?? refuseEmpty(path);
+  const onWarning = (message: string) => io.stderr.write(`citewell: ${message}\n`);
+  const store = await openStoreAt(path, { space: found }, { create: space !== undefined, onWarning });
   try {
     return await use(store);
   } finally {
@@ -24,21 +27,15 @@ export async function withStoreAt<Result>(
   }
 }
 
-async function openFolder(io: CommandIo, place: string, wanted: string | undefined): Promise<Store> {
-  const path = storePath(io, { store: place });
-  const space = wanted ?? storedSpace(path) ?? refuseEmpty(path);
-  const onWarning = (message: string) => io.stderr.write(`citewell: ${message}\n`);
-  return openStore(path, { space }, { create: wanted !== undefined, onWarning });
-}
-
-async function openDatabase(url: string, wanted: string | undefined): Promise<Store> {
-  const { openPostgresStore, storedPostgresSpace } = await import("../../store/postgres/open-postgres-store.js");
-  const space = wanted ?? (await storedPostgresSpace(url)) ?? refuseEmpty(new URL(url).host);
-  return openPostgresStore(url, { space }, { create: wanted !== undefined });
+async function spaceAt(path: string): Promise<string | undefined> {
+  if (!isDatabaseAddress(path)) return storedSpace(path);
+  const { storedPostgresSpace } = await import("../../store/postgres/open-postgres-store.js");
+  return storedPostgresSpace(databaseAddresses(path)[0]);
 }
 
 function refuseEmpty(place: string): never {
-  throw new StoreError("missing", `The store at ${place} is empty. Run \`citewell index <folder>\` first`, {
-    path: place,
+  const shown = isDatabaseAddress(place) ? new URL(databaseAddresses(place)[0]).host : place;
+  throw new StoreError("missing", `The store at ${shown} is empty. Run \`citewell index <folder>\` first`, {
+    path: shown,
   });
 }

@@ -52,6 +52,11 @@ const shows: Record<string, readonly RegExp[]> = {
     /^store: The roof was mended in May\. \(near\)$/m,
     /^asked: API keys expire after 90 days\. \[1\] \(its quotation stands in the document\)$/m,
   ],
+  "telemetry/main": [
+    /^API keys expire after 90 days\. \[1\]$/m,
+    /name: 'embeddings citewell\/local-lexical'/,
+    /name: 'gen_ai\.client\.token\.usage'/,
+  ],
   tools: [/^calls order_status with \{"orderNumber":"A-1042"\}$/m, /arrives on Friday/],
 };
 

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { context, trace } from "@opentelemetry/api";
+import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import {
   BasicTracerProvider,
   InMemorySpanExporter,
@@ -17,7 +18,6 @@ import { Pipeline, mapStage } from "../../../src/core/pipeline.js";
 import { tool } from "../../../src/core/tool.js";
 import { openTracing } from "../../../src/core/telemetry.js";
 import { collect } from "../../../src/core/stream.js";
-import { AsyncContexts } from "../../support/async-contexts.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
 let exported: InMemorySpanExporter;
@@ -34,7 +34,7 @@ beforeEach(() => {
   trace.setGlobalTracerProvider(
     new BasicTracerProvider({ spanProcessors: [beginnings, new SimpleSpanProcessor(exported)] }),
   );
-  context.setGlobalContextManager(new AsyncContexts());
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager());
 });
 afterEach(() => {
   trace.disable();

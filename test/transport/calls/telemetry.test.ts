@@ -1,4 +1,5 @@
 import { context, metrics, trace } from "@opentelemetry/api";
+import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import {
   AggregationTemporality,
   InMemoryMetricExporter,
@@ -8,7 +9,6 @@ import {
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { collect } from "../../../src/core/stream.js";
-import { AsyncContexts } from "../../support/async-contexts.js";
 import { runWithPackages } from "../../support/bare-install.js";
 import { chunk, failure, streamed, transportFor, vectors } from "../../support/transport-for.js";
 
@@ -26,7 +26,7 @@ beforeEach(() => {
   meters = new MeterProvider({ readers: [new PeriodicExportingMetricReader({ exporter: measured })] });
   trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] }));
   metrics.setGlobalMeterProvider(meters);
-  context.setGlobalContextManager(new AsyncContexts());
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager());
 });
 
 afterEach(async () => {

@@ -11,10 +11,12 @@ export interface Passage {
   readonly line?: number;
   /** 1-based page of the original file, where it has pages. */
   readonly page?: number;
+  /** Time in a recording, in seconds from its start, where it has times. */
+  readonly seconds?: number;
   /** The passage itself. */
   readonly text: string;
 }
 
-export function passageOf({ uri, title, line, page, chunk: { text } }: Hit): Passage {
-  return { uri, ...given({ title, line, page }), text };
+export function passageOf({ uri, title, line, page, seconds, chunk: { text } }: Hit): Passage {
+  return { uri, ...given({ title, line, page, seconds }), text };
 }

@@ -206,6 +206,8 @@ export interface Hit {
   readonly line?: number;
   /** 1-based page of the original file. */
   readonly page?: number;
+  /** Time at which the chunk starts in a recording, in seconds from its start. */
+  readonly seconds?: number;
   /** Anchors of the document inside the chunk's span. Absent when lines of the text are lines of the file. */
   readonly anchors?: readonly Anchor[];
   /** The spans that were found, best first, where `chunk` was widened around them; offsets into the document's text. */
@@ -419,6 +421,8 @@ export interface Citation {
   readonly line?: number;
   /** 1-based page of the original file at `start`, where the document has pages. */
   readonly page?: number;
+  /** Time at `start` in a recording, in seconds from its start, where the document has times, as subtitles do. */
+  readonly seconds?: number;
   /** True when `support` is `exact` or `normalised`: the document holds those words there. */
   readonly supported: boolean;
   /** How the words were found at `start..end`. */

@@ -30,10 +30,17 @@ export function retrieverOf(
 
 /** A passage as LangChain's document: the document's metadata, and where in it the passage stands. */
 export function documentOf(core: LangChainCore, hit: Hit): DocumentInterface {
-  const { uri, title, line, page, score, chunk, metadata } = hit;
+  const { uri, title, line, page, seconds, score, chunk, metadata } = hit;
   return new core.Document({
     id: chunk.id,
     pageContent: chunk.text,
-    metadata: { ...metadata, source: uri, ...given({ title, line, page }), start: chunk.start, end: chunk.end, score },
+    metadata: {
+      ...metadata,
+      source: uri,
+      ...given({ title, line, page, seconds }),
+      start: chunk.start,
+      end: chunk.end,
+      score,
+    },
   });
 }

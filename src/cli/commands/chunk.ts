@@ -6,7 +6,7 @@ import { readFile } from "../../load/sources/read-file.js";
 import { Pipeline, type RunEvent } from "../../core/pipeline.js";
 import { chunk, type ChunkTarget } from "../../stages/indexing/chunk.js";
 import { collect } from "../../core/stream.js";
-import { chunkPlaces } from "../../text/blocks/places.js";
+import { chunkPlaces, clockTime } from "../../text/blocks/places.js";
 import { defaultTokens } from "../../text/tokens/tokens.js";
 import type { Document, DocumentChunk } from "../../core/types.js";
 import { connectModels } from "../../knowledge-base/connect-models.js";
@@ -112,8 +112,13 @@ function asJson(document: Document, chunks: readonly DocumentChunk[]): object {
 function describe(document: Document, chunks: readonly DocumentChunk[]): string {
   const places = chunkPlaces(document, chunks);
   const blocks = chunks.map(({ start, end, tokens, context, text }, index) => {
-    const { line, page } = places[index]!;
-    const place = (page === undefined ? "" : `  page ${page}`) + (line === undefined ? "" : `  line ${line}`);
+    const { line, page, seconds } = places[index]!;
+    const parts = [
+      ["page", page],
+      ["line", line],
+      ["at", seconds === undefined ? undefined : clockTime(seconds)],
+    ] as const;
+    const place = parts.map(([name, value]) => (value === undefined ? "" : `  ${name} ${value}`)).join("");
     const head = `── ${index + 1}/${chunks.length}  ${start}–${end}  ${counted(tokens, "token")}${place}  ${oneLine(context, 80)}`;
     return `${head.trimEnd()}\n${safeForTerminal(text.trimEnd())}\n`;
   });

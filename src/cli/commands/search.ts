@@ -27,9 +27,9 @@ export async function searchCommand(io: CommandIo, query: string, flags: SearchF
   });
 }
 
-export function hitAsJson({ chunk, uri, title, line, page, score, placements }: Hit): object {
+export function hitAsJson({ chunk, uri, title, line, page, seconds, score, placements }: Hit): object {
   const { id, start, end, text } = chunk;
-  return { chunkId: id, uri, start, end, score, text, title, line, page, placements };
+  return { chunkId: id, uri, start, end, score, text, title, line, page, seconds, placements };
 }
 
 function describeHits(hits: readonly Hit[], io: Pick<CommandIo, "stdout" | "directory" | "home">): string {

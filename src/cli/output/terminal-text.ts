@@ -1,5 +1,6 @@
 import { relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import { clockTime, type Place } from "../../text/blocks/places.js";
 
 /** The folders by which people know where a file is. */
 export interface KnownFolders {
@@ -62,14 +63,11 @@ function shortestPath(path: string, { directory, home }: KnownFolders): string {
   return ways.reduce((shortest, way) => (way.length < shortest.length ? way : shortest));
 }
 
-export function displayPlace(
-  uri: string,
-  place: { readonly line?: number; readonly page?: number },
-  folders: KnownFolders,
-): string {
+export function displayPlace(uri: string, place: Place, folders: KnownFolders): string {
   const page = place.page === undefined ? "" : `, page ${place.page}`;
   const line = place.line === undefined ? "" : `:${place.line}`;
-  return `${displayUri(uri, folders)}${line}${page}`;
+  const time = place.seconds === undefined ? "" : `, at ${clockTime(place.seconds)}`;
+  return `${displayUri(uri, folders)}${line}${page}${time}`;
 }
 
 /** The reason for a document's outcome, with its address once, as people type it. */

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { given } from "../../core/given.js";
 import type { Document } from "../../core/types.js";
+import { placeInDocument } from "../../text/blocks/places.js";
 import { Refusal } from "../guard/refusal.js";
 import { route } from "./route.js";
 import { WireDocument, WireExcerpt, WireStatistics, WireStatus } from "./wire.js";
@@ -112,11 +113,11 @@ export function excerptOf(
   const end = Math.min(passage.end, text.length, start + maxExcerptCharacters);
   const from = wholeCharacter(text, Math.max(0, start - around));
   const to = wholeCharacter(text, Math.min(text.length, end + around));
-  const pages = anchors.flatMap(({ page, start: at }) => (page === undefined ? [] : [{ page, start: at }]));
-  const firstPage = pages.findLast(({ start: at }) => at <= start)?.page;
+  const pages = anchors.flatMap(({ page: each, start: at }) => (each === undefined ? [] : [{ page: each, start: at }]));
+  const { page, seconds } = placeInDocument({ text, anchors }, start);
   return {
     uri: address,
-    ...given({ title, mediaType, page: firstPage }),
+    ...given({ title, mediaType, page, seconds }),
     start,
     end,
     text: text.slice(from, to),

@@ -11,14 +11,14 @@ type ConversationInfo = ReturnType<KnowledgeBase["conversations"]>[number];
 type StoredExchange = ReturnType<Conversation["exchanges"]>[number];
 type StoredCall = NonNullable<StoredExchange["waiting"]>["calls"][number];
 
-export function wirePassage({ chunk, uri, title, line, page, score }: Hit): WirePassage {
+export function wirePassage({ chunk, uri, title, line, page, seconds, score }: Hit): WirePassage {
   const { id: chunkId, start, end, text } = chunk;
-  return { chunkId, uri, ...given({ title, line, page }), start, end, text, score };
+  return { chunkId, uri, ...given({ title, line, page, seconds }), start, end, text, score };
 }
 
 export function wireCitation(citation: Citation): WireCitation {
-  const { number, chunkId, uri, title, line, page, start, end, quote, supported, support } = citation;
-  return { number, chunkId, uri, ...given({ title, line, page }), start, end, quote, supported, support };
+  const { number, chunkId, uri, title, line, page, seconds, start, end, quote, supported, support } = citation;
+  return { number, chunkId, uri, ...given({ title, line, page, seconds }), start, end, quote, supported, support };
 }
 
 export function wireCall(call: WaitingCall | StoredCall): WireCall {

@@ -7,6 +7,7 @@ const place = {
   title: z.string().optional(),
   line: z.int().optional().describe("1-based line of the original file"),
   page: z.int().optional().describe("1-based page of the original file"),
+  seconds: z.number().optional().describe("Time in a recording, in seconds from its start"),
   start: z.int().describe("Offset into the document's text, in UTF-16 code units"),
   end: z.int().describe("Offset just behind the last code unit"),
 };

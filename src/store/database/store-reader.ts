@@ -2,6 +2,7 @@ import type { Filter } from "../../core/filter.js";
 import type { DocumentWrite, Searchable, StoreCounts, StoredDocumentInfo } from "../../core/ports.js";
 import type { Anchor, Chunk, Document, Metadata, Revision } from "../../core/types.js";
 import type { Database, Statement } from "../../sqlite/database.js";
+import { storedPlace, type ChunkPlace } from "../../text/blocks/places.js";
 import { checksumOf } from "./checksums.js";
 import { decodeText, decodeVector, type StoredText } from "./columns.js";
 import { documentMatches, expressionOf } from "./filters.js";
@@ -47,13 +48,10 @@ interface PlacedChunkRow extends ChunkRow {
 }
 
 /** A chunk with the fields of a `Hit` that do not depend on the search. */
-export interface StoredChunk {
+export interface StoredChunk extends ChunkPlace {
   readonly chunk: Chunk;
   readonly uri: string;
   readonly title?: string;
-  readonly line?: number;
-  readonly page?: number;
-  readonly anchors?: readonly Anchor[];
 }
 
 const withRecords = "documents LEFT JOIN document_records ON document_records.document = documents.id";
@@ -148,9 +146,7 @@ export class StoreReader {
       uri: row.uri,
       ...(row.title !== null && { title: row.title }),
       ...(row.metadata !== null && { metadata: JSON.parse(row.metadata) as Metadata }),
-      ...(row.line !== null && { line: row.line }),
-      ...(row.page !== null && { page: row.page }),
-      ...(row.anchors !== null && { anchors: JSON.parse(row.anchors) as Anchor[] }),
+      ...storedPlace(row),
     };
   }
 

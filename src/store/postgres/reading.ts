@@ -1,6 +1,7 @@
 import type { Filter } from "../../core/filter.js";
 import type { DocumentWrite, Found, StoreCounts, StoredDocumentInfo } from "../../core/ports.js";
 import type { Anchor, Chunk, Document, Hit, Metadata, Revision } from "../../core/types.js";
+import { storedPlace } from "../../text/blocks/places.js";
 import { checksumOf } from "../database/checksums.js";
 import { texts } from "./columns/binary-parameters.js";
 import { columnText, originalText } from "./columns/column-text.js";
@@ -110,9 +111,7 @@ export async function readHits(session: Session, found: readonly Found[], filter
         uri,
         ...(row.title !== null && { title: originalText(row.title) }),
         ...(row.metadata !== null && { metadata: JSON.parse(row.metadata) as Metadata }),
-        ...(row.line !== null && { line: row.line }),
-        ...(row.page !== null && { page: row.page }),
-        ...(row.anchors !== null && { anchors: JSON.parse(row.anchors) as Anchor[] }),
+        ...storedPlace(row),
       },
     ];
   });

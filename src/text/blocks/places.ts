@@ -1,3 +1,4 @@
+import { given } from "../../core/given.js";
 import type { Anchor, Document, Hit, Span } from "../../core/types.js";
 
 /** Where an offset lies in the original file, as far as that is known: 1-based line and page, seconds of a recording. */
@@ -13,15 +14,43 @@ export function placeInDocument({ text, anchors }: Pick<Document, "text" | "anch
 }
 
 /** The place of an offset into the document that a hit's chunk is a slice of; the offset must lie in the chunk. */
-export function placeInHit({ chunk, line, page, anchors }: Hit, offset: number): Place {
-  const atStart: Place = { ...(line !== undefined && { line }), ...(page !== undefined && { page }) };
+export function placeInHit({ chunk, line, page, seconds, anchors }: Hit, offset: number): Place {
+  const atStart: Place = given({ line, page, seconds });
   if (anchors) return placeByAnchors(anchors, offset, atStart);
   return line === undefined ? atStart : { ...atStart, line: line + lineBreaks(chunk.text, offset - chunk.start) };
 }
 
-/** Where a chunk starts in the original file, and the anchors inside its span. */
+/**
+ * Where a chunk starts in the original file, and the anchors inside its span. Where the time at its start is known, its first
+ * anchor says it, so that a store need not keep it beside the line and the page.
+ */
 export interface ChunkPlace extends Place {
   readonly anchors?: readonly Anchor[];
+}
+
+/** The place of a chunk from the columns that a store keeps of it. */
+export function storedPlace({
+  start,
+  line,
+  page,
+  anchors: json,
+}: {
+  readonly start: number;
+  readonly line: number | null;
+  readonly page: number | null;
+  /** As JSON. */
+  readonly anchors: string | null;
+}): ChunkPlace {
+  const anchors = json === null ? undefined : (JSON.parse(json) as Anchor[]);
+  const seconds = anchors?.findLast((anchor) => anchor.start === start && anchor.seconds !== undefined)?.seconds;
+  return given({ line: line ?? undefined, page: page ?? undefined, seconds, anchors });
+}
+
+/** A time of a recording as its player shows it: `12:34`, `1:02:03`. */
+export function clockTime(seconds: number): string {
+  const units = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, Math.floor(seconds % 60)];
+  const shown = units[0] === 0 ? units.slice(1) : units;
+  return shown.map((unit, index) => (index === 0 ? `${unit}` : `${unit}`.padStart(2, "0"))).join(":");
 }
 
 /** The places of a document's chunks, in one pass over its text and anchors for any number of chunks. */
@@ -73,7 +102,11 @@ function placesByAnchors(anchors: readonly Anchor[], spans: readonly Span[]): Ch
     const upTo = firstAfter(anchors, start);
     place = { ...place, ...placeInDocument({ text: "", anchors: anchors.slice(passed, upTo) }, start) };
     passed = upTo;
-    return { ...place, anchors: anchors.slice(firstAfter(anchors, start - 1), firstAfter(anchors, end - 1)) };
+    const { seconds } = place;
+    const inside = anchors.slice(firstAfter(anchors, start - 1), firstAfter(anchors, end - 1));
+    const isTimed =
+      seconds === undefined || inside.some((anchor) => anchor.start === start && anchor.seconds === seconds);
+    return { ...place, anchors: isTimed ? inside : [{ start, seconds }, ...inside] };
   });
 }
 

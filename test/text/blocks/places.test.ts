@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { chunkPlaces, placeInDocument } from "../../../src/text/blocks/places.js";
+import { chunkPlaces, clockTime, placeInDocument, storedPlace } from "../../../src/text/blocks/places.js";
 
 const offsets = fc.array(fc.tuple(fc.nat({ max: 40 }), fc.nat({ max: 12 })), { maxLength: 12 });
 
@@ -27,6 +27,25 @@ test("one pass gives each chunk the place that counting from the start gives", (
     ),
     { numRuns: 300 },
   );
+});
+
+test("a chunk that starts after its line's time still has that time, also from the columns that a store keeps", () => {
+  const anchors = [
+    { start: 0, line: 3, seconds: 61.5 },
+    { start: 10, line: 7, seconds: 3723 },
+  ];
+  const document = { uri: "talk.vtt", text: "words said and more said", anchors };
+  const [first, second, third] = chunkPlaces(document, [
+    { start: 0, end: 6 },
+    { start: 6, end: 12 },
+    { start: 15, end: 24 },
+  ]);
+  expect(first).toEqual({ line: 3, seconds: 61.5, anchors: anchors.slice(0, 1) });
+  expect(second).toEqual({ line: 3, seconds: 61.5, anchors: [{ start: 6, seconds: 61.5 }, anchors[1]] });
+  expect(third).toEqual({ line: 7, seconds: 3723, anchors: [{ start: 15, seconds: 3723 }] });
+  const columns = { start: 6, line: 3, page: null, anchors: JSON.stringify(second!.anchors) };
+  expect(storedPlace(columns)).toEqual(second);
+  expect([0, 61.9, 754, 3723, 36_000].map(clockTime)).toEqual(["0:00", "1:01", "12:34", "1:02:03", "10:00:00"]);
 });
 
 test("the places of all chunks cost one pass over the text", () => {

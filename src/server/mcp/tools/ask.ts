@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Answer, Citation } from "../../../core/types.js";
+import { clockTime } from "../../../text/blocks/places.js";
 import { place } from "./place.js";
 import { filterInput } from "./search.js";
 import { documentTool, type ToolCall } from "./tool.js";
@@ -67,8 +68,9 @@ function asData(checked: Citation): z.output<typeof citation> {
   return data;
 }
 
-function describe({ number, uri, line, page, quote, supported }: Citation): string {
-  const where = page === undefined ? (line === undefined ? "" : `, line ${line}`) : `, page ${page}`;
+function describe({ number, uri, line, page, seconds, quote, supported }: Citation): string {
+  const pageOrLine = page === undefined ? (line === undefined ? "" : `, line ${line}`) : `, page ${page}`;
+  const where = seconds === undefined ? pageOrLine : `, at ${clockTime(seconds)}`;
   const check = supported ? "these words stand there" : "NOT SUPPORTED: these words do not stand there";
   return `[${number}] ${uri}${where}: ${JSON.stringify(quote)} (${check})`;
 }

@@ -56,13 +56,25 @@ export const searchTool = documentTool({
     const { hits } = await documents.search(query, { limit, mode, signal, ...(filter !== undefined && { filter }) });
     const passages: z.output<typeof passage>[] = [];
     let room = maxCharacters;
-    for (const { chunk, uri, title, line, page, score } of hits) {
+    for (const { chunk, uri, title, line, page, seconds, score } of hits) {
       if (chunk.text.length > room && passages.length > 0) break;
       const text = chunk.text.slice(0, room);
       room -= text.length;
       const { id: chunkId, start, context } = chunk;
       const end = start + text.length;
-      passages.push({ uri, title, line, page, start, end, chunkId, score, context: context || undefined, text });
+      passages.push({
+        uri,
+        title,
+        line,
+        page,
+        seconds,
+        start,
+        end,
+        chunkId,
+        score,
+        context: context || undefined,
+        text,
+      });
     }
     const leftOut = hits.length - passages.length;
     return { text: describe(passages, leftOut), structured: { passages, leftOut } };
@@ -71,8 +83,8 @@ export const searchTool = documentTool({
 
 function describe(passages: readonly z.output<typeof passage>[], leftOut: number): string {
   if (passages.length === 0) return "Nothing was found. Try other words, or fewer conditions.";
-  const elements = passages.map(({ uri, title, line, page, start, end, context, text }, index) =>
-    sourceElement({ number: index + 1, uri, title, line, page, start, end, context }, text),
+  const elements = passages.map(({ uri, title, line, page, seconds, start, end, context, text }, index) =>
+    sourceElement({ number: index + 1, uri, title, line, page, seconds, start, end, context }, text),
   );
   const more = leftOut === 0 ? [] : [`${leftOut} more had no room here. Ask for fewer, or in a narrower way.`];
   return [untrusted, ...elements, ...more].join("\n\n");

@@ -1,3 +1,4 @@
+import { clockTime } from "../text/clock-time.js";
 import type { Words } from "./words.js";
 
 /** Everything the page says, in Chinese. */
@@ -79,8 +80,14 @@ export const chinese: Words = {
   sources: "来源",
   openSource: (number, title) => `来源 ${number}：${title}`,
   unsupported: "原文中未找到",
-  place: ({ page, line }) =>
-    [page !== undefined && `第 ${page} 页`, line !== undefined && `第 ${line} 行`].filter(Boolean).join("，"),
+  place: ({ page, line, seconds }) =>
+    [
+      page !== undefined && `第 ${page} 页`,
+      line !== undefined && `第 ${line} 行`,
+      seconds !== undefined && clockTime(seconds),
+    ]
+      .filter(Boolean)
+      .join("，"),
   pageBreak: (page) => `第 ${page} 页`,
   unsupportedTitle: "文档中没有这句话",
   unsupportedExplained: "回答声称引用了下面这句话，但文档的此处并没有：",

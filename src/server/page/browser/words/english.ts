@@ -1,3 +1,6 @@
+import type { WireCitation } from "../../../api/wire.js";
+import { clockTime } from "../text/clock-time.js";
+
 /** Everything the page says, in English. The type of every other language is that of this object. */
 export const english = {
   language: "English",
@@ -81,8 +84,14 @@ export const english = {
   sources: "Sources",
   openSource: (number: number, title: string) => `Source ${number}: ${title}`,
   unsupported: "not found in the document",
-  place: ({ page, line }: { readonly page?: number | undefined; readonly line?: number | undefined }) =>
-    [page !== undefined && `page ${page}`, line !== undefined && `line ${line}`].filter(Boolean).join(", "),
+  place: ({ page, line, seconds }: Pick<WireCitation, "page" | "line" | "seconds">) =>
+    [
+      page !== undefined && `page ${page}`,
+      line !== undefined && `line ${line}`,
+      seconds !== undefined && `at ${clockTime(seconds)}`,
+    ]
+      .filter(Boolean)
+      .join(", "),
   pageBreak: (page: number) => `Page ${page}`,
   unsupportedTitle: "These words are not in the document",
   unsupportedExplained: "The answer claims this quotation, but the document does not hold it at this place:",

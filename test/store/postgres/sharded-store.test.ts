@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import type { StoreFactory } from "../../../src/conformance/check.js";
 import { madeDocument, madeVector, withVectors } from "../../../src/conformance/made-documents.js";
 import type { Store } from "../../../src/core/ports.js";
 import { openPostgresStore } from "../../../src/store/postgres/open-postgres-store.js";
@@ -52,14 +51,12 @@ describe.skipIf(noPostgres)("a store on three servers", () => {
       }),
     );
 
-  const spread: StoreFactory = {
-    open: (name) => {
-      const [first, ...shards] = servers.map((server) => server.url());
-      const schema = `s${createHash("sha256").update(name).digest("hex").slice(0, 16)}`;
-      return openPostgresStore(first!, { space: "conformance" }, { schema, shards });
-    },
+  const spread = (name: string, requireScope = false) => {
+    const [first, ...shards] = servers.map((server) => server.url());
+    const schema = `s${createHash("sha256").update(name).digest("hex").slice(0, 16)}`;
+    return openPostgresStore(first!, { space: "conformance" }, { schema, shards, requireScope });
   };
-  conformance("it", spread);
+  conformance("it", { open: spread, openRequiringScope: (name) => spread(name, true) });
 
   test("has a part of the documents on each, and ranks as one server does", async () => {
     const [one, three] = [await open("one", {}, 1), await open("three")];

@@ -7,7 +7,7 @@ export interface OwnNetwork {
   readonly namespace: string;
   /** Address of the end in the namespace. */
   readonly address: string;
-  /** `down` loses every packet without a word, as a broken line does. */
+  /** `down` loses every packet that comes from there without a word, as a broken line does: nobody is told that it is gone. */
   readonly set: (state: "up" | "down") => void;
   readonly remove: () => void;
 }
@@ -31,7 +31,7 @@ export function makeNetwork(): OwnNetwork | undefined {
   return {
     namespace,
     address: `${subnet}.2`,
-    set: (state) => ip("link", "set", link, state),
+    set: (state) => ip("-n", namespace, "route", state === "up" ? "del" : "add", "blackhole", `${subnet}.1/32`),
     remove: () => ip("netns", "del", namespace),
   };
 }

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { madeDocument, madeVector, withVectors } from "../../../src/conformance/made-documents.js";
+import type { Filter } from "../../../src/core/filter.js";
 import type { Store } from "../../../src/core/ports.js";
 import { openPostgresStore } from "../../../src/store/postgres/open-postgres-store.js";
 import type { PostgresStoreOptions } from "../../../src/store/postgres/options.js";
@@ -81,14 +82,21 @@ describe.skipIf(noPostgres)("a store on three servers", () => {
   test("has each look for its nearest by the graph, and no more than are wanted", async () => {
     const store = await open("planned", { index: "hnsw" });
     await store.write(withVectors(documents, dimension));
-    const [text, values] = nearestSql({ vector: query.vector, count: 5, filter: undefined, precision: "vector" }, "");
+    const plans = async (filter: Filter | undefined) => {
+      const [text, values] = nearestSql({ vector: query.vector, count: 5, filter, precision: "vector" }, "");
+      const rows = await onEach<{ "QUERY PLAN": string }>("planned", `EXPLAIN (COSTS OFF) ${text}`, values);
+      return rows.map((lines) => lines.map((line) => line["QUERY PLAN"]).join("\n"));
+    };
     // Twenty documents are read faster without a graph, so that the plan of many is asked for.
     await onEach("planned", "ALTER DATABASE postgres SET enable_seqscan = off");
-    for (const rows of await onEach<{ "QUERY PLAN": string }>("planned", `EXPLAIN (COSTS OFF) ${text}`, values)) {
-      const plan = rows.map((row) => row["QUERY PLAN"]).join("\n");
-      expect(plan).toMatch(
-        /Limit\s+->\s+Index Scan using embeddings_graph on embeddings e\s+Order By: \(embedding <#> /,
-      );
+    const byGraph = /Limit\s+->\s+Index Scan using embeddings_graph on embeddings e\S*\s+Order By: \(embedding <#> /;
+    for (const plan of await plans(undefined)) expect(plan).toMatch(byGraph);
+    // Where few documents match, their vectors are compared; where many do, they are met on the way through the graph.
+    for (const plan of await plans({ metadata: { number: { lt: 30 } } })) {
+      const [few, many] = plan.slice(plan.indexOf("Append")).split("One-Time Filter: (NOT $");
+      expect(few).toMatch(/Index Scan using embeddings_by_document/);
+      expect(many).toMatch(/^\d+\)\s+->\s+Index Scan using embeddings_graph/);
+      expect(plan).not.toMatch(/Seq Scan on (embeddings|documents)/);
     }
     await onEach("planned", "ALTER DATABASE postgres RESET enable_seqscan");
   });

@@ -130,6 +130,7 @@ const oneImporter = [
   "fflate",
   "word-extractor",
   "hyparquet",
+  "hyparquet-compressors",
   "postal-mime",
   "@kenjiuno/msgreader",
   "yauzl",

@@ -45,6 +45,25 @@ describe("a Parquet file", () => {
     ]);
   });
 
+  test("of DuckDB keeps days as days, and times as times", async () => {
+    const bytes = readFileSync(new URL("../../../test/fixtures/tables/parquet/berths-duckdb.parquet", import.meta.url));
+    const { documents } = await readAll("p.parquet", bytes);
+    expect(documents[0]!.metadata).toMatchObject({ opened: "2019-03-01", updated: "2024-03-05T14:03:21.000Z" });
+  });
+
+  test("that says of a page that it unpacks to 400 MB is refused before that is taken", async () => {
+    const made = parquet({ codec: "GZIP", compressors: { GZIP: () => new Uint8Array(100) } }, [
+      { name: "text", data: ["words ".repeat(1000)], type: "STRING" },
+    ]);
+    // The header of the first page: its kind, then both of its sizes, each an integer of seven bits a byte.
+    expect([made[4], made[6]]).toEqual([0x15, 0x15]);
+    const rest = Buffer.from(made.subarray(made.findIndex((byte, at) => at > 6 && byte < 0x80) + 1));
+    // The longer number takes three bytes from the page behind it.
+    rest[1]! -= 2 * 3;
+    const lying = Buffer.concat([made.subarray(0, 7), Buffer.from([0x80, 0x90, 0xbc, 0xfd, 0x02]), rest]);
+    expect((await readAll("p.parquet", lying)).failures).toEqual([expect.stringMatching(/a page of 39999\d{4} bytes/)]);
+  });
+
   test("of many rows in a few bytes has a document for each", async () => {
     const same = (count: number) => [
       { name: "text", data: Array.from({ length: count }, () => "same words"), type: "STRING" },

@@ -1,12 +1,15 @@
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import type { FileMetaData } from "hyparquet";
 import { LoadError, asError } from "../../../core/errors.js";
 import { wrongKindReason } from "../binary.js";
-import type { Loader } from "../loader.js";
+import type { FileToLoad, Loader } from "../loader.js";
 import { optionalPackage } from "../optional-package.js";
 import { RowLines } from "./row-lines.js";
 
 /** Rows that are unpacked at once, at most: a group of millions may take a few bytes. */
 const maxGroupRows = 5_000_000;
+/** Bytes that a page of a column may say that it unpacks to; programs write pages of one megabyte. */
+const maxPageBytes = 250_000_000;
 
 /**
  * Reads the rows of a Parquet file, each as that of a CSV. Columns of bytes are left out.
@@ -24,6 +27,7 @@ export const loadParquet: Loader = async (file, signal, onProgress) => {
   const lines = new RowLines(uri);
   try {
     const metadata = parquetMetadata(whole);
+    const compressors = await compressorsFor(metadata, file);
     let rowStart = 0;
     for (const { num_rows: count } of metadata.row_groups) {
       if (count > maxGroupRows) {
@@ -35,7 +39,14 @@ export const loadParquet: Loader = async (file, signal, onProgress) => {
       }
       signal.throwIfAborted();
       const rowEnd = rowStart + Number(count);
-      for (const row of await parquetReadObjects({ file: whole, metadata, rowStart, rowEnd, compressors }))
+      for (const row of await parquetReadObjects({
+        file: whole,
+        metadata,
+        rowStart,
+        rowEnd,
+        compressors,
+        parsers: { dateFromDays },
+      }))
         lines.add(row);
       rowStart = rowEnd;
       onProgress?.();
@@ -52,9 +63,41 @@ export const loadParquet: Loader = async (file, signal, onProgress) => {
   return { text: "", rows: [{ lines: lines.take() }] };
 };
 
-/** Snappy is read by the package itself. */
-const compressors = {
-  GZIP: (input: Uint8Array, maxOutputLength: number) => new Uint8Array(gunzipSync(input, { maxOutputLength })),
-  BROTLI: (input: Uint8Array, maxOutputLength: number) =>
-    new Uint8Array(brotliDecompressSync(input, { maxOutputLength })),
-};
+/** Days have no time: `2019-03-01`. */
+function dateFromDays(days: number): string | undefined {
+  const date = new Date(days * 86_400_000);
+  return Number.isNaN(date.getTime()) ? undefined : date.toISOString().replace(/T.*/, "");
+}
+
+type Uncompress = (input: Uint8Array, sizeBytes: number) => Uint8Array;
+
+/** Those of Node, and where the file needs more those of a package; Snappy is read by the reader itself. */
+async function compressorsFor(metadata: FileMetaData, file: FileToLoad): Promise<Record<string, Uncompress>> {
+  const codecs = new Set(metadata.row_groups.flatMap(({ columns }) => columns.map((each) => each.meta_data?.codec)));
+  const own = {
+    GZIP: bounded((input, maxOutputLength) => new Uint8Array(gunzipSync(input, { maxOutputLength }))),
+    BROTLI: bounded((input, maxOutputLength) => new Uint8Array(brotliDecompressSync(input, { maxOutputLength }))),
+  };
+  if (!codecs.has("ZSTD") && !codecs.has("LZ4") && !codecs.has("LZ4_RAW")) return own;
+  const name = "hyparquet-compressors";
+  const { decompressLz4, decompressLz4Raw, decompressZstd } = await optionalPackage(
+    name,
+    file,
+    () => import("hyparquet-compressors"),
+  );
+  return {
+    ...own,
+    LZ4: bounded(decompressLz4),
+    LZ4_RAW: bounded(decompressLz4Raw),
+    // Without a place to write to it would take as much memory as its own header says.
+    ZSTD: bounded((input, sizeBytes) => decompressZstd(input, new Uint8Array(sizeBytes))),
+  };
+}
+
+/** Refuses a page whose size, which the file itself says, no program would write. */
+function bounded(uncompress: Uncompress): Uncompress {
+  return (input, sizeBytes) => {
+    if (sizeBytes > maxPageBytes) throw new Error(`a page of ${sizeBytes} bytes`);
+    return uncompress(input, sizeBytes);
+  };
+}

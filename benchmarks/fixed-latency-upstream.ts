@@ -1,6 +1,6 @@
 /**
  * An embeddings service in its own process that answers after a fixed time: `node fixed-latency-upstream.js <latency in ms>
- * <dimension>`. Vectors depend on the text alone. It reports its port by IPC, and on any message the number of requests and
+ * <dimension> <share of requests that fail with 500>`. Vectors depend on the text alone. It reports its port by IPC, and on any message the number of requests and
  * texts since the last one.
  */
 import { type ChildProcess, fork } from "node:child_process";
@@ -20,13 +20,17 @@ export interface UpstreamCounts {
 
 export interface FixedLatencyUpstream {
   readonly baseUrl: string;
-  /** Since the last call. */
+  /** Requests since the last call, those that failed included, and texts that were answered. */
   readonly counts: () => Promise<UpstreamCounts>;
   readonly close: () => void;
 }
 
-export async function startFixedLatencyUpstream(latencyMs: number, dimension: number): Promise<FixedLatencyUpstream> {
-  const service: ChildProcess = fork(program, [String(latencyMs), String(dimension)]);
+export async function startFixedLatencyUpstream(
+  latencyMs: number,
+  dimension: number,
+  failureShare = 0,
+): Promise<FixedLatencyUpstream> {
+  const service: ChildProcess = fork(program, [latencyMs, dimension, failureShare].map(String));
   const [port] = (await once(service, "message")) as [number];
   return {
     baseUrl: `http://127.0.0.1:${port}`,
@@ -49,7 +53,8 @@ export function vectorOf(text: string, dimension: number): Float32Array<ArrayBuf
   return vector;
 }
 
-function serve(latencyMs: number, dimension: number): void {
+function serve(latencyMs: number, dimension: number, failureShare: number): void {
+  const random = seededRandom(1);
   let counts: UpstreamCounts = { requests: 0, texts: 0 };
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const answerAt = performance.now() + latencyMs;
@@ -66,7 +71,12 @@ function serve(latencyMs: number, dimension: number): void {
     });
     const reply = JSON.stringify({ object: "list", model: "made", data, usage: { prompt_tokens: 1, total_tokens: 1 } });
     await sleep(answerAt - performance.now());
-    counts = { requests: counts.requests + 1, texts: counts.texts + input.length };
+    const fails = random() < failureShare;
+    counts = { requests: counts.requests + 1, texts: counts.texts + (fails ? 0 : input.length) };
+    if (fails) {
+      response.writeHead(500).end();
+      return;
+    }
     response.setHeader("content-type", "application/json").end(reply);
   };
   const server = createServer((request, response) => void answer(request, response));
@@ -78,4 +88,7 @@ function serve(latencyMs: number, dimension: number): void {
   process.on("disconnect", () => process.exit());
 }
 
-if (process.argv[1] === program) serve(Number(process.argv[2]), Number(process.argv[3]));
+if (process.argv[1] === program) {
+  const [latencyMs, dimension, failureShare] = process.argv.slice(2).map(Number);
+  serve(latencyMs!, dimension!, failureShare!);
+}

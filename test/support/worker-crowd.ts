@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Document } from "../../src/core/types.js";
 import { enqueue } from "../../src/knowledge-base/workers/enqueue.js";
@@ -8,6 +8,7 @@ import { openPostgresStore } from "../../src/store/postgres/open-postgres-store.
 import { createTransport } from "../../src/transport/transport.js";
 import type { FaultyEmbeddings } from "./faulty-embeddings.js";
 import type { PostgresServer } from "./postgres-server.js";
+import { startWorkerProcess, workerModel } from "./worker-process.js";
 
 export interface CrowdOptions {
   readonly server: PostgresServer;
@@ -41,11 +42,9 @@ export interface CrowdOutcome {
   readonly messages: string;
 }
 
-const model = "test/embed-m3";
-
 export function crowdEmbedder(upstream: Pick<FaultyEmbeddings, "baseUrl">) {
   const transport = createTransport({ baseUrl: upstream.baseUrl, apiKey: "sk-0123456789" });
-  return { embedder: embedder(transport, { model }), close: () => transport.close() };
+  return { embedder: embedder(transport, { model: workerModel }), close: () => transport.close() };
 }
 
 /** Ingests documents by workers in processes of their own, of which one after the other is killed with SIGKILL. */
@@ -58,17 +57,9 @@ export async function runCrowd(options: CrowdOptions): Promise<CrowdOutcome> {
   let messages = "";
   let isOver = false;
   const startWorker = () => {
-    const words = ["work", "--store", url, "--concurrency", String(concurrency), "--dead-after", "2", "--quiet"];
-    const child = spawn(process.execPath, [command, ...words], {
-      env: {
-        ...process.env,
-        CITEWELL_BASE_URL: upstream.baseUrl,
-        CITEWELL_API_KEY: "sk-0123456789",
-        CITEWELL_EMBEDDING_MODEL: model,
-      },
-      stdio: ["ignore", "ignore", "pipe"],
-    });
-    child.stderr.setEncoding("utf8").on("data", (text: string) => (messages += text));
+    const flags = ["--concurrency", String(concurrency), "--dead-after", "2"];
+    const { baseUrl } = upstream;
+    const child = startWorkerProcess({ command, url, baseUrl, flags }, (text) => (messages += text));
     running.add(child);
     child.on("exit", () => {
       running.delete(child);

@@ -111,14 +111,17 @@ async function workAsMember(
   let failure: { readonly thrown: unknown } | undefined;
   const stopping = new AbortController();
   const stop = () => stopping.abort();
+  const endWhatIsDone = async () => {
+    await endRuns(database, store);
+    if (untilDone && (await database.read(isQueueDone))) worker.end(new Error("The queue is empty"));
+  };
   const onBeat = async (alive: boolean) => {
     if (!alive) {
       lost.abort(new Error("The other workers took this one for dead"));
       stop();
       return;
     }
-    await endRuns(database, store);
-    if (untilDone && (await database.read(isQueueDone))) worker.end(new Error("The queue is empty"));
+    await endWhatIsDone();
   };
   const stopped = once(AbortSignal.any([worker.signal, stopping.signal]), "abort");
   const runner = await runJobs({
@@ -137,7 +140,7 @@ async function workAsMember(
         failure ??= { thrown };
         stop();
       });
-      await endRuns(database, store);
+      await endWhatIsDone();
     },
   });
   await Promise.race([stopped, runner.ended]);

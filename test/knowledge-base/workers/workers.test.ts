@@ -86,6 +86,13 @@ describe.skipIf(noPostgres)("workers", () => {
     expect(new Set(many.to.embedder.calls.flat()).size).toBe(many.to.embedder.calls.flat().length);
   });
 
+  test("end with the last document when that was asked for, however seldom they send heartbeats", async () => {
+    const { to } = await openStore();
+    await enqueue(source("i", documents("i", 5)), to);
+    const rarely = { untilDone: true, deadAfterMs: 3_600_000 };
+    expect((await work({ ...to, ...rarely })).documents.added).toBe(5);
+  });
+
   test("get changed documents alone; what vanished is deleted when all jobs have ended", async () => {
     const { to } = await openStore();
     const [first, second, ...rest] = documents("b", 20);

@@ -15,6 +15,7 @@ import {
   giveBack,
 } from "./queued-documents.js";
 import { addSpending, chunkSettingsOf } from "./runs.js";
+import type { Turns } from "./turns.js";
 
 /** Embedding requests at once in one job, which has few. */
 const requestsInJob = 2;
@@ -40,8 +41,7 @@ export interface JobSetting {
   readonly worker: string;
   readonly store: PostgresStore<string>;
   readonly embedder: Embedder;
-  /** Runs one piece of work after another, for suspects. */
-  readonly oneAtATime: <Result>(work: () => Promise<Result>) => Promise<Result>;
+  readonly turns: Turns;
   readonly onEnd: (end: WorkedDocument) => void;
 }
 
@@ -52,10 +52,11 @@ export interface JobSetting {
  * @throws OptionsError, or TransportError that is not `retryable`, for what no other job of this worker would survive either.
  */
 export async function doJob(batch: number, setting: JobSetting, signal: AbortSignal): Promise<void> {
-  const { database, jobs, worker, oneAtATime } = setting;
+  const { database, jobs, worker, turns } = setting;
   const take = (alone: boolean) => database.transaction((session) => claim(session, { jobs, batch, worker, alone }));
-  const work = async (claimed: Awaited<ReturnType<typeof take>>) => {
-    if (typeof claimed === "string") return;
+  const work = async (alone: boolean) => {
+    const claimed = await take(alone);
+    if (typeof claimed === "string") return claimed;
     try {
       await ingestClaimed(claimed, setting, signal);
     } catch (thrown) {
@@ -64,10 +65,9 @@ export async function doJob(batch: number, setting: JobSetting, signal: AbortSig
       await database.transaction((session) => giveBack(session, { jobs, batch, worker }, why ?? { because: "ending" }));
       if (!why) throw error;
     }
+    return "done";
   };
-  const claimed = await take(false);
-  if (claimed === "alone") await oneAtATime(async () => work(await take(true)));
-  else await work(claimed);
+  if ((await turns.together(() => work(false))) === "alone") await turns.alone(() => work(true));
 }
 
 /** Why the documents of a job that failed are given back. `undefined` where the worker had better end. */

@@ -29,14 +29,18 @@ export interface DocumentEnd {
 /** How often a document may take its worker with it before it is left alone. */
 export const maxLosses = 5;
 
-/** After so many, a document goes without other suspects beside it in its worker. Most are innocent of their first. */
-const lossesAlone = 2;
+/**
+ * How many documents a job may hold that were lost with a worker so often. Most are innocent: so a poison document is looked
+ * for among fewer each time, and not among all one by one. From two losses on, it has its worker to itself as well.
+ */
+const maxSuspects = [Infinity, 4, 1];
+const lossesAlone = maxSuspects.length - 1;
 
 /** How often the service may fail at a document before it fails. */
 const maxAttempts = 20;
 
-/** A document that failed so often is tried alone, so that it holds up no others. */
-const maxAttemptsTogether = 3;
+/** Each time a document has failed so often more, it is tried with fewer others, so that it does not hold them up. */
+const attemptsTogether = 5;
 
 /** Somebody else has the documents now: a newer version was queued, or the others took this worker for dead. */
 export class ClaimLost extends Error {
@@ -120,16 +124,16 @@ export async function unstoredDocuments(
 export type Claim =
   /** Its documents are this worker's. */
   | { readonly documents: readonly ClaimedDocument[]; readonly run: number }
-  /** It must go without other suspects beside it in this worker, which has to ask again for it. */
+  /** It must have its worker to itself, which has to ask again for it when it does nothing else. */
   | "alone"
   /** There is nothing to do: its documents have ended, or were queued anew as jobs of their own. */
   | "nothing";
 
 /**
- * Gives the documents of a batch that wait to a worker. Where one of them is suspected, each becomes a job of its own, so
- * that it takes no other with it.
+ * Gives the documents of a batch that wait to a worker. Where too many for one job are suspected, they become smaller jobs,
+ * so that a poison document takes fewer others with it each time, and none in the end.
  *
- * @param alone whether the worker does nothing else with suspects meanwhile.
+ * @param alone whether the worker does nothing else meanwhile.
  */
 export async function claim(
   session: Session,
@@ -146,16 +150,19 @@ export async function claim(
     [batch],
   );
   if (rows.length === 0) return "nothing";
-  const isSuspected = rows.some(({ losses, attempts }) => losses > 0 || attempts >= maxAttemptsTogether);
-  if (isSuspected && rows.length > 1) {
-    for (const { id } of rows) {
+  const losses = Math.max(...rows.map((row) => row.losses));
+  const attempts = Math.max(...rows.map((row) => row.attempts));
+  const maxTogether = maxSuspects[Math.max(losses, Math.floor(attempts / attemptsTogether))] ?? 1;
+  if (rows.length > maxTogether) {
+    for (let at = 0; at < rows.length; at += maxTogether) {
+      const ids = rows.slice(at, at + maxTogether).map(({ id }) => id);
       const own = await nextBatch(session);
-      await session.query("UPDATE ingest_documents SET batch = $1, worker = NULL WHERE id = $2", [own, id]);
+      await session.query("UPDATE ingest_documents SET batch = $1, worker = NULL WHERE id = ANY($2)", [own, ids]);
       await addJob(session, jobs, own);
     }
     return "nothing";
   }
-  if (rows[0]!.losses >= lossesAlone && !alone) return "alone";
+  if (losses >= lossesAlone && !alone) return "alone";
   await session.query("UPDATE ingest_documents SET worker = $1 WHERE id = ANY($2)", [worker, rows.map(({ id }) => id)]);
   return {
     documents: rows.map(({ id, content }) => ({ id, ...(JSON.parse(content.toString()) as QueuedDocument) })),

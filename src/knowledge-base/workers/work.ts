@@ -13,6 +13,7 @@ import { openQueue, type Queue } from "./queue.js";
 import { RateBudget, type RateLimits, withinBudget } from "./rate-budget.js";
 import { endRuns } from "./runs.js";
 import { isQueueDone } from "./status.js";
+import { Turns } from "./turns.js";
 
 export interface WorkOptions<Space extends string = string> extends RateLimits {
   /** The store to fill, as `openPostgresStore` returned it. Its database holds the queue. */
@@ -77,7 +78,7 @@ export async function work<Space extends string>(options: WorkOptions<Space>): P
   const setting = {
     ...queue,
     embedder: withinBudget(embedder, budget),
-    oneAtATime: oneAtATime(),
+    turns: new Turns(),
     onEnd: (end: WorkedDocument) => {
       documents[end.outcome]++;
       onDocument?.(end);
@@ -149,14 +150,4 @@ async function workAsMember(
   member?.heart.stop();
   if (member) await database.transaction((session) => leave(session, jobs, member!.id)).catch(() => {});
   if (failure) throw failure.thrown;
-}
-
-/** Runs one piece of work after another, in the order in which they were given. */
-function oneAtATime(): JobSetting["oneAtATime"] {
-  let last: Promise<unknown> = Promise.resolve();
-  return (task) => {
-    const next = last.then(task, task);
-    last = next;
-    return next;
-  };
 }

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { TransportError } from "../../../src/core/errors.js";
 import type { Document } from "../../../src/core/types.js";
 import { enqueue } from "../../../src/knowledge-base/workers/enqueue.js";
+import { buryTheDead, join } from "../../../src/knowledge-base/workers/members.js";
 import { queueOf } from "../../../src/knowledge-base/workers/queue.js";
 import { status } from "../../../src/knowledge-base/workers/status.js";
 import { work } from "../../../src/knowledge-base/workers/work.js";
@@ -155,6 +156,20 @@ describe.skipIf(noPostgres)("workers", () => {
     letGo();
     expect((await stuck).documents.added).toBe(0);
     expect((await to.store.counts()).documents).toBe(10);
+  });
+
+  test("take up what a dead worker had in a few jobs, and not one by one", async () => {
+    const { to } = await openStore();
+    await enqueue(source("j", documents("j", 16)), to);
+    const { database, jobs } = queueOf("test", to.store);
+    await database.transaction(async (session) => {
+      await join(session, { id: "dead", role: "worker", deadAfterMs: -60_000 });
+      await session.query("UPDATE ingest_documents SET worker = 'dead'");
+    });
+    await buryTheDead(database, jobs, 30_000);
+    await work({ ...to, ...soon });
+    expect((await to.store.counts()).documents).toBe(16);
+    expect(to.embedder.calls.length).toBe(4);
   });
 
   test("leave a document alone that ends the work again and again, and do all others", async () => {

@@ -14,6 +14,7 @@ const table = readFileSync(new URL("../../../src/load/formats/README.md", import
 /** Words of one document of a file. */
 type Shown = (document: Document) => string;
 
+const own: Shown = ({ text }) => text;
 const valuesIn = (value: Json): readonly string[] =>
   value !== null && typeof value === "object" ? Object.values(value).flatMap(valuesIn) : [String(value ?? "")];
 /** Every value of a row, wherever its mapping put it. A text of lines `name: value` repeats the metadata. */
@@ -24,6 +25,10 @@ const plainTimes = (text: string) => text.replace(/(\d)T(\d\d:\d\d:\d\d)(?:\.000
 
 /** Folders of fixtures by the row of the table that has their shares. */
 const formats: Readonly<Record<string, readonly [folder: string, shown: Shown, ending?: string]>> = {
+  ".eml": ["mail/eml", own],
+  ".mbox": ["mail/mbox", own],
+  ".msg": ["mail/msg", own],
+  ".mht": ["mail/mht", own],
   ".parquet": ["tables/parquet", values],
   ".sqlite": ["tables/sqlite", values],
 };

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { describe, expect, test } from "vitest";
 import { strToU8, zipSync } from "fflate";
@@ -160,6 +161,12 @@ ${attached}
     await expect(load("no header here")).rejects.toThrow("is text by its first bytes");
   });
 
+  test("that a browser made of a page is one document, without its styles", async () => {
+    const bytes = readFileSync(new URL("../../../test/fixtures/mail/mht/chromium-fees.mhtml", import.meta.url));
+    const { documents, skipped } = await readAll("fees.mhtml", bytes);
+    expect([documents.map(({ uri, title }) => [uri, title]), skipped]).toEqual([[["fees.mhtml", "Harbour fees"]], []]);
+  });
+
   test("exported by Confluence as a Word document is the page in it", async () => {
     const page =
       crlf(`Date: Tue, 5 Mar 2024 14:03:21 +0000\nMIME-Version: 1.0\nContent-Type: multipart/related; boundary=p\nSubject: Exported From Confluence
@@ -295,6 +302,19 @@ describe("a mail of Outlook", () => {
       thread: "root@example.com",
       attachments: ["terms.csv"],
     });
+  });
+
+  test("is read in the code page that it names, and its HTML in the one that that declares", async () => {
+    const read = async (name: string) => {
+      const bytes = readFileSync(new URL(`../../../test/fixtures/mail/msg/${name}`, import.meta.url));
+      return load(bytes, "msg");
+    };
+    expect(await read("ansi-cyrillic.msg")).toMatchObject({
+      title: "Прилив и отлив",
+      text: expect.stringContaining("Выход через шлюз закрыт до полудня."),
+      metadata: { from: "Анна Петрова <anna@harbour.example>" },
+    });
+    expect((await read("html-windows1252.msg")).text).toContain("| Schleuse Süd | 7:30 |");
   });
 
   test("that is cut or changed anywhere ends as a failure or a part of it", async () => {

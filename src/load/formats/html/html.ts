@@ -64,7 +64,7 @@ function markdownOf(lines: readonly Line[], ownTitle?: string): LoadedText {
 }
 
 /** The encoding that a page declares within its first bytes, as the HTML standard's prescan looks for it. */
-function declaredCharset(bytes: Uint8Array): string | undefined {
+export function declaredCharset(bytes: Uint8Array): string | undefined {
   const start = latin1Start(bytes).replace(/<!--.*?-->/gs, "");
   const label = /<meta[^>]+?charset\s*=\s*["']?\s*([\w.:-]+)/i.exec(start)?.[1]?.toLowerCase();
   return label === undefined ? declaredInXml(start) : readableByteByByte(label);

@@ -7,6 +7,8 @@ import { mailDocument } from "./mail.js";
 const maxDepth = 50;
 const maxHeaderBytes = 2_000_000;
 
+const partOfPage = /^(?:image|font|audio|video)\/|^text\/css$|javascript$/;
+
 /**
  * Reads a mail (RFC 5322, MIME) or a page saved with its pictures: its own words as the text, what it replies to cut, sender,
  * receivers, date and thread as metadata, and what is attached as files that lie in it.
@@ -39,8 +41,8 @@ export const loadEml: Loader = async (file) => {
     text: mail.text,
     html: mail.html,
     attachments: mail.attachments.flatMap(({ filename, mimeType, related, content }, index): InnerFile[] => {
-      // Pictures of the letter itself, such as a logo.
-      if (related && mimeType.startsWith("image/")) return [];
+      // Pictures, styles and the like of the letter or page itself.
+      if ((related || !filename) && partOfPage.test(mimeType)) return [];
       const ending = mimeType === "message/rfc822" ? ".eml" : "";
       const name = filename || `attachment-${index + 1}${ending}`;
       const path = ending !== "" && !name.endsWith(ending) ? `${name}${ending}` : name;

@@ -1,6 +1,8 @@
 import { createRequire } from "node:module";
 import { LoadError, asError } from "../../../core/errors.js";
 import { wrongKindReason } from "../binary.js";
+import { decodeText } from "../decode.js";
+import { declaredCharset } from "../html/html.js";
 import type { FileToLoad, InnerFile, Loader } from "../loader.js";
 import { hasCircularChain, isCompoundFile } from "../office/compound-file.js";
 import { loadRtf } from "../office/rtf.js";
@@ -22,10 +24,15 @@ export const loadMsg: Loader = async (file, ...how) => {
   const unreadable = (reason: string, cause?: unknown) =>
     new LoadError("unreadable", uri, `${uri} is damaged (${reason}): open it in Outlook and save it again`, { cause });
   if (hasCircularChain(bytes)) throw unreadable("its chains of sectors run in circles");
-  const reader = await openMsg(file);
+  let reader = await openMsg(file);
   let fields;
   try {
     fields = reader.getFileData();
+    const codePage = String(fields.messageCodepage ?? fields.internetCodepage);
+    if (readableCodePage.test(codePage)) {
+      reader = await openMsg(file, codePage);
+      fields = reader.getFileData();
+    }
   } catch (cause) {
     throw unreadable(asError(cause).message, cause);
   }
@@ -39,7 +46,8 @@ export const loadMsg: Loader = async (file, ...how) => {
   const date = fields.messageDeliveryTime ?? fields.clientSubmitTime;
   const written = {
     text: fields.body,
-    html: fields.bodyHtml ?? (fields.html && Buffer.from(fields.html).toString()),
+    html:
+      fields.bodyHtml ?? (fields.html && decodeText({ bytes: fields.html, uri }, declaredCharset(fields.html)).text),
   };
   return mailDocument({
     subject: fields.subject,
@@ -82,14 +90,19 @@ export const loadMsg: Loader = async (file, ...how) => {
   }
 };
 
-async function openMsg(file: FileToLoad) {
+/** Code pages that text may be in which is not Unicode, as older versions of Outlook wrote it. */
+const readableCodePage = /^(?:125\d|2859\d|20866|21866|866|874|932|936|949|950)$/;
+
+async function openMsg(file: FileToLoad, ansiEncoding?: string) {
   const reader = await optionalPackage(
     "@kenjiuno/msgreader",
     file,
     () => createRequire(import.meta.url)("@kenjiuno/msgreader") as MsgReaderPackage,
   );
   const { buffer, byteOffset, byteLength } = file.bytes;
-  return new reader.default(new DataView(buffer as ArrayBuffer, byteOffset, byteLength));
+  const opened = new reader.default(new DataView(buffer as ArrayBuffer, byteOffset, byteLength));
+  if (ansiEncoding !== undefined) opened.parserConfig = { ansiEncoding };
+  return opened;
 }
 
 function person(name: string | undefined, address: string | undefined): string {

@@ -1,23 +1,18 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { referenceOf } from "./api/reference.js";
 import { root } from "./support/citewell.js";
 import { entries, withDeclarations } from "./support/public-declarations.js";
+import { installPublished, isRegistryReachable } from "./support/published-package.js";
 import { runNode } from "./support/run-process.js";
+import { temporaryFolder } from "./support/temporary-folder.js";
 
 const run = promisify(execFile);
-
-const isRegistryReachable = await run("npm", ["view", "zod", "version"], { timeout: 20_000 }).then(
-  () => true,
-  () => false,
-);
-if (!isRegistryReachable)
-  console.warn("Skipped: what users install cannot be tried, for the npm registry is not reachable");
 
 // From Node 22 on, better-sqlite3 is one that comes compiled.
 const isSqliteCompiled = Number.parseInt(process.versions.node) >= 22;
@@ -32,22 +27,15 @@ describe.skipIf(!isRegistryReachable)("the published package in an empty project
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "citewell-tarball-"));
-    const pack = ["pack", "--ignore-scripts", "--json", "--pack-destination", folder];
-    const { stdout } = await run("npm", pack, { cwd: root, maxBuffer: 64 << 20 });
-    tarball = join(folder, (JSON.parse(stdout) as { readonly filename: string }[])[0]!.filename);
-    await writeFile(join(folder, "package.json"), `{ "name": "app", "private": true }`);
-    const packages = [
-      tarball,
+    tarball = await installPublished(folder, [
       "@types/node@20.19.39",
       "ts5@npm:typescript@5.9.3",
       "ts6@npm:typescript@6.0.3",
       "ts7@npm:typescript@7.0.2",
-      "esbuild@0.28.1",
       "publint@0.3.25",
       "@arethetypeswrong/cli@0.18.5",
       "pnpm@10.34.9",
-    ];
-    await run("npm", ["install", "--ignore-scripts", "--no-audit", "--no-fund", ...packages], { cwd: folder });
+    ]);
   }, 300_000);
 
   afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -153,6 +141,34 @@ describe.skipIf(!isRegistryReachable)("the published package in an empty project
     expect(stderr).not.toContain("node_modules");
   });
 
+  test("installs where nothing can be compiled, and a store says what it lacks or opens", async () => {
+    // What a slim image has: no Python, no make, no compiler. Without `npm` beside it, `node` is all that npm needs.
+    const commands = await temporaryFolder();
+    const found = (name: string) =>
+      process.env["PATH"]!.split(delimiter)
+        .map((directory) => join(directory, name))
+        .find((path) => existsSync(path))!;
+    for (const name of ["npm", "sh"]) await symlink(await realpath(found(name)), join(commands, name));
+    await symlink(process.execPath, join(commands, "node"));
+    const allowed = { "better-sqlite3": true, "hnswlib-node": true };
+    const app = await temporaryFolder({
+      "package.json": JSON.stringify({ name: "app", private: true, allowScripts: allowed }),
+      "note.md": "# Keys\n\nAda keeps the recovery key.\n",
+    });
+    const env = { ...process.env, PATH: commands };
+    await run("npm", ["install", "--no-audit", "--no-fund", tarball], { cwd: app, env, maxBuffer: 64 << 20 });
+    expect(existsSync(join(app, "node_modules/hnswlib-node"))).toBe(false);
+    const command = join(app, "node_modules/citewell/dist/cli/main.js");
+    const { exitCode, stderr } = await runNode(command, ["index", "note.md", "--quiet"], { cwd: app });
+    if (isSqliteCompiled) expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    else {
+      expect(exitCode).toBe(2);
+      expect(stderr).toMatch(
+        /^citewell: A store cannot be opened: .* is not there\. .* Python, make and a C\+\+ compiler, or take Node 22 .*\n$/,
+      );
+    }
+  }, 300_000);
+
   test("says in one line which package MCP needs", async () => {
     const script = `import("citewell/mcp").then(({ createMcpServer }) => createMcpServer({ search() {}, ask() {}, document() {} })).catch(({ code, message }) => console.log(code, message))`;
     const { stdout } = await runNode("--no-warnings", ["--eval", script], { cwd: folder });
@@ -210,22 +226,6 @@ describe.skipIf(!isRegistryReachable)("the published package in an empty project
     },
     120_000,
   );
-
-  test("a bundle runs pipelines and the transport, and its store says what it lacks", async () => {
-    await writeFile(join(folder, "bundled.mjs"), bundled);
-    const { build } = (await import(join(folder, "node_modules/esbuild/lib/main.js"))) as {
-      build: (options: object) => Promise<unknown>;
-    };
-    const outfile = join(folder, "out", "bundle.mjs");
-    const options = { entryPoints: [join(folder, "bundled.mjs")], bundle: true, platform: "node", format: "esm" };
-    await build({ ...options, outfile, logLevel: "error" });
-    const { stdout, stderr } = await runNode(outfile, [], { cwd: folder });
-    expect(stdout + stderr).toMatch(
-      isSqliteCompiled
-        ? /^1 chunk, 512 dimensions\n(missing-package: .* Leave citewell, better-sqlite3 .*\n){2}$/
-        : /^1 chunk, 512 dimensions\n(missing-package: A store cannot be opened: better-sqlite3 .*\n){2}$/,
-    );
-  }, 120_000);
 });
 
 const consumer = `
@@ -243,20 +243,4 @@ export const pipeline = Pipeline.from<Document>().pipe(chunk({ maxTokens: 256 })
 export const opened: Promise<KnowledgeBase> = openKnowledgeBase({ path: "./store" });
 // @ts-expect-error -- a misspelt option does not compile.
 chunk({ maxToken: 256 });
-`;
-
-const bundled = `
-import { chunk, collect, createTransport, embedder, openKnowledgeBase, openStore, Pipeline } from "citewell";
-import { startLocalService } from "citewell/local";
-const service = await startLocalService();
-const transport = createTransport({ baseUrl: service.url, apiKey: service.apiKey });
-const embed = embedder(transport, { model: "citewell/local-lexical" });
-const document = { uri: "a", text: "Ada keeps the recovery key.", mediaType: "text/plain" };
-const chunks = await collect(Pipeline.from().pipe(chunk({ for: embed })).stream([document]));
-const { vectors } = await embed.embed([chunks[0].text], {});
-console.log(chunks.length + " chunk, " + vectors[0].length + " dimensions");
-await openStore("./store", embed).catch(({ code, message }) => console.log(code + ": " + message));
-await openKnowledgeBase({ path: "./store" }).catch(({ code, message }) => console.log(code + ": " + message));
-await transport.close();
-await service.close();
 `;

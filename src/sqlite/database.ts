@@ -89,12 +89,13 @@ function open(path: string, timeoutMs: number, prepare: (database: Database) => 
 let loaded: typeof SQLite | undefined;
 
 /**
- * The names under which the package is installed, the preferred one first. Version 12 ends Node 24.19 and newer when it
+ * The package under each name that it is installed as, the preferred one first. Version 12 ends Node 24.19 and newer when it
  * collects a database at the end (WiseLibs/better-sqlite3#1515), and version 13 ends Node 20 at once. Version 13 comes
- * compiled, but not for every platform.
+ * compiled, but not for every platform. The names are literals, since tools that copy what a program needs look for those.
  */
-const sqlitePackages =
-  Number.parseInt(process.versions.node) >= 22 ? ["better-sqlite3-13", "better-sqlite3"] : ["better-sqlite3"];
+const version12 = () => require("better-sqlite3") as typeof SQLite;
+const version13 = () => require("better-sqlite3-13") as typeof SQLite;
+const sqlitePackages = Number.parseInt(process.versions.node) >= 22 ? [version13, version12] : [version12];
 
 /**
  * The native package, loaded when a database is first opened: whoever needs no store neither waits for it nor needs it
@@ -103,9 +104,9 @@ const sqlitePackages =
 export function loadSqlite(): typeof SQLite {
   if (loaded) return loaded;
   let cause: unknown;
-  for (const name of sqlitePackages) {
+  for (const load of sqlitePackages) {
     try {
-      const found = require(name) as typeof SQLite;
+      const found = load();
       // The package loads its native part with the first database.
       new found(":memory:").close();
       return (loaded = found);
@@ -115,7 +116,9 @@ export function loadSqlite(): typeof SQLite {
   }
   const isMissing = (cause as NodeJS.ErrnoException).code === "MODULE_NOT_FOUND";
   const problem = isMissing
-    ? "the package better-sqlite3 is not there: install it beside citewell, and leave it external when you bundle"
+    ? "the package better-sqlite3 is not there. npm leaves it out where it can neither download nor compile its native " +
+      "module: see why with `npm install better-sqlite3`, which needs Python, make and a C++ compiler, or take Node 22 or " +
+      "newer, where it comes compiled. When you bundle, leave citewell external"
     : `better-sqlite3 has no native module for Node ${process.version} on ${process.platform}-${process.arch}, because its ` +
       "install script did not run or failed. Allow the script and build it: `npm rebuild better-sqlite3`, or with pnpm " +
       "`pnpm approve-builds`. Where no prebuilt module can be downloaded, that needs Python, make and a C++ compiler";

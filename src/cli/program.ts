@@ -333,6 +333,17 @@ Run again, it goes on where it was stopped. A damaged line ends it: what came be
     .runs(async () => (await import("./transfer/transfer-commands.js")).importCommand);
 
   program
+    .command("rebalance")
+    .description("spread a store on PostgreSQL evenly over its servers, after some were added, while it is searched")
+    .takesStoreAlone()
+    .examples(`
+  $ citewell rebalance --store postgres://user@a.example.com/docs,postgres://user@b.example.com/docs
+
+Name the first server first, the new ones last. Before that, give every program that uses the store the same addresses.
+Run again, it goes on where it was stopped. In the end it waits 30 seconds for the last searches of old places.`)
+    .runs(async () => (await import("./transfer/rebalance.js")).rebalanceCommand);
+
+  program
     .command("doctor")
     .description("look at Node, native modules, service, key, models and store: what is wrong, and what to do")
     .takesStore()

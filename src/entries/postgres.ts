@@ -10,5 +10,5 @@ export { work } from "../knowledge-base/workers/work.js";
 export type { WorkOptions, WorkReport } from "../knowledge-base/workers/work.js";
 export { openPostgresStore } from "../store/postgres/open-postgres-store.js";
 export type { PostgresStoreOptions } from "../store/postgres/options.js";
-export { rebalanceShards } from "../store/postgres/sharding/rebalance-shards.js";
-export type { RebalanceShardsOptions } from "../store/postgres/sharding/rebalance-shards.js";
+export { rebalanceShards } from "../store/postgres/rebalance-shards.js";
+export type { RebalanceProgress, RebalanceShardsOptions } from "../store/postgres/rebalance-shards.js";

@@ -73,7 +73,8 @@ export type MetaName =
   | "precision"
   | "token-margin"
   | "settings"
-  | "allotment";
+  | "allotment"
+  | "rebalancing";
 
 /** Facts of a store by name. `undefined` where there are no tables. */
 export async function readMeta(session: Session, schema: string): Promise<Map<MetaName, string> | undefined> {

@@ -1,4 +1,6 @@
+import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { madeDocument, madeVector, withVectors } from "../../../src/conformance/made-documents.js";
@@ -6,8 +8,9 @@ import type { Filter } from "../../../src/core/filter.js";
 import type { Store } from "../../../src/core/ports.js";
 import { openPostgresStore } from "../../../src/store/postgres/open-postgres-store.js";
 import type { PostgresStoreOptions } from "../../../src/store/postgres/options.js";
-import { rebalanceShards } from "../../../src/store/postgres/sharding/rebalance-shards.js";
+import { type RebalanceProgress, rebalanceShards } from "../../../src/store/postgres/rebalance-shards.js";
 import { nearestSql } from "../../../src/store/postgres/searching/searching.js";
+import { citewell, citewellJson, commandFile } from "../../support/citewell.js";
 import { noPostgres, type PostgresServer, startPostgres } from "../../support/postgres-server.js";
 import { conformance } from "../conformance.js";
 
@@ -151,31 +154,110 @@ describe.skipIf(noPostgres)("a store on three servers", () => {
     const before = await open("growing", {}, 1);
     await before.write({ ...withVectors(documents, dimension), notes: new Map([["a file", "seen"]]) });
     const store = await open("growing");
-    const ids = async (from: Store) =>
-      (await from.lexical.retrieve({ text: "sleeps" }, { count: 200 })).map(({ chunkId }) => chunkId).toSorted();
-    const expected = await ids(before);
-    expect(expected).toHaveLength(60);
+    // Everything, by every way to find it, each once.
+    const found = async (from: Store) => {
+      const [near, relevant] = await Promise.all(
+        [from.dense, from.lexical].map((retriever) => retriever.retrieve({ ...query, text: "sleeps" }, { count: 200 })),
+      );
+      const hits = await from.hits(near!);
+      return {
+        near: near!.map(({ chunkId }) => chunkId).toSorted(),
+        relevant: relevant!.map(({ chunkId }) => chunkId).toSorted(),
+        hits: hits.map(({ chunk }) => chunk.id).toSorted(),
+        documents: (await from.documents()).map(({ uri }) => uri),
+      };
+    };
+    const expected = await found(before);
+    expect(expected.near).toHaveLength(120);
+    expect(expected.relevant).toHaveLength(60);
+    const seen: RebalanceProgress[] = [];
     const moving = rebalanceShards(servers[0]!.url(), {
       schema: "growing",
       shards: servers.slice(1).map((server) => server.url()),
+      deadlineMs: 3000,
+      onProgress: (progress) => seen.push(progress),
     });
     const done = new AbortController();
+    let searches = 0;
     const searching = (async () => {
-      while (!done.signal.aborted) expect(await ids(store)).toEqual(expected);
+      for (; !done.signal.aborted; searches++) expect(await found(store)).toEqual(expected);
     })();
     const { documents: moved } = await moving;
     done.abort();
     await searching;
     expect(moved).toBeGreaterThan(20);
+    expect(searches).toBeGreaterThan(5);
+    // Of 256 parts, each of the two new servers gets 85.
+    expect(seen.at(-1)).toEqual({ documents: moved, parts: 170, partsToMove: 170 });
     const parts = await onEach<{ count: string }>("growing", "SELECT count(*) FROM documents");
     expect(parts.reduce((sum, [row]) => sum + Number(row!.count), 0)).toBe(60);
     for (const [row] of parts) expect(Number(row!.count)).toBeGreaterThan(10);
-    expect(await ids(store)).toEqual(expected);
+    expect(await found(store)).toEqual(expected);
     expect(await store.notes!(["a file"])).toEqual(new Map([["a file", "seen"]]));
     expect(await store.verify()).toMatchObject({ ok: true, problems: [] });
     await store.write({ documents });
     expect((await store.counts()).documents).toBe(60);
     const fewer = openPostgresStore(servers[0]!.url(), { space: "made" }, { schema: "growing" });
     await expect(fewer).rejects.toThrow("Name all of them in shards");
+  });
+
+  test("finds a document that changes or goes while others move in its new form alone, though the move was interrupted", async () => {
+    const first = await open("interrupted", {}, 1);
+    await first.write(withVectors(documents, dimension));
+    const [url, second] = servers.map((server) => server.url());
+    const stop = new AbortController();
+    const move = { schema: "interrupted", shards: [second!] };
+    const stopped = rebalanceShards(url!, {
+      ...move,
+      signal: stop.signal,
+      onProgress: ({ parts }) => void (parts === 60 && stop.abort()),
+    });
+    await expect(stopped).rejects.toMatchObject({ name: "AbortError" });
+    const both = await open("interrupted", {}, 2);
+    const changed = documents
+      .slice(0, 50)
+      .map(({ document }) => madeDocument(document.uri, [`A mole digs ${document.uri}`]));
+    await both.write({ ...withVectors(changed, dimension), notes: new Map([[changed[0]!.document.uri, "new"]]) });
+    await both.deleteDocuments(documents.slice(50).map(({ document }) => document.uri));
+    const all = async () => {
+      const near = await both.dense.retrieve(query, { count: 200 });
+      const relevant = await both.lexical.retrieve({ text: "cat sleeps number digs" }, { count: 200 });
+      const hits = await both.hits(near);
+      return [hits.map(({ chunk }) => chunk.text).toSorted(), relevant.length];
+    };
+    const texts = changed.map(({ document }) => document.text).toSorted();
+    expect(await all()).toEqual([texts, 50]);
+    expect(await both.notes!([changed[0]!.document.uri])).toEqual(new Map([[changed[0]!.document.uri, "new"]]));
+    await rebalanceShards(url!, { ...move, deadlineMs: 1 });
+    expect(await all()).toEqual([texts, 50]);
+    expect(await both.counts()).toMatchObject({ documents: 50, chunks: 50 });
+    expect(await both.verify()).toMatchObject({ ok: true, problems: [] });
+  });
+
+  test("is spread over an added server by a command, which Ctrl-C stops and which goes on when it is run again", async () => {
+    const [one, two] = [await servers[0]!.createDatabase("one"), await servers[1]!.createDatabase("two")];
+    const before = await openPostgresStore(one, { space: "made" });
+    await before.write(withVectors(documents, dimension));
+    await before.close();
+    const command = ["rebalance", "--store", `${one},${two}`];
+    const child = spawn(process.execPath, [commandFile, ...command], { stdio: ["ignore", "ignore", "pipe"] });
+    let stderr = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+    const client = new pg.Client(two);
+    const moved = async () =>
+      (await client.query<{ count: number }>("SELECT count(*)::int FROM citewell.documents")).rows[0]!.count;
+    await client.connect();
+    onTestFinished(() => client.end());
+    await expect.poll(() => moved().catch(() => 0), { timeout: 60_000 }).toBeGreaterThan(5);
+    child.kill("SIGINT");
+    expect(await once(child, "close")).toEqual([130, null]);
+    expect(stderr).toContain("what was moved stays moved. Run the same command again to go on.");
+    await rebalanceShards(one, { shards: [two], deadlineMs: 1 });
+    expect(await citewellJson(command)).toEqual({ documents: 0 });
+    expect(await moved()).toBeGreaterThan(20);
+    expect(await citewell(["rebalance", "--store", one])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("Name all servers of the store") as string,
+    });
   });
 });

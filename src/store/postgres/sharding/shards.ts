@@ -3,8 +3,18 @@ import { StoreError } from "../../../core/errors.js";
 import type { CallOptions } from "../../../core/ports.js";
 import { columnText } from "../columns/column-text.js";
 import type { ResolvedPostgresOptions } from "../options.js";
-import { isCurrent, type MetaName, readMeta, upgrade, writeMeta } from "../schema.js";
+import {
+  createEmbeddings,
+  hasEmbeddings,
+  isCurrent,
+  type MetaName,
+  type Precision,
+  readMeta,
+  upgrade,
+  writeMeta,
+} from "../schema.js";
 import { Server, type Session, type Work } from "../connection/server.js";
+import { deleteWithNotes } from "../writing/writing.js";
 
 /** Documents are dealt out in so many buckets by the hash of their uri, and a server has whole buckets. */
 const bucketCount = 256;
@@ -164,12 +174,20 @@ export class Shards {
     const { shards, schema } = this.#options;
     if (shards.length === 1) return this.first.transaction((session) => work(session, () => session), call);
     return this.first.transaction(async (first) => {
-      const allotment = await lockBuckets(first, schema, [...new Set(uris.map(bucketOf))], "shared");
+      const buckets = [...new Set(uris.map(bucketOf))];
+      const { allotment, isRebalancing } = await lockBuckets(first, schema, buckets, "shared");
+      const unknown = buckets.some((bucket) => !shards.some(({ id }) => id === allotment[bucket]));
+      if (unknown) throw unnamedServers(this.first.location);
       const owners = new Map(uris.map((uri) => [uri, allotment[bucketOf(uri)]!]));
-      const needed = shards.slice(1).filter(({ id }) => [...owners.values()].includes(id));
+      const needed = shards.slice(1).filter(({ id }) => isRebalancing || [...owners.values()].includes(id));
       const within = async (at: number, sessions: ReadonlyMap<string, Session>): Promise<Result> => {
         const shard = needed[at];
-        if (!shard) return work(first, (uri) => sessions.get(owners.get(uri)!)!);
+        if (!shard) {
+          // What was moved and is not deleted yet where it was must not be found there in its old form.
+          const copiesOf = (id: string) => uris.filter((uri) => owners.get(uri) !== id);
+          if (isRebalancing) for (const [id, session] of sessions) await deleteWithNotes(session, copiesOf(id));
+          return work(first, (uri) => sessions.get(owners.get(uri)!)!);
+        }
         const inner: Work<Result> = (session) => within(at + 1, new Map([...sessions, [shard.id, session]]));
         return shard.server.transaction(inner, { ...call, once: true });
       };
@@ -189,20 +207,24 @@ export async function lockBuckets(
   schema: string,
   buckets: readonly string[],
   how: "shared" | "exclusive",
-): Promise<Allotment> {
+): Promise<{ readonly allotment: Allotment; readonly isRebalancing: boolean }> {
   const lock = how === "shared" ? "pg_advisory_xact_lock_shared" : "pg_advisory_xact_lock";
   await session.query(
     `SELECT ${lock}(hashtextextended($1 || bucket, 0)) FROM (SELECT unnest($2::text[]) AS bucket ORDER BY 1) AS b`,
     [`citewell bucket ${schema} `, buckets],
   );
-  return allotmentOf((await readMeta(session, schema))!);
+  const meta = (await readMeta(session, schema))!;
+  return { allotment: allotmentOf(meta), isRebalancing: meta.has("rebalancing") };
 }
 
 export function allotmentOf(meta: ReadonlyMap<MetaName, string>): Allotment {
   return JSON.parse(meta.get("allotment") ?? "{}") as Allotment;
 }
 
-/** Deals the buckets of a new store out, and refuses servers that do not belong together. */
+/**
+ * Deals the buckets of a new store out, refuses servers that do not belong together, and makes the tables that an added server
+ * lacks.
+ */
 export async function claimShards(shards: readonly Shard[], schema: string): Promise<void> {
   const { location } = shards[0]!.server;
   const ids = shards.map(({ id }) => id);
@@ -218,10 +240,21 @@ export async function claimShards(shards: readonly Shard[], schema: string): Pro
       return;
     }
     const missing = Object.values(allotmentOf(meta)).find((id) => !ids.includes(id));
-    if (missing === undefined) return;
-    const message = `${location}: the documents are spread over more servers than were named. Name all of them in shards`;
-    throw new StoreError("missing", message, { path: location });
+    if (missing !== undefined) throw unnamedServers(location);
   };
   // One server alone may be one that cannot be written.
-  await (shards.length === 1 ? shards[0]!.server.read(claim) : shards[0]!.server.transaction(claim));
+  if (shards.length === 1) return shards[0]!.server.read(claim);
+  await shards[0]!.server.transaction(claim);
+  const meta = (await shards[0]!.server.read((session) => readMeta(session, schema)))!;
+  const [dimension, precision] = [meta.get("dimension"), meta.get("precision") as Precision];
+  if (dimension === undefined) return;
+  for (const { server } of shards.slice(1)) {
+    if (await server.read(hasEmbeddings)) continue;
+    await server.transaction((session) => createEmbeddings(session, schema, Number(dimension), precision));
+  }
+}
+
+function unnamedServers(path: string): StoreError {
+  const message = `${path}: the documents are spread over more servers than were named. Name all of them in shards`;
+  return new StoreError("missing", message, { path });
 }

@@ -123,6 +123,12 @@ export async function deleteDocuments(
   return { documents: found.length, chunks: chunks.length };
 }
 
+/** Deletes documents, and notes of uris that have no document as well. */
+export async function deleteWithNotes(session: Session, uris: readonly string[]): Promise<void> {
+  await deleteDocuments(session, uris);
+  await session.query("DELETE FROM notes WHERE uri = ANY($1::text[])", [texts(uris.map(columnText))]);
+}
+
 /** What a document has beside its row and its chunks. What was noted about it does not hold any more. */
 async function deleteParts(session: Session, ids: readonly number[]): Promise<void> {
   await session.query(

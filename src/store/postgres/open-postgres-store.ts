@@ -5,6 +5,7 @@ import type { Embedder, Store } from "../../core/ports.js";
 import { checkSpace } from "../database/schema.js";
 import { type PostgresStoreOptions, postgresStoreOptions } from "./options.js";
 import { PostgresStore } from "./postgres-store.js";
+import { isSecured, secureTables } from "./row-level-security.js";
 import { readMeta } from "./schema.js";
 import { claimShards, openShard, type Shard, Shards } from "./sharding/shards.js";
 
@@ -45,6 +46,10 @@ export async function openPostgresStore<const Space extends string>(
     }
     const { first, location } = { first: opened[0]!.server, location: opened[0]!.server.location };
     await claimShards(opened, schema);
+    for (const { server } of options.rowLevelSecurity ? opened : []) {
+      if (await server.read(isSecured)) continue;
+      await server.transaction((session) => secureTables(session, schema));
+    }
     const meta = (await first.read((session) => readMeta(session, schema)))!;
     checkSpace(meta.get("space"), space, location);
     checkDimension(meta.get("dimension"), dimension, location);

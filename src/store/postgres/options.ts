@@ -49,6 +49,14 @@ export interface PostgresStoreOptions {
   readonly metadata?: z.ZodObject;
   /** True: searching and reading need `scoped(filter)`, so that no query can forget its scope. Default: false. */
   readonly requireScope?: boolean;
+  /**
+   * True: `requireScope`, and the server itself shows rows of documents only within the scope of a transaction, so that not even
+   * SQL with a forgotten condition reads others. It binds every user but the owner of the tables: open the store so as the
+   * owner once, grant another user USAGE on the schema and SELECT on its tables, and answer as that user. A scope then names a
+   * value that a field must have (or several, with `in`), and words are weighed by the documents that it shows. Default: false,
+   * which leaves tables secured that are.
+   */
+  readonly rowLevelSecurity?: boolean;
   /** Receives one line about anything that is slower or missing; no action is needed. Default: none. */
   readonly onWarning?: (message: string) => void;
 }
@@ -71,6 +79,7 @@ export const postgresStoreOptions = optionsOf<PostgresStoreOptions>()({
   deadlineMs: z.number().min(1).max(86_400_000).default(30_000),
   metadata: z.instanceof(z.ZodObject).optional(),
   requireScope: z.boolean().default(false),
+  rowLevelSecurity: z.boolean().default(false),
   onWarning: functionOption<(message: string) => void>().optional(),
 });
 

@@ -23,6 +23,7 @@ import { columnText } from "./columns/column-text.js";
 import type { Server, Session } from "./connection/server.js";
 import type { ResolvedPostgresOptions } from "./options.js";
 import { readCounts, readDocumentWithChunks, readNotes, vectorKeys } from "./reading.js";
+import { withinScope } from "./row-level-security.js";
 import type { MetaName } from "./schema.js";
 import { searchingWithin, type SearchingParts } from "./searching/scoped-searching.js";
 import type { Shards } from "./sharding/shards.js";
@@ -60,9 +61,11 @@ export class PostgresStore<const Space extends string> implements Store<Space> {
   readonly #writer: DocumentWriter;
   readonly #rules: ScopeRules;
   readonly #searching: SearchingParts;
+  readonly #isSecured: boolean;
 
   constructor({ shards, url, space, meta, dimension, options }: PostgresStoreParts<Space>) {
-    const { schema, precision, metadata, requireScope } = options;
+    const { schema, precision, metadata, rowLevelSecurity } = options;
+    const requireScope = options.requireScope || rowLevelSecurity;
     this.#shards = shards;
     this.#url = url;
     this.#schema = schema;
@@ -73,6 +76,7 @@ export class PostgresStore<const Space extends string> implements Store<Space> {
     this.#facts = facts;
     this.#writer = new DocumentWriter({ shards, facts, dimension, options });
     this.#rules = new ScopeRules({ location: this.location, requireScope, metadataSchema: metadata });
+    this.#isSecured = rowLevelSecurity;
     this.#searching = { shards, facts, rules: this.#rules, dimension };
     const { dense, lexical, document, documentInfo, documents, hits } = searchingWithin(undefined, this.#searching);
     [this.dense, this.lexical, this.hits] = [dense, lexical, hits];
@@ -168,6 +172,7 @@ export class PostgresStore<const Space extends string> implements Store<Space> {
   #scoped(scope: Filter): Searchable<Space> {
     const { space, location, metadataSchema } = this;
     const facts = this.#facts;
+    const shards = this.#isSecured ? this.#shards.reading(withinScope(scope)) : this.#shards;
     return {
       space,
       location,
@@ -175,7 +180,7 @@ export class PostgresStore<const Space extends string> implements Store<Space> {
         return facts.dimension;
       },
       ...(metadataSchema && { metadataSchema }),
-      ...searchingWithin(scope, this.#searching),
+      ...searchingWithin(scope, { ...this.#searching, shards }),
       scoped: (filter) => this.#scoped({ all: [scope, this.#rules.checked(filter)] }),
     };
   }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { StoreError } from "../../core/errors.js";
 import { checksumOf } from "../database/checksums.js";
 import type { Session } from "./connection/server.js";
+import { isSecured, secureTables } from "./row-level-security.js";
 
 // Texts sort by their bytes, as in the embedded store, whatever the locale of the database. A chunk has its words, so that
 // its postings are found without an index on their chunks. Totals are counted by the rows that writes append, so that no two
@@ -140,6 +141,7 @@ export async function createEmbeddings(
        label bigint PRIMARY KEY, document bigint NOT NULL, embedding ${precision}(${dimension}) NOT NULL)`,
   );
   await session.query("CREATE INDEX IF NOT EXISTS embeddings_by_document ON embeddings (document)");
+  if (await isSecured(session)) await secureTables(session, schema);
   await writeMeta(session, "dimension", String(dimension));
   await writeMeta(session, "precision", precision);
 }

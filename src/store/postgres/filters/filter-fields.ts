@@ -21,11 +21,12 @@ export function filterFields({ uri, title, source, mediaType, metadata = {} }: D
   const given = Object.entries(metadata).map(([name, value]) => [`.${name}`, value] as const);
   return [...(own as [string, string][]), ...given].flatMap(([name, value]) => {
     const values = Array.isArray(value) ? (value as readonly Json[]) : [];
-    return [value, ...new Set(values)].flatMap((each) => rowsOf(columnText(name), each));
+    return [value, ...new Set(values)].flatMap((each) => valueFields(columnText(name), each));
   });
 }
 
-function rowsOf(name: string, value: Json): FilterField[] {
+/** The rows of one value of a field. */
+export function valueFields(name: string, value: Json): FilterField[] {
   if (typeof value === "number") return [{ name, kind: "number", number: value }];
   if (typeof value === "boolean") return [{ name, kind: "boolean", number: Number(value) }];
   if (value === null) return [{ name, kind: "null", number: 0 }];

@@ -108,10 +108,18 @@ export interface ShardsOptions {
 /** All servers of a store, side by side. */
 export class Shards {
   readonly #options: ShardsOptions;
-  #closed: Promise<unknown> | undefined;
+  readonly #state: { closed?: Promise<unknown> };
+  readonly #around: <Result>(work: Work<Result>) => Work<Result>;
 
-  constructor(options: ShardsOptions) {
+  constructor(options: ShardsOptions, state = {}, around = <Result>(work: Work<Result>) => work) {
     this.#options = options;
+    this.#state = state;
+    this.#around = around;
+  }
+
+  /** The same servers, on which every reading is done within what `around` does before and after it. */
+  reading(around: <Result>(work: Work<Result>) => Work<Result>): Shards {
+    return new Shards(this.#options, this.#state, around);
   }
 
   get count(): number {
@@ -124,7 +132,7 @@ export class Shards {
 
   /** @throws StoreError `closed`. */
   refuseClosed(): void {
-    if (!this.#closed) return;
+    if (!this.#state.closed) return;
     const { location } = this.first;
     const message = `The store at ${location} was closed. Open it again with openPostgresStore()`;
     throw new StoreError("closed", message, { path: location });
@@ -144,7 +152,7 @@ export class Shards {
 
   /** The results of the same reading on each server. */
   each<Result>(work: Work<Result>, call?: CallOptions): Promise<Result[]> {
-    return this.onEach((server) => server.read(work, call));
+    return this.onEach((server) => server.read(this.#around(work), call));
   }
 
   /** As `each`, for searches: without those that do not answer in time, where that was asked for. */
@@ -153,7 +161,9 @@ export class Shards {
     if (missingAfterMs === undefined || shards.length === 1) return this.each(work, call);
     this.refuseClosed();
     const deadlineMs = Math.min(missingAfterMs, call.deadlineMs ?? Infinity);
-    const results = await Promise.allSettled(shards.map(({ server }) => server.read(work, { ...call, deadlineMs })));
+    const results = await Promise.allSettled(
+      shards.map(({ server }) => server.read(this.#around(work), { ...call, deadlineMs })),
+    );
     const failed = results.flatMap((result) => (result.status === "rejected" ? [result.reason as unknown] : []));
     const other = failed.find((error) => !(error instanceof StoreError && error.code === "unavailable"));
     if (other ?? failed.length === shards.length) throw other ?? failed[0];
@@ -196,8 +206,8 @@ export class Shards {
   }
 
   async close(): Promise<void> {
-    this.#closed ??= Promise.all(this.#options.shards.map(({ server }) => server.close()));
-    await this.#closed;
+    this.#state.closed ??= Promise.all(this.#options.shards.map(({ server }) => server.close()));
+    await this.#state.closed;
   }
 }
 

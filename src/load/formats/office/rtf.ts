@@ -51,7 +51,7 @@ const passedOver = new Set(
   ).split(" "),
 );
 /** Groups that other programs may pass over, and hold text all the same. */
-const known = new Set("shpinst shptxt shprslt pn listtext".split(" "));
+const known = new Set("shpinst shptxt shprslt pn listtext fldrslt".split(" "));
 /** What a group of the properties is called in metadata. */
 const properties = new Map(
   Object.entries({ author: "author", subject: "subject", keywords: "keywords", doccomm: "description" }),

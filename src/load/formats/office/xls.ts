@@ -31,7 +31,7 @@ export async function sheetsOf(file: FileToLoad): Promise<LoadedText> {
   const { uri, bytes } = file;
   let book;
   try {
-    const onlyValues = { cellFormula: false, cellHTML: false, bookVBA: false, bookDeps: false };
+    const onlyValues = { cellFormula: false, cellHTML: false, bookVBA: false, bookDeps: false, cellDates: true };
     book = read(bytes, { type: "array", dense: true, dateNF: "yyyy-mm-dd", ...onlyValues });
   } catch (cause) {
     const reason = `is damaged or encrypted (${asError(cause).message}): open it in a spreadsheet program and save it as .xlsx`;
@@ -68,6 +68,11 @@ function* rowsOf(rows: Rows): Generator<Cell[]> {
 }
 
 function shown({ t: type, w: words, v: value = "" }: StoredCell): string {
-  const text = words ?? String(value);
+  // Days of Numbers come without the words that it shows.
+  if (words === undefined && value instanceof Date && !Number.isNaN(value.getTime()))
+    return value.toISOString().replace(/T00:00:00\.000Z$|\.000Z$/, "");
+  // A whole number that no format cuts is written out: Excel shows an article number as 1.23457E+12 where it lacks room.
+  const isCut = Number.isSafeInteger(value) && /^-?\d\.\d{5}E\+\d+$/.test(words ?? "");
+  const text = isCut ? String(value) : (words ?? String(value));
   return type === "n" && text === String(value) ? withoutNoise(text) : text;
 }

@@ -52,6 +52,13 @@ describe("an archive", () => {
     ]);
   });
 
+  test("of the seventh Unix is read, which has no mark but its checksum, and links in a ZIP are passed over", async () => {
+    const old = await readAll("v7.tar", gunzipSync(fixture("tar/v7.tar.gz")));
+    expect(old.documents.map(({ uri }) => uri)).toContain("v7.tar#harbour/docs/fees.md");
+    const zip = await readAll("x.zip", fixture("zip/info-zip.zip"));
+    expect(zip.documents.filter(({ uri }) => uri.endsWith("link.md"))).toEqual([]);
+  });
+
   test("that is encrypted loses those files, and says how to read them", async () => {
     const folder = await temporaryFolder({ "a.zip": fixture("encrypted.zip") });
     const skipped: string[] = [];

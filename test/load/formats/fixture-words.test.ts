@@ -34,6 +34,11 @@ const formats: Readonly<Record<string, readonly [folder: string, shown: Shown, e
   ".mbox": ["mail/mbox", own],
   ".msg": ["mail/msg", own],
   ".mht": ["mail/mht", own],
+  ".zip": ["archives/zip", own],
+  ".tar": ["archives/tar", own],
+  ".gz": ["archives/gz", own],
+  ".rss": ["feeds/rss", own],
+  ".atom": ["feeds/atom", own],
   ".parquet": ["tables/parquet", values],
   ".sqlite": ["tables/sqlite", values],
 };

@@ -28,8 +28,13 @@ export const readTar: RowReader = async function* (file, { maxRowBytes, readInne
   }
 };
 
+/** A header has the sum of its bytes in octal, its own place counted as spaces; archives of the seventh Unix have no other mark. */
 function isTar(first: Uint8Array): boolean {
-  return first.length >= 512 && Buffer.from(first.subarray(257, 262)).toString("latin1") === "ustar";
+  if (first.length < 512) return false;
+  const [start, end] = [148, 156];
+  const stored = Number.parseInt(Buffer.from(first.subarray(start, end)).toString("latin1"), 8);
+  const sum = first.subarray(0, 512).reduce((total, byte, at) => total + (at >= start && at < end ? 0x20 : byte), 0);
+  return sum === stored;
 }
 
 async function* unzipped({ uri, chunks }: RowFile): AsyncGenerator<Buffer> {

@@ -40,7 +40,7 @@ export const readZip: RowReader = async function* (file, { maxRowBytes, readInne
     if (next.done) return;
     const entry = next.value;
     const path = nameOf(entry);
-    if (path.endsWith("/") || isHidden(path)) continue;
+    if (path.endsWith("/") || isHidden(path) || isLink(entry)) continue;
     const address = `${uri}#${path}`;
     const reason = entry.isEncrypted()
       ? "is encrypted: unpack the archive"
@@ -65,6 +65,11 @@ export const readZip: RowReader = async function* (file, { maxRowBytes, readInne
     });
   }
 };
+
+/** Its content is the path that a link of Unix leads to, which the upper half of its attributes says. */
+function isLink({ externalFileAttributes }: Entry): boolean {
+  return ((externalFileAttributes >>> 16) & 0o170000) === 0o120000;
+}
 
 /** Many programs write names in UTF-8 without saying so; by the standard they would be in that of MS-DOS. */
 function nameOf({ fileNameRaw, fileName }: Entry): string {

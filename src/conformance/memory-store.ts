@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { OptionsError, StoreError } from "../core/errors.js";
 import { bothFilters, checkFilter, type Filter } from "../core/filter.js";
+import { checkDetails, checkWellFormed } from "../core/metadata.js";
 import { optionsOf, resolve } from "../core/options.js";
 import type {
   DocumentWrite,
@@ -145,6 +146,9 @@ export function memoryStore<const Space extends string>(space: Space, given: Mem
       write: (unchecked: StoreWrite) =>
         use(() => {
           const write = known(unchecked, ["vectors", "documents", "tokenMargin", "settings", "notes"]);
+          for (const { document } of write.documents ?? []) checkDetails(undefined, document);
+          for (const [uri, note] of write.notes ?? [])
+            for (const text of [uri, note]) checkWellFormed(uri, "note", text);
           let expected = dimension();
           for (const vector of write.vectors?.values() ?? []) {
             checkVector(vector, expected);

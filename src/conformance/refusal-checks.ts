@@ -79,6 +79,21 @@ export const refusalChecks: Readonly<Record<string, Check>> = {
       await refusesWrite(store, "options", changed({ id: second!.id }));
     },
 
+  "refuses half a surrogate pair in a uri, title, source, media type or note, and all that came with it": async (
+    store,
+  ) => {
+    const half = "half \ud83d";
+    const { vectors } = withVectors([english], dimension);
+    for (const change of [{ title: half }, { source: half }, { mediaType: half }]) {
+      const documents = [{ ...english, document: { ...english.document, ...change } }];
+      await refusesWrite(store, "options", { vectors, documents });
+    }
+    await refusesWrite(store, "options", withVectors([madeDocument(half, ["text"])], dimension));
+    if (!store.notes) return;
+    await refusesWrite(store, "options", { notes: new Map([["a", half]]) });
+    await refusesWrite(store, "options", { notes: new Map([[half, "a"]]) });
+  },
+
   "refuses a query without a vector or with an invalid one, and an invalid count": async (store) => {
     await store.write(withVectors([english], dimension));
     const dense = (vector?: Float32Array, count = 5) =>

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import type { z } from "zod";
 import { asError, OptionsError, StoreError } from "../core/errors.js";
 import type { Filter } from "../core/filter.js";
-import { checkMetadata } from "../core/metadata.js";
+import { checkDetails } from "../core/metadata.js";
 import { resolve } from "../core/options.js";
 import type {
   CloseOptions,
@@ -170,7 +170,7 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
   async write(given: StoreWrite): Promise<readonly WrittenDocument[]> {
     const write = resolve("write", storeWrite, given) as StoreWrite;
     const { metadata } = this.#parts.settings;
-    for (const { document } of write.documents ?? []) checkMetadata(metadata, document);
+    for (const { document } of write.documents ?? []) checkDetails(metadata, document);
     return this.#change((writer) => writer.write(write, this.dimension ?? this.#parts.dimension));
   }
 

@@ -1,6 +1,6 @@
 import { checkStorePart } from "../../core/check-port.js";
 import { asError, StoreError, OptionsError } from "../../core/errors.js";
-import { checkMetadata } from "../../core/metadata.js";
+import { checkDetails } from "../../core/metadata.js";
 import { functionOption, optionsOf, resolve } from "../../core/options.js";
 import { type RunContext, stage, type Stage } from "../../core/pipeline.js";
 import type { DocumentWrite, Store, StoreWrite, WrittenDocument } from "../../core/ports.js";
@@ -158,14 +158,17 @@ export function storeBlank(into: Pick<Store, "documentInfo" | "write">): Stage<D
 }
 
 /**
- * Passes on documents whose metadata fits the store's schema; any other fails, with the reason, before anything is spent
- * on it, and what is stored of it stays. A store without a schema takes all documents.
+ * Passes on documents whose metadata fits the store's schema, and whose other fields any store can hold; any other fails, with
+ * the reason, before anything is spent on it, and what is stored of it stays. A title is made well-formed: it may have been
+ * cut from a text.
  */
 export function fitMetadata({ metadataSchema }: Pick<Store, "metadataSchema">): Stage<Document, Document> {
   return stage("fit-metadata", async function* (source, { failures }) {
-    for await (const document of source) {
+    for await (const given of source) {
+      const { title } = given;
+      const document = title?.isWellFormed() === false ? { ...given, title: title.toWellFormed() } : given;
       try {
-        checkMetadata(metadataSchema, document);
+        checkDetails(metadataSchema, document);
       } catch (error) {
         failures.set(document.uri, asError(error));
         continue;

@@ -1,4 +1,5 @@
 import { OptionsError } from "../../core/errors.js";
+import { checkWellFormed } from "../../core/metadata.js";
 import type { StoreSettings, StoreWrite, WrittenDocument } from "../../core/ports.js";
 import type { Chunk, Document, Span } from "../../core/types.js";
 import { checkVector } from "../database/vectors.js";
@@ -53,7 +54,8 @@ export interface DocumentMessage {
  * Copies a write into one message. Chunks go without their text, which is a slice of their document's text.
  *
  * @param dimension length that the vectors must have; if unknown, that of the first one.
- * @throws StoreError `vector` or `dimension`, OptionsError `options` for a chunk that is not a slice of its document.
+ * @throws StoreError `vector` or `dimension`, OptionsError `options` for a chunk that is not a slice of its document, and for a
+ * note with half a surrogate pair.
  */
 export async function encodeWrite(write: StoreWrite, dimension: number | undefined): Promise<WriteMessage> {
   const slice = new TimeSlice();
@@ -82,6 +84,10 @@ export async function encodeWrite(write: StoreWrite, dimension: number | undefin
     if (slice.over) await slice.next();
   }
   const { tokenMargin, settings, notes } = write;
+  for (const [uri, note] of notes ?? []) {
+    checkWellFormed(uri, "uri of a note", uri);
+    checkWellFormed(uri, "note", note);
+  }
   return { vectorKeys, vectors, dimension, documents, tokenMargin, settings, notes };
 }
 

@@ -168,6 +168,21 @@ test("a document without a word is stored without chunks, once, and is passed on
   expect(kb.contents().map(({ document, chunks }) => [document.text, chunks])).toEqual([[blank.text, []]]);
 });
 
+test("half of a surrogate pair is replaced in a title, and fails a document that has it in its uri or source", async () => {
+  const half = "Keys \ud83d";
+  const context = createRunContext();
+  const given = [
+    { uri: "a", title: half, text: half },
+    { uri: half, text: "Words." },
+    { uri: "b", source: half, text: "Words." },
+  ];
+  expect(await collect(fitMetadata({}).run(arriving(...given), context))).toEqual([
+    { uri: "a", title: "Keys \ufffd", text: half },
+  ]);
+  expect([...context.failures.keys()]).toEqual([half, "b"]);
+  expect(context.failures.get("b")!.message).toContain("the source has half of a surrogate pair");
+});
+
 test("a document whose metadata does not fit the store fails, and the others are passed on", async () => {
   const fitting = { uri: "a", text: "Words.", metadata: { year: 2024 } };
   const other = { uri: "b", text: "Words.", metadata: { year: "2024" } };

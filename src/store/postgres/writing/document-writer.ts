@@ -1,5 +1,5 @@
 import { StoreError } from "../../../core/errors.js";
-import { checkMetadata } from "../../../core/metadata.js";
+import { checkDetails } from "../../../core/metadata.js";
 import { resolve } from "../../../core/options.js";
 import type { StoreWrite, WrittenDocument } from "../../../core/ports.js";
 import { storeWrite } from "../../call-options.js";
@@ -49,7 +49,7 @@ export class DocumentWriter {
   ): Promise<readonly WrittenDocument[]> {
     const write = resolve("write", storeWrite, given) as StoreWrite;
     const { shards, facts, dimension: known, options } = this.#parts;
-    for (const { document } of write.documents ?? []) checkMetadata(options.metadata, document);
+    for (const { document } of write.documents ?? []) checkDetails(options.metadata, document);
     shards.refuseClosed();
     // Checks everything; the copy that it makes for another thread is not needed here.
     const { dimension } = await encodeWrite(write, facts.dimension ?? known);

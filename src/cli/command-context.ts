@@ -99,17 +99,6 @@ export function storePath({ directory }: Pick<CommandIo, "directory">, { store =
 }
 
 /**
- * Folder of the store that the settings name, for what only a folder has.
- *
- * @throws OptionsError when the store is a database.
- */
-export function storeFolder(io: Pick<CommandIo, "directory">, settings: Configuration): string {
-  const place = storePath(io, settings);
-  if (!isDatabaseAddress(place)) return place;
-  throw new OptionsError("options", "The store is a database, and this works on a store in a folder alone");
-}
-
-/**
  * A transport to the service that the settings name, or `undefined` if they name none; each of its warnings stands once on
  * stderr. The caller closes it.
  */

@@ -39,7 +39,7 @@ export interface MigrationReport extends IngestReport {
  * behind, also one to the same model.
  *
  * @param options how the knowledge base is to be opened from then on.
- * @throws OptionsError for bad options, StoreError `missing` or `locked`.
+ * @throws OptionsError for bad options and for a store in a database, StoreError `missing` or `locked`.
  * @example
  * ```ts
  * import { createTransport, migrateKnowledgeBase } from "citewell";

@@ -29,15 +29,13 @@ export function collectionFigures(folder: string, sampleSize: number): Collectio
     const chunk = database.prepare<[number], { uri: string; line: number | null; data: Buffer }>(`
       SELECT uri, line, data FROM chunks
       JOIN documents ON documents.id = chunks.document JOIN vectors ON vectors.id = chunks.vector WHERE label = ?`);
-    const size = Math.min(sampleSize, labels.length);
-    const sampled = Array.from({ length: size }, (_, index) => labels[Math.floor((index * labels.length) / size)]!);
     return {
       chunkTokens: database.prepare<[], number>("SELECT tokens FROM chunks ORDER BY label").pluck().all(),
       chunksOfDocuments: database
         .prepare<[], number>("SELECT count(*) FROM chunks GROUP BY document ORDER BY min(label)")
         .pluck()
         .all(),
-      sample: sampled.map((label) => {
+      sample: evenSample(labels, sampleSize).map((label) => {
         const { uri, line, data } = chunk.get(label)!;
         return { uri, line, vector: decodeVector(data) };
       }),
@@ -45,4 +43,10 @@ export function collectionFigures(folder: string, sampleSize: number): Collectio
   } finally {
     database.close();
   }
+}
+
+/** At most `size` of the labels, spread evenly over them. */
+export function evenSample(labels: readonly number[], size: number): number[] {
+  const length = Math.min(size, labels.length);
+  return Array.from({ length }, (_, index) => labels[Math.floor((index * labels.length) / length)]!);
 }

@@ -1,17 +1,18 @@
 import { existsSync } from "node:fs";
 import { resolve as resolvePath } from "node:path";
-import { StoreError } from "../core/errors.js";
+import { OptionsError, StoreError } from "../core/errors.js";
 import { databasePathIn } from "./database/store-folder.js";
 import { generationFolder, readPointer, type StorePointer, writePointer } from "./database/store-pointer.js";
 import { WriteLock } from "./database/write-lock.js";
+import { isDatabaseAddress } from "./open-store-at.js";
 
 /**
  * Makes the store from before the last migration the current one again. Called once more, it goes forward again.
  *
- * @throws StoreError `missing` when there is none, `locked` while another process writes.
+ * @throws StoreError `missing` when there is none, `locked` while another process writes; OptionsError for a database.
  */
 export function migrateBack(path: string): void {
-  const folder = resolvePath(path);
+  const folder = migratedFolder(path);
   const { current, previous, building } = readPointer(folder);
   if (previous === undefined || !existsSync(databasePathIn(generationFolder(folder, previous)))) {
     throw new StoreError("missing", `${folder} holds no earlier store to go back to: it was not migrated`, {
@@ -24,6 +25,16 @@ export function migrateBack(path: string): void {
   } finally {
     lock.release();
   }
+}
+
+/** @throws OptionsError for a database, whose store is rebuilt on the way through a folder. */
+export function migratedFolder(path: string): string {
+  if (!isDatabaseAddress(path)) return resolvePath(path);
+  const message =
+    "a store in a database is not migrated in its place. Copy it to a folder, migrate that, and copy it to a new database: " +
+    "citewell copy postgres://… ./moving, citewell migrate --store ./moving --embedding-model …, citewell copy ./moving " +
+    "postgres://…. The documents are not read again, and the old store serves until you name the new one";
+  throw new OptionsError("options", message, { call: "migrate", option: "path" });
 }
 
 /** Takes the write lock of the current store. */

@@ -1,5 +1,4 @@
 import { existsSync, rmSync } from "node:fs";
-import { resolve as resolvePath } from "node:path";
 import type { Embedder, Store } from "../core/ports.js";
 import type { Document } from "../core/types.js";
 import { type Database, openForReading } from "../sqlite/database.js";
@@ -14,7 +13,7 @@ import {
   writePointer,
 } from "./database/store-pointer.js";
 import { StoreReader } from "./database/store-reader.js";
-import { takeCurrent } from "./migrate-back.js";
+import { migratedFolder, takeCurrent } from "./migrate-back.js";
 import { openEmbeddedStore } from "./open-embedded-store.js";
 import type { StoreOptions } from "./store-options.js";
 
@@ -46,7 +45,7 @@ export async function beginMigration<const Space extends string>(
   embedder: Pick<Embedder<Space>, "space" | "dimension">,
   options: Omit<StoreOptions, "create"> = {},
 ): Promise<StoreMigration<Space>> {
-  const folder = resolvePath(path);
+  const folder = migratedFolder(path);
   const pointer = readPointer(folder);
   const { databasePath, lock } = takeCurrent(folder, pointer);
   let database: Database | undefined;

@@ -1,6 +1,7 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { openKnowledgeBase } from "../../src/knowledge-base/open.js";
 import { citewell, citewellJson, type IndexJson, type SearchJson } from "../support/citewell.js";
 import { noPostgres, type PostgresServer, startPostgres } from "../support/postgres-server.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -31,6 +32,18 @@ describe.skipIf(noPostgres)("a command with the address of a database as its sto
       answered: true,
     });
     expect(await citewellJson(["list"], { cwd, environment })).toHaveLength(2);
+    const talk = ["chat", "--conversation", "keys", "--json"];
+    expect(await citewell(talk, { cwd, environment, input: "Who keeps the recovery key?\n" })).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining("Ada") as string,
+    });
+    const { exitCode } = await citewell(talk, { cwd, environment, input: "When does the north door close?\n" });
+    expect(exitCode).toBe(0);
+    const kb = await openKnowledgeBase({ path: store[1]! });
+    onTestFinished(() => kb.close());
+    expect(await kb.conversations()).toMatchObject([
+      { id: "keys", exchanges: 2, title: "Who keeps the recovery key?" },
+    ]);
     const stats = await citewellJson<object>(["stats"], { cwd, environment });
     expect(stats).toMatchObject({ documents: 2 });
     expect(stats).not.toHaveProperty("diskBytes");
@@ -39,12 +52,29 @@ describe.skipIf(noPostgres)("a command with the address of a database as its sto
       documents: { deleted: 1 },
     });
     expect(await citewellJson(["list"], { cwd, environment })).toHaveLength(1);
-    const migrating = await citewell(["migrate", "--embedding-model", "citewell/local-lexical"], { cwd, environment });
-    expect(migrating).toMatchObject({
-      exitCode: 2,
-      stderr: expect.stringContaining("store in a folder alone") as string,
-    });
+    await citewellJson(["stats", "--report", "stats.html"], { cwd, environment });
+    const report = readFileSync(join(cwd, "stats.html"), "utf8");
+    for (const part of ["Length of chunks", "Map of the collection", "Growth"]) expect(report).toContain(part);
     expect(existsSync(join(cwd, ".citewell"))).toBe(false);
+  });
+
+  test("is moved to another model on the way through a folder, as the refusal to migrate it says", async () => {
+    const cwd = await temporaryFolder({ "docs/keys.md": "# Keys\n\nAda keeps the recovery key.\n" });
+    const [old, next] = [await server.createDatabase("old_model"), await server.createDatabase("new_model")];
+    await citewellJson(["index", "docs", "--store", old], { cwd });
+    const model = ["--embedding-model", "citewell/local-lexical"];
+    for (const words of [model, ["--back"]]) {
+      const refused = await citewell(["migrate", ...words, "--store", old], { cwd });
+      expect(refused).toMatchObject({
+        exitCode: 2,
+        stderr: expect.stringContaining("citewell copy ./moving") as string,
+      });
+    }
+    await citewellJson(["copy", old, "moving"], { cwd });
+    expect(await citewellJson(["migrate", ...model, "--store", "moving"], { cwd })).toMatchObject({ switched: true });
+    await citewellJson(["copy", "moving", next], { cwd });
+    const { hits } = await citewellJson<SearchJson>(["search", "recovery key", ...model, "--store", next], { cwd });
+    expect(hits[0]!.text).toContain("recovery key");
   });
 
   test("never shows the password of the address", async () => {

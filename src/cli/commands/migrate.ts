@@ -4,7 +4,7 @@ import {
   configuredTransport,
   print,
   readSettings,
-  storeFolder,
+  storePath,
   type CommandIo,
   type StoreFlags,
 } from "../command-context.js";
@@ -27,7 +27,7 @@ const switchedBack =
 export async function migrateCommand(io: CommandIo, flags: MigrateFlags): Promise<number> {
   const { stderr, signal } = io;
   const settings = readSettings(io, flags);
-  const path = storeFolder(io, settings);
+  const path = storePath(io, settings);
   if (flags.back) {
     migrateBack(path);
     print(io, flags, { back: true }, switchedBack);

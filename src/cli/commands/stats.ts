@@ -1,13 +1,12 @@
 import { resolve } from "node:path";
 import type { StoreCounts } from "../../core/ports.js";
 import { type ChunkSettings, keptSettings } from "../../knowledge-base/ingest/settings.js";
-import { collectionFigures } from "../../store/collection-figures.js";
-import { isDatabaseAddress } from "../../store/open-store-at.js";
+import { type CollectionFigures, collectionFigures } from "../../store/collection-figures.js";
+import { databaseAddresses, isDatabaseAddress } from "../../store/open-store-at.js";
 import { diskUse, type DiskUse } from "../../store/disk-use.js";
 import {
   print,
   readSettings,
-  storeFolder,
   storePath,
   withKnowledgeBase,
   type CommandIo,
@@ -36,9 +35,9 @@ export interface StatsFlags extends StoreFlags {
 const maxMapPoints = 2000;
 
 export async function statsCommand(io: CommandIo, flags: StatsFlags): Promise<number> {
-  const figures = await withKnowledgeBase(io, flags, false, async ({ store }) => {
-    const { dimension, space } = store;
-    return { ...(await store.counts()), dimension, space, chunk: keptSettings(store).chunk };
+  const { location, ...figures } = await withKnowledgeBase(io, flags, false, async ({ store }) => {
+    const { dimension, space, location: at } = store;
+    return { location: at, ...(await store.counts()), dimension, space, chunk: keptSettings(store).chunk };
   });
   // Measured once the store is closed: the log of an open database would count too.
   const place = storePath(io, readSettings(io, flags));
@@ -46,13 +45,18 @@ export async function statsCommand(io: CommandIo, flags: StatsFlags): Promise<nu
   const described = describe(stats);
   if (flags.report !== undefined) {
     const { statsReport } = await import("./stats-report.js");
-    const folder = storeFolder(io, readSettings(io, flags));
-    const collection = collectionFigures(folder, maxMapPoints);
-    const page = await statsReport({ location: folder, figures: described, collection, folders: io });
+    const collection = await collectionAt(place);
+    const page = await statsReport({ location, figures: described, collection, folders: io });
     await writeText(resolve(io.directory, flags.report), page);
   }
   print(io, flags, stats, described.map(([name, value]) => `${name.padEnd(12)}${value}\n`).join(""));
   return exitCodes.done;
+}
+
+async function collectionAt(place: string): Promise<CollectionFigures> {
+  if (!isDatabaseAddress(place)) return collectionFigures(place, maxMapPoints);
+  const { databaseFigures } = await import("../../store/postgres/database-figures.js");
+  return databaseFigures(databaseAddresses(place), maxMapPoints);
 }
 
 const settingNames = {

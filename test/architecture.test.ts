@@ -75,6 +75,7 @@ const doors = [
   "stages/indexing",
   "stages/questions",
   "stages/retrieval",
+  "store/conversations",
   "store/postgres",
   "store/transfer",
   "text/blocks",

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
-import type { StoredExchange } from "../src/store/stored-exchange.js";
+import type { StoredExchange } from "../src/store/conversations/stored-exchange.js";
 import { root } from "./support/citewell.js";
 
 interface Sent {

@@ -44,8 +44,8 @@ app.use(async (c, next) => {
 });
 app.onError((error, c) => c.json({ error: error.message }, error instanceof HTTPException ? error.status : 400));
 
-app.get("/conversations", (c) => c.json(c.var.documents.conversations()));
-app.get("/conversations/:id", (c) => c.json(c.var.documents.conversation(c.req.param()).exchanges()));
+app.get("/conversations", async (c) => c.json(await c.var.documents.conversations()));
+app.get("/conversations/:id", async (c) => c.json(await c.var.documents.conversation(c.req.param()).exchanges()));
 app.post("/conversations/:id", async (c) => {
   const { question } = z.object({ question: z.string() }).parse(await c.req.json());
   return stream(c, c.var.documents.conversation(c.req.param()).ask(question, { answer, signal: c.req.raw.signal }));

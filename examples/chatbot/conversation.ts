@@ -20,5 +20,5 @@ for (const question of ["How many days of paid leave do employees get?", "And ho
 await kb.close();
 
 const reopened = await openKnowledgeBase({ path });
-console.log(`kept: ${reopened.conversation({ id: "first-day" }).exchanges().length} exchanges`);
+console.log(`kept: ${(await reopened.conversation({ id: "first-day" }).exchanges()).length} exchanges`);
 await reopened.close();

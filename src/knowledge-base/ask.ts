@@ -19,7 +19,7 @@ import { diversify } from "../stages/retrieval/diversify.js";
 import { rerank } from "../stages/retrieval/rerank.js";
 import { search, type SearchMode } from "../stages/retrieval/search.js";
 import { widen } from "../stages/retrieval/widen.js";
-import type { Conversations } from "../store/conversations.js";
+import type { Conversations } from "../store/conversations/conversations.js";
 import { conversation } from "./conversation.js";
 import type { ScopedKnowledgeBase } from "./options.js";
 import {
@@ -113,7 +113,7 @@ export function searchAndAsk(
     waiting: WaitingAnswer,
     approvals: Approvals,
     options: ResumeOptions = {},
-    book: ApprovalBook = conversations().approvals,
+    book: ApprovalBook = conversations().of(scopeName(scope)).approvals(),
   ): AsyncGenerator<AnswerEvent> {
     const { answer: answerOptions, ...run } = resolve("resume", resumeOptions, options);
     const given = resolve("resume", resumption, { waiting, approvals });
@@ -178,7 +178,7 @@ export function searchAndAsk(
     scoped: (filter) => searchAndAsk(within.scoped(filter), models, conversations, bothFilters(scope, filter)),
     conversation: (which) =>
       conversation(which, conversations().of(scopeName(scope)), { ask: answering, resume: resuming }),
-    conversations: (filter = {}) =>
+    conversations: async (filter = {}) =>
       conversations()
         .of(scopeName(scope))
         .list(resolve("conversations", conversationsFilter, filter)),

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import type { ApprovalBook, Approvals, WaitingAnswer } from "../core/approval.js";
-import { AnswerError, asError, OptionsError } from "../core/errors.js";
+import { AnswerError, asError, OptionsError, StoreError } from "../core/errors.js";
 import { optionsOf, resolve } from "../core/options.js";
 import type { AnswerEvent, Citation, Metadata, Question, Turn } from "../core/types.js";
-import { type ConversationInfo, refuseOther, type ScopedConversations } from "../store/conversations.js";
-import type { AnswerToResume, StoredAnswer, StoredExchange } from "../store/stored-exchange.js";
-import { type AskOptions, type ResumeOptions, resumeOptions } from "./question-options.js";
+import type { ConversationInfo, ScopedConversations } from "../store/conversations/conversations.js";
+import type { AnswerToResume, StoredAnswer, StoredExchange } from "../store/conversations/stored-exchange.js";
+import { askOptions, type AskOptions, type ResumeOptions, resumeOptions } from "./question-options.js";
 
 /** Answers the questions of a conversation. */
 export interface Answering {
@@ -22,7 +22,10 @@ export interface Answering {
 export interface ConversationOptions {
   /** Any text that is not blank. Another scope may have a conversation of the same id, which is another one. */
   readonly id: string;
-  /** Whose it is, to be listed by. A conversation of another owner is refused. Default: it is kept as it is. */
+  /**
+   * Whose it is, to be listed by. A conversation of another owner is refused when it is first used, by an `OptionsError`.
+   * Default: it is kept as it is.
+   */
   readonly owner?: string;
 }
 
@@ -35,46 +38,46 @@ export interface Conversation<Fields extends object = Metadata> {
   /** The id that it was opened by. */
   readonly id: string;
   /** Title, owner, times and number of questions; `undefined` until something is asked. */
-  readonly info: () => ConversationInfo | undefined;
+  readonly info: () => Promise<ConversationInfo | undefined>;
   /**
-   * Asks with all earlier turns as history; ends with exactly one `finish` or `error`. Leaving the loop or aborting the
-   * signal keeps the text so far, marked as stopped.
+   * Asks with all earlier turns as history, once the events are read; they end with exactly one `finish` or `error`. Leaving
+   * the loop or aborting the signal keeps the text so far, marked as stopped.
    */
   readonly ask: (question: string, options?: AskOptions<Fields>) => AsyncIterable<AnswerEvent>;
   /**
    * Answers the last question anew. The old answer stays until the new one is whole, so that a stop or a failure in
    * between loses nothing.
    *
-   * @throws OptionsError when nothing was asked yet.
+   * @throws OptionsError, to who reads the events, when nothing was asked yet.
    */
   readonly regenerate: (options?: AskOptions<Fields>) => AsyncIterable<AnswerEvent>;
   /**
    * Goes on with an answer that waits for approval, as `KnowledgeBase.resume` does: by the decisions on its calls, or with
    * `{}`, the last that waits by what was decided before. Stopped or failed, it still waits, for `resume({})`.
    *
-   * @throws OptionsError when nothing waits, or no call by these ids.
+   * @throws OptionsError, to who reads the events, when nothing waits, or no call by these ids.
    */
   readonly resume: (approvals: Approvals, options?: ResumeOptions) => AsyncIterable<AnswerEvent>;
   /** Questions in order, each with its answer if it has one: text and citations as they were shown. */
-  readonly exchanges: () => readonly StoredExchange[];
+  readonly exchanges: () => Promise<readonly StoredExchange[]>;
   /** The answered questions with their answers, oldest first, as a model is shown them. */
-  readonly turns: () => readonly Turn[];
+  readonly turns: () => Promise<readonly Turn[]>;
   /**
    * Gives it a name in place of its first question.
    *
    * @throws OptionsError when the name is blank or nothing was asked yet.
    */
-  readonly rename: (title: string) => void;
+  readonly rename: (title: string) => Promise<void>;
   /**
    * A new conversation that begins with the first `exchanges` of this one; default: all. An answer that waits stays behind.
    *
    * @throws OptionsError when there is one of that id.
    */
-  readonly branch: (id: string, exchanges?: number) => Conversation<Fields>;
+  readonly branch: (id: string, exchanges?: number) => Promise<Conversation<Fields>>;
   /** Deletes all but the first `exchanges`, so that an earlier question can be asked in other words. Nothing is left of them. */
-  readonly truncate: (exchanges: number) => void;
+  readonly truncate: (exchanges: number) => Promise<void>;
   /** Deletes the conversation. */
-  readonly delete: () => void;
+  readonly delete: () => Promise<void>;
 }
 
 const conversationOptions = optionsOf<ConversationOptions>()({
@@ -82,23 +85,14 @@ const conversationOptions = optionsOf<ConversationOptions>()({
   owner: z.string().regex(/\S/, "must not be blank").optional(),
 });
 
-/** @throws OptionsError when the id is blank, or the conversation has another owner. */
+/** @throws OptionsError when the id is blank. */
 export function conversation(
-  which: ConversationOptions,
+  given: ConversationOptions,
   kept: ScopedConversations,
   answering: Answering,
 ): Conversation {
-  const { id, owner } = resolve("conversation", conversationOptions, which);
-  const found = kept.info(id);
-  if (found) refuseOther(id, owner, found.owner);
-
-  function answered(
-    { question, position = kept.ask(id, question, owner) }: { readonly question: string; readonly position?: number },
-    history: readonly Turn[],
-    options?: AskOptions,
-  ): AsyncGenerator<AnswerEvent> {
-    return keeping(answering.ask({ question, history }, options), position, options?.signal);
-  }
+  const which = resolve("conversation", conversationOptions, given);
+  const { id, owner } = which;
 
   /** @param from the answer that these events go on with. */
   async function* keeping(
@@ -109,7 +103,7 @@ export function conversation(
   ): AsyncGenerator<AnswerEvent> {
     const shown = new ShownAnswer(from);
     const keep = (answer: StoredAnswer | AnswerToResume) =>
-      kept.answer(id, position, answer, from?.waiting.calls[0]?.approvalId);
+      kept.answer(which, position, answer, from?.waiting.calls[0]?.approvalId);
     let last: "finish" | "error" | undefined;
     try {
       for await (const event of events) {
@@ -119,7 +113,7 @@ export function conversation(
         if (event.type === "finish" && event.answer.turn.role === "assistant") {
           const { text, citations, turn, waiting } = event.answer;
           try {
-            const isKept = keep({ text, citations, turn, ...(waiting ? { waiting } : { stopped: false }) });
+            const isKept = await keep({ text, citations, turn, ...(waiting ? { waiting } : { stopped: false }) });
             if (!isKept && from) throw answeredMeanwhile(id);
           } catch (thrown) {
             // An answer that cannot be kept, as when the knowledge base was closed meanwhile, ends the events like any failure.
@@ -127,17 +121,17 @@ export function conversation(
             return;
           }
         }
-        if (event.type === "error" && signal?.aborted) keepStopped();
+        if (event.type === "error" && signal?.aborted) await keepStopped();
         yield event;
       }
     } finally {
-      if (last === undefined) keepStopped();
+      if (last === undefined) await keepStopped();
     }
 
-    function keepStopped(): void {
+    async function keepStopped(): Promise<void> {
       const stopped = shown.stopped();
       try {
-        if (stopped) keep(stopped);
+        if (stopped) await keep(stopped);
       } catch {
         // Whoever stops the answer by closing the knowledge base has no place left to keep it in.
       }
@@ -146,55 +140,72 @@ export function conversation(
 
   return {
     id,
-    info: () => kept.info(id),
-    ask: (question, options) => answered({ question }, turnsOf(kept.exchanges(id)), options),
-    regenerate: (options) => {
-      const exchanges = kept.exchanges(id);
-      const last = exchanges.at(-1);
-      if (!last) throw nothingAsked(id);
-      return answered(last, turnsOf(exchanges.slice(0, -1)), options);
-    },
-    resume: (approvals, options) => {
-      resolve("resume", resumeOptions, options ?? {});
-      const ids = Object.keys(approvals);
-      const book = kept.approvals(id);
-      const waiting = [...kept.waiting(id)];
-      const asked = ({ calls }: WaitingAnswer) =>
-        ids.length === 0 || calls.some(({ approvalId }) => ids.includes(approvalId));
-      const [position, from] = waiting.findLast(([, each]) => asked(each.waiting)) ?? [];
-      if (position !== undefined && from) {
-        return keeping(answering.resume(from.waiting, approvals, options, book), position, options?.signal, from);
-      }
-      if (book.decisions(ids).size > 0) return failing(answeredMeanwhile(id));
-      const calls = waiting.flatMap(([, each]) =>
-        each.waiting.calls.map(({ approvalId, name }) => `${approvalId} (${name})`),
-      );
-      const known = calls.length > 0 ? `These calls wait: ${calls.join(", ")}` : "Nothing waits for approval";
-      const unknown = ids.length > 0 ? `No call waits under ${ids.join(", ")}. ` : "";
-      throw new OptionsError("options", `conversation ${id}: ${unknown}${known}`, {
-        call: "resume",
-        option: "approvals",
+    info: () => kept.info(which),
+    ask: (question, options = {}) => {
+      resolve("ask", askOptions, options);
+      return onceFound(async () => {
+        const events = answering.ask({ question, history: turnsOf(await kept.exchanges(which)) }, options);
+        return keeping(events, await kept.ask(which, question), options.signal);
       });
     },
-    exchanges: () => kept.exchanges(id),
-    turns: () => turnsOf(kept.exchanges(id)),
-    rename: (title) => {
-      if (title.trim() === "") throw new OptionsError("options", "title is blank", { call: "rename", option: "title" });
-      if (!kept.rename(id, title)) throw nothingAsked(id);
+    regenerate: (options = {}) => {
+      resolve("ask", askOptions, options);
+      return onceFound(async () => {
+        const exchanges = await kept.exchanges(which);
+        const last = exchanges.at(-1);
+        if (!last) throw nothingAsked(id);
+        const { question, position } = last;
+        const events = answering.ask({ question, history: turnsOf(exchanges.slice(0, -1)) }, options);
+        return keeping(events, position, options.signal);
+      });
     },
-    branch: (newId, count = Infinity) => {
-      const positions = kept.exchanges(id).slice(0, count);
+    resume: (approvals, options = {}) => {
+      resolve("resume", resumeOptions, options);
+      return onceFound(async () => {
+        const ids = Object.keys(approvals);
+        const book = kept.approvals(which);
+        const waiting = [...(await kept.waiting(which))];
+        const asked = ({ calls }: WaitingAnswer) =>
+          ids.length === 0 || calls.some(({ approvalId }) => ids.includes(approvalId));
+        const [position, from] = waiting.findLast(([, each]) => asked(each.waiting)) ?? [];
+        if (position !== undefined && from) {
+          return keeping(answering.resume(from.waiting, approvals, options, book), position, options.signal, from);
+        }
+        if ((await book.decisions(ids)).size > 0) return failing(answeredMeanwhile(id));
+        throw nothingWaits(
+          id,
+          ids,
+          waiting.map(([, each]) => each.waiting),
+        );
+      });
+    },
+    exchanges: () => kept.exchanges(which),
+    turns: async () => turnsOf(await kept.exchanges(which)),
+    rename: async (title) => {
+      if (title.trim() === "") throw new OptionsError("options", "title is blank", { call: "rename", option: "title" });
+      if (!(await kept.rename(which, title))) throw nothingAsked(id);
+    },
+    branch: async (newId, count = Infinity) => {
       const branched = conversation({ id: newId, ...(owner !== undefined && { owner }) }, kept, answering);
-      kept.branch(id, newId, positions.at(-1)?.position ?? 0);
+      await kept.branch(which, newId, count);
       return branched;
     },
-    truncate: (count) => {
-      kept.truncate(id, kept.exchanges(id).slice(0, count).at(-1)?.position ?? 0);
-    },
-    delete: () => {
-      kept.delete(id);
-    },
+    truncate: (count) => kept.truncate(which, count),
+    delete: () => kept.delete(which),
   };
+}
+
+/** The events of an answer that something has to be read for first. A store that fails ends them like any failure. */
+async function* onceFound(find: () => Promise<AsyncIterable<AnswerEvent>>): AsyncGenerator<AnswerEvent> {
+  let events: AsyncIterable<AnswerEvent>;
+  try {
+    events = await find();
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    yield { type: "error", error };
+    return;
+  }
+  yield* events;
 }
 
 /** The answer as the reader has seen it so far. */
@@ -237,6 +248,14 @@ async function* failing(error: Error): AsyncGenerator<AnswerEvent> {
 function answeredMeanwhile(id: string): AnswerError {
   const message = `conversation ${id}: the calls were decided before, and their question has been answered: see exchanges()`;
   return new AnswerError("decided", message);
+}
+
+function nothingWaits(id: string, ids: readonly string[], waiting: readonly WaitingAnswer[]): OptionsError {
+  const calls = waiting.flatMap((each) => each.calls.map(({ approvalId, name }) => `${approvalId} (${name})`));
+  const known = calls.length > 0 ? `These calls wait: ${calls.join(", ")}` : "Nothing waits for approval";
+  const unknown = ids.length > 0 ? `No call waits under ${ids.join(", ")}. ` : "";
+  const message = `conversation ${id}: ${unknown}${known}`;
+  return new OptionsError("options", message, { call: "resume", option: "approvals" });
 }
 
 function nothingAsked(id: string): OptionsError {

@@ -2,9 +2,9 @@ import type { z } from "zod";
 import { OptionsError } from "../core/errors.js";
 import { resolve } from "../core/options.js";
 import type { CloseOptions } from "../core/ports.js";
-import type { Conversations } from "../store/conversations.js";
+import { type Conversations, keepsConversations } from "../store/conversations/conversations.js";
 import { closeOptions } from "../store/call-options.js";
-import { isDatabaseAddress, openStoreAt } from "../store/open-store-at.js";
+import { openStoreAt } from "../store/open-store-at.js";
 import { connectModels } from "./connect-models.js";
 import { ingest } from "./ingest.js";
 import { type KnowledgeBase, type KnowledgeBaseOptions, knowledgeBaseOptions } from "./options.js";
@@ -40,7 +40,6 @@ export async function openKnowledgeBase(options: KnowledgeBaseOptions = {}): Pro
   const settings = resolve("openKnowledgeBase", knowledgeBaseOptions, options);
   const { path, create, requireScope, metadata, onWarning, chunk, concurrency } = settings;
   const { searchAndAsk } = await import("./ask.js");
-  const { openConversations } = await import("../store/conversations.js");
   const models = await connectModels(settings);
   try {
     const { embedder } = models;
@@ -52,8 +51,8 @@ export async function openKnowledgeBase(options: KnowledgeBaseOptions = {}): Pro
     let conversations: Conversations | undefined;
     let closed: Promise<void> | undefined;
     const questions = searchAndAsk(store, { ...models, store, weights, running }, () => {
-      if (settings.store || isDatabaseAddress(path)) throw withoutFolder();
-      return (conversations ??= openConversations(path));
+      if (!keepsConversations(store)) throw withoutConversations();
+      return (conversations ??= store.conversations());
     });
     const close = async (closing: CloseOptions) => {
       await running.end(store.location);
@@ -83,11 +82,11 @@ export async function openKnowledgeBase(options: KnowledgeBaseOptions = {}): Pro
   }
 }
 
-function withoutFolder(): OptionsError {
+function withoutConversations(): OptionsError {
   return new OptionsError(
     "options",
-    "conversations, and decisions on calls that wait for approval, are kept in the folder of an embedded store. Open the " +
-      "knowledge base with a folder as its path; or keep the turns yourself and pass them as history, " +
+    "conversations, and decisions on calls that wait for approval, are kept by the stores of openStore() and " +
+      "openPostgresStore() alone. Open the knowledge base with one of these; or keep the turns yourself and pass them as history, " +
       "ask({ question, history }), and resume answers by resumeAnswer() with a book of your own",
   );
 }

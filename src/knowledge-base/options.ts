@@ -11,7 +11,7 @@ import type { RereadOptions } from "./ingest/run-memory.js";
 import { type GivenChunkOptions, givenChunkOptions } from "./ingest/settings.js";
 import type { IngestPlan } from "./plan.js";
 import type { Ask, Resume, SearchPassagesOptions } from "./question-options.js";
-import type { ConversationInfo } from "../store/conversations.js";
+import type { ConversationInfo } from "../store/conversations/conversations.js";
 import { isChunkTarget } from "../stages/indexing/chunk.js";
 import { type SearchOptions, searchOptions } from "../stages/retrieval/search.js";
 import type { SpendingOptions } from "./ingest/spending.js";
@@ -190,7 +190,7 @@ export interface KnowledgeBase<Fields extends object = Metadata> {
   readonly conversations: (filter?: {
     /** Only those of this owner. Default: all. */
     readonly owner?: string;
-  }) => readonly ConversationInfo[];
+  }) => Promise<readonly ConversationInfo[]>;
   /** See `Store.close`. */
   readonly close: (options?: CloseOptions) => Promise<void>;
 }

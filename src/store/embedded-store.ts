@@ -22,6 +22,8 @@ import { unlessAborted } from "../core/stream.js";
 import type { Metadata } from "../core/types.js";
 import { asStoreError, type Database, endWal } from "../sqlite/database.js";
 import { closeOptions, storeWrite } from "./call-options.js";
+import type { Conversations, KeepsConversations } from "./conversations/conversations.js";
+import { openConversations } from "./conversations/embedded-conversations.js";
 import { isUnused, readMeta, readSettings } from "./database/schema.js";
 import { removeIfUnused, type StoreFolder } from "./database/store-folder.js";
 import { StoreReader } from "./database/store-reader.js";
@@ -65,7 +67,7 @@ export interface EmbeddedStoreParts<Space extends string> {
  * A store in one folder. SQLite holds the data, and the search indexes are derived from it. Any number of processes may
  * read while one writes.
  */
-export class EmbeddedStore<const Space extends string> implements Store<Space> {
+export class EmbeddedStore<const Space extends string> implements Store<Space>, KeepsConversations {
   readonly space: Space;
   readonly location: string;
   readonly metadataSchema?: z.ZodType<Metadata>;
@@ -131,6 +133,10 @@ export class EmbeddedStore<const Space extends string> implements Store<Space> {
     // Loading begins at once, beside the embedding of the first question. A failure shows at the first use.
     this.#lexical = LexicalIndex.open(this.#changes, { ...shared, allowed: this.#allowed });
     void this.#prepareIndexes();
+  }
+
+  conversations(): Conversations {
+    return openConversations(this.location);
   }
 
   get tokenMargin(): number {

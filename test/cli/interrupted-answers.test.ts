@@ -5,7 +5,7 @@ import { PassThrough } from "node:stream";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { run } from "../../src/cli/program.js";
 import { openKnowledgeBase } from "../../src/knowledge-base/open.js";
-import { openConversations } from "../../src/store/conversations.js";
+import { openConversations } from "../../src/store/conversations/embedded-conversations.js";
 import { commandFile } from "../support/citewell.js";
 import { embeddingReply } from "../support/embedding-service.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -32,9 +32,9 @@ async function asked() {
   return { folder, environment, lastEnd: () => upstream.requests.at(-1)!.end };
 }
 
-function exchangesOf(folder: string, conversation: string) {
+async function exchangesOf(folder: string, id: string) {
   const kept = openConversations(join(folder, ".citewell"));
-  const exchanges = kept.of("").exchanges(conversation);
+  const exchanges = await kept.of("").exchanges({ id });
   kept.close();
   return exchanges.map(({ question, answer }) => [question, answer?.text, answer?.stopped]);
 }
@@ -72,7 +72,7 @@ describe("a signal during an answer", () => {
     const { exitCode, stderr, end, folder } = await interrupted(words, "How long does a key last?\nAnd then?\n");
     expect([exitCode, end]).toEqual([130, "closed"]);
     expect(stderr).toBe("\nStopped.\n\nTo go on: citewell chat --conversation keys\n");
-    expect(exchangesOf(folder, "keys")).toEqual([["How long does a key last?", "Keys last ", true]]);
+    expect(await exchangesOf(folder, "keys")).toEqual([["How long does a key last?", "Keys last ", true]]);
   });
 });
 
@@ -115,5 +115,5 @@ test("in a terminal Ctrl-C stops the answer, then clears the typed text, and end
   expect(await running).toBe(0);
   expect(output.stderr).toMatch(/To go on: citewell chat --conversation keys\n$/u);
   expect(modes).toEqual([true, false]);
-  expect(exchangesOf(folder, "keys")).toEqual([["How long does a key last?", "Keys last ", true]]);
+  expect(await exchangesOf(folder, "keys")).toEqual([["How long does a key last?", "Keys last ", true]]);
 });

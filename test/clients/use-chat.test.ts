@@ -70,8 +70,8 @@ describe.skipIf(isMissing)("useChat of @ai-sdk/react, on a page of another origi
       await expect.poll(async () => page.locator("article[data-role=assistant]").count(), long).toBe(count);
       await expect.poll(status, long).toBe("ready");
     };
-    const kept = () => {
-      const [only] = server.kb.conversations();
+    const kept = async () => {
+      const [only] = await server.kb.conversations();
       return only ? server.kb.conversation({ id: only.id }).exchanges() : [];
     };
     return { page, ask, status, answered, kept };
@@ -94,7 +94,10 @@ describe.skipIf(isMissing)("useChat of @ai-sdk/react, on a page of another origi
     await ask("Who oils them?");
     await answered(2);
     expect(await last(page).locator("p").textContent(long)).toContain("Bob oils them in spring. [1]");
-    expect(kept()).toMatchObject([{ answer: { text } }, { question: "Who oils them?", answer: { stopped: false } }]);
+    expect(await kept()).toMatchObject([
+      { answer: { text } },
+      { question: "Who oils them?", answer: { stopped: false } },
+    ]);
     // The beginning of a step is the only part that the page does not show: nothing else is sent back with each question.
     const others = await page.locator("i").all();
     expect(await Promise.all(others.map((part) => part.getAttribute("title")))).toEqual(["step-start", "step-start"]);
@@ -123,7 +126,7 @@ describe.skipIf(isMissing)("useChat of @ai-sdk/react, on a page of another origi
     await answered(1);
     expect(ran).toEqual(expected);
     expect(await page.getByRole("alert").count()).toBe(0);
-    expect(kept()).toMatchObject([{ answer: { stopped: false } }]);
+    expect(await kept()).toMatchObject([{ answer: { stopped: false } }]);
 
     await ask("When do API keys expire?");
     await answered(2);
@@ -138,13 +141,13 @@ describe.skipIf(isMissing)("useChat of @ai-sdk/react, on a page of another origi
     await last(page).locator("p").filter({ hasText: "API" }).waitFor(long);
     await page.getByRole("button", { name: "Stop" }).click();
     await answered(1);
-    await expect.poll(() => kept()[0]?.answer?.stopped, long).toBe(true);
-    expect("API keys expire after 90 days.".startsWith(kept()[0]!.answer!.text.trim())).toBe(true);
+    await expect.poll(async () => (await kept())[0]?.answer?.stopped, long).toBe(true);
+    expect("API keys expire after 90 days.".startsWith((await kept())[0]!.answer!.text.trim())).toBe(true);
     await last(page).getByRole("button", { name: "Again" }).click();
     await expect
       .poll(() => last(page).locator("p").allTextContents(), long)
       .toEqual(["API keys expire after 90 days. [1]"]);
-    expect(kept()).toMatchObject([{ answer: { text: "API keys expire after 90 days. [1]", stopped: false } }]);
+    expect(await kept()).toMatchObject([{ answer: { text: "API keys expire after 90 days. [1]", stopped: false } }]);
   });
 
   test("an earlier question that is edited, or answered anew, ends the chat there", async () => {
@@ -157,13 +160,13 @@ describe.skipIf(isMissing)("useChat of @ai-sdk/react, on a page of another origi
     const second = page.locator("article[data-role=user]").nth(1);
     await ask("When do locks rust?", (await second.getAttribute("id"))!);
     await answered(2);
-    const asked = () => kept().map(({ question }) => question);
-    expect(asked()).toEqual([questions[0], "When do locks rust?"]);
+    const asked = async () => (await kept()).map(({ question }) => question);
+    expect(await asked()).toEqual([questions[0], "When do locks rust?"]);
 
     await page.locator("article[data-role=assistant]").first().getByRole("button", { name: "Again" }).click();
     await answered(1);
     await expect.poll(asked, long).toEqual([questions[0]]);
-    expect(kept()).toMatchObject([{ answer: { stopped: false } }]);
+    expect(await kept()).toMatchObject([{ answer: { stopped: false } }]);
   });
 
   test("an answer that fails shows its reason, and so does a request that is refused", async () => {
@@ -176,6 +179,6 @@ describe.skipIf(isMissing)("useChat of @ai-sdk/react, on a page of another origi
     await refused.ask("When do API keys expire?");
     await expect.poll(refused.status, long).toBe("error");
     expect(await refused.page.getByRole("alert").textContent()).toMatch(/^A token is needed/);
-    expect(refused.kept()).toEqual([]);
+    expect(await refused.kept()).toEqual([]);
   });
 });

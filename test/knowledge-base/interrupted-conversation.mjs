@@ -15,7 +15,7 @@ const lookUp = tool({
   run: ({ word }) => `meaning of ${word}`,
 });
 const talk = kb.conversation({ id: "talk" });
-for (let turn = talk.exchanges().length; turn < turns; turn++) {
+for (let turn = (await talk.exchanges()).length; turn < turns; turn++) {
   for await (const event of talk.ask(`What is word${turn}?`, { condense: false, answer: { tools: [lookUp] } })) {
     if (event.type === "error") throw event.error;
     if (event.type === "finish") process.stdout.write(`${JSON.stringify({ turn, text: event.answer.turn.text })}\n`);

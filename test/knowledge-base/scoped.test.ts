@@ -175,7 +175,7 @@ test("a conversation belongs to the scope that began it, whatever its id, and li
   expect(sent).not.toContain("when do keys expire?");
   // The same scope, its fields in another order, goes on where it was.
   const again = kb.scoped({ mediaType: { exists: false }, metadata: { tenant: "mine" } });
-  expect(again.conversation({ id: "talk" }).exchanges()).toMatchObject([
+  expect(await again.conversation({ id: "talk" }).exchanges()).toMatchObject([
     {
       question: "when do keys expire?",
       answer: {
@@ -184,9 +184,9 @@ test("a conversation belongs to the scope that began it, whatever its id, and li
       },
     },
   ]);
-  expect(again.conversations()).toMatchObject([{ id: "talk", title: "when do keys expire?" }]);
-  expect(theirs.conversations()).toMatchObject([{ id: "talk", title: "and what did they ask?" }]);
-  expect(kb.conversations()).toEqual([]);
+  expect(await again.conversations()).toMatchObject([{ id: "talk", title: "when do keys expire?" }]);
+  expect(await theirs.conversations()).toMatchObject([{ id: "talk", title: "and what did they ask?" }]);
+  expect(await kb.conversations()).toEqual([]);
   // A scope within the scope is another one.
-  expect(mine.scoped({ uri: "mine:1" }).conversations()).toEqual([]);
+  expect(await mine.scoped({ uri: "mine:1" }).conversations()).toEqual([]);
 });

@@ -32,11 +32,11 @@ export async function expectMounted(mount: (handler: Handler) => Listener): Prom
   let parts = 0;
   for await (const _ of whole.body!) parts++;
   expect(parts).toBeGreaterThan(2);
-  expect(kb.conversation({ id: "whole" }).exchanges()).toMatchObject([{ answer: { stopped: false } }]);
+  expect(await kb.conversation({ id: "whole" }).exchanges()).toMatchObject([{ answer: { stopped: false } }]);
 
   const left = await send("POST", "/docs/api/chat", question);
   const reading = left.body!.pipeThrough(new TextDecoderStream());
   for await (const part of reading) if (part.includes("text-delta")) break;
-  const kept = () => kb.conversation({ id: "left" }).exchanges()[0]?.answer?.stopped;
+  const kept = async () => (await kb.conversation({ id: "left" }).exchanges())[0]?.answer?.stopped;
   await expect.poll(kept, { timeout: 20_000 }).toBe(true);
 }

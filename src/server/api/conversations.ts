@@ -7,7 +7,7 @@ import { Refusal } from "../guard/refusal.js";
 import { answerEvents } from "./answer-events.js";
 import { filterField, questionField } from "./questions.js";
 import { type Reply, route, type RouteContext } from "./route.js";
-import { wireConversation, wireExchange } from "./to-wire.js";
+import { type ConversationInfo, wireConversation, wireExchange } from "./to-wire.js";
 import { WireConversation, type WireEvent, WireWholeConversation } from "./wire.js";
 
 const id = z.string().min(1).max(200).describe("Of the conversation");
@@ -20,9 +20,10 @@ export const conversationRoutes = [
     summary: "The conversations, those with the last question first",
     request: z.strictObject({}),
     reply: z.object({ conversations: z.array(WireConversation) }),
-    serve: (_, { documents, access }) => ({
-      json: { conversations: documents.conversations(given({ owner: access.owner })).map(wireConversation) },
-    }),
+    serve: async (_, { documents, access }) => {
+      const conversations = await documents.conversations(given({ owner: access.owner }));
+      return { json: { conversations: conversations.map(wireConversation) } };
+    },
   }),
   route({
     method: "POST",
@@ -43,11 +44,11 @@ export const conversationRoutes = [
     summary: "A conversation with its questions and answers",
     request: z.strictObject({ id }),
     reply: WireWholeConversation,
-    serve(fields, context) {
-      const conversation = existing(context, fields.id);
+    async serve(fields, context) {
+      const { conversation, info } = await existing(context, fields.id);
       const running = context.answers.get(answerName(context, fields.id))?.isRunning ?? false;
-      const history = conversation.exchanges().map(wireExchange);
-      return { json: { ...wireConversation(conversation.info()!), running, history } };
+      const history = (await conversation.exchanges()).map(wireExchange);
+      return { json: { ...wireConversation(info), running, history } };
     },
   }),
   route({
@@ -56,10 +57,10 @@ export const conversationRoutes = [
     summary: "Give a conversation another title",
     request: z.strictObject({ id, title: z.string().regex(/\S/, "must not be blank").max(500) }),
     reply: WireConversation,
-    serve(fields, context) {
-      const conversation = existing(context, fields.id);
-      conversation.rename(fields.title);
-      return { json: wireConversation(conversation.info()!) };
+    async serve(fields, context) {
+      const { conversation } = await existing(context, fields.id);
+      await conversation.rename(fields.title);
+      return { json: wireConversation((await existing(context, fields.id)).info) };
     },
   }),
   route({
@@ -68,10 +69,10 @@ export const conversationRoutes = [
     summary: "Delete a conversation",
     request: z.strictObject({ id }),
     reply: "nothing",
-    serve(fields, context) {
-      const conversation = existing(context, fields.id);
+    async serve(fields, context) {
+      const { conversation } = await existing(context, fields.id);
       context.answers.get(answerName(context, fields.id))?.stop();
-      conversation.delete();
+      await conversation.delete();
       return { nothing: true };
     },
   }),
@@ -81,10 +82,9 @@ export const conversationRoutes = [
     summary: "Ask the next question of a conversation",
     request: z.strictObject({ id, ...asked }),
     reply: "events",
-    serve({ id: which, question, filter }, context) {
-      const conversation = existing(context, which);
-      const position = (conversation.exchanges().at(-1)?.position ?? 0) + 1;
-      return start(context, conversation, { question, position }, (signal) =>
+    async serve({ id: which, question, filter }, context) {
+      const { conversation, info } = await existing(context, which);
+      return start(context, conversation, { question, position: info.exchanges + 1 }, (signal) =>
         conversation.ask(question, { ...context.ask, signal, ...given({ filter }) }),
       );
     },
@@ -95,9 +95,9 @@ export const conversationRoutes = [
     summary: "Answer the last question anew; the old answer stays until the new one is whole",
     request: z.strictObject({ id, filter: filterField }),
     reply: "events",
-    serve({ id: which, filter }, context) {
-      const conversation = existing(context, which);
-      return start(context, conversation, conversation.exchanges().at(-1), (signal) =>
+    async serve({ id: which, filter }, context) {
+      const { conversation } = await existing(context, which);
+      return start(context, conversation, (await conversation.exchanges()).at(-1), (signal) =>
         conversation.regenerate({ ...context.ask, signal, ...given({ filter }) }),
       );
     },
@@ -111,10 +111,10 @@ export const conversationRoutes = [
       approvals: z.record(z.string(), z.boolean()).describe("By approvalId; with none, what was decided before holds"),
     }),
     reply: "events",
-    serve({ id: which, approvals }, context) {
-      const conversation = existing(context, which);
+    async serve({ id: which, approvals }, context) {
+      const { conversation } = await existing(context, which);
       const { answer } = context.ask;
-      const exchange = conversation.exchanges().findLast(({ waiting }) => waiting);
+      const exchange = (await conversation.exchanges()).findLast(({ waiting }) => waiting);
       return start(context, conversation, exchange, (signal) =>
         conversation.resume(approvals, { signal, ...given({ answer }) }),
       );
@@ -126,11 +126,11 @@ export const conversationRoutes = [
     summary: "Ask another question after the first exchanges of a conversation, in a new one",
     request: z.strictObject({ id, exchanges: z.int().min(0).describe("How many of them stay"), ...asked }),
     reply: "events",
-    serve({ id: which, exchanges, question, filter }, context) {
-      const from = existing(context, which);
+    async serve({ id: which, exchanges, question, filter }, context) {
+      const from = await existing(context, which);
       const newId = randomUUID();
-      const conversation = exchanges === 0 ? open(context, newId) : from.branch(newId, exchanges);
-      const position = (conversation.exchanges().at(-1)?.position ?? 0) + 1;
+      const conversation = exchanges === 0 ? open(context, newId) : await from.conversation.branch(newId, exchanges);
+      const position = Math.min(exchanges, from.info.exchanges) + 1;
       return start(context, conversation, { question, position }, (signal) =>
         conversation.ask(question, { ...context.ask, signal, ...given({ filter }) }),
       );
@@ -145,8 +145,8 @@ export const conversationRoutes = [
       after: z.coerce.number().int().min(-1).default(-1).describe("Number of the last event seen"),
     }),
     reply: "events",
-    serve({ id: which, after }, context) {
-      existing(context, which);
+    async serve({ id: which, after }, context) {
+      await existing(context, which);
       const answer = context.answers.get(answerName(context, which));
       if (!answer) throw new Refusal(404, "not-running", "No answer of this conversation is being made");
       return { events: answer.follow(after + 1) };
@@ -159,7 +159,7 @@ export const conversationRoutes = [
     request: z.strictObject({ id }),
     reply: z.object({ stopped: z.boolean().describe("False when none was being made") }),
     async serve({ id: which }, context) {
-      existing(context, which);
+      await existing(context, which);
       const answer = context.answers.get(answerName(context, which));
       const stopped = answer?.isRunning ?? false;
       answer?.stop();
@@ -176,9 +176,12 @@ function open({ documents, access }: Holding, which: string): Conversation {
 }
 
 /** @throws Refusal (404) for one that there is not, or that somebody else began: the caller learns no more of it. */
-function existing(context: Holding, which: string): Conversation {
-  const found = context.documents.conversation({ id: which }).info();
-  if (found && found.owner === context.access.owner) return open(context, which);
+async function existing(
+  context: Holding,
+  which: string,
+): Promise<{ readonly conversation: Conversation; readonly info: ConversationInfo }> {
+  const info = await context.documents.conversation({ id: which }).info();
+  if (info && info.owner === context.access.owner) return { conversation: open(context, which), info };
   throw new Refusal(404, "not-found", "There is no such conversation");
 }
 

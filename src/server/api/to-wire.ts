@@ -7,8 +7,8 @@ import type { KnowledgeBase } from "../../knowledge-base/options.js";
 import { refusalOf } from "../guard/refusal.js";
 import type { WireCall, WireCitation, WireConversation, WireEvent, WireExchange, WirePassage } from "./wire.js";
 
-type ConversationInfo = ReturnType<KnowledgeBase["conversations"]>[number];
-type StoredExchange = ReturnType<Conversation["exchanges"]>[number];
+export type ConversationInfo = Awaited<ReturnType<KnowledgeBase["conversations"]>>[number];
+type StoredExchange = Awaited<ReturnType<Conversation["exchanges"]>>[number];
 type StoredCall = NonNullable<StoredExchange["waiting"]>["calls"][number];
 
 export function wirePassage({ chunk, uri, title, line, page, seconds, score }: Hit): WirePassage {

@@ -3,6 +3,7 @@ import { given } from "../../core/given.js";
 import { resolve } from "../../core/options.js";
 import type { AnswerEvent } from "../../core/types.js";
 import type { Conversation } from "../../knowledge-base/conversation.js";
+import type { AskOptions } from "../../knowledge-base/question-options.js";
 import { eventStream } from "../../network/event-stream.js";
 import { answerEvents } from "../api/answer-events.js";
 import { answerName } from "../api/conversations.js";
@@ -39,7 +40,7 @@ export async function serveUiMessages(body: unknown, context: RouteContext): Pro
   const request = resolve("chat", ChatRequest, body as never);
   const { id, messages } = request;
   const { owner } = context.access;
-  const found = context.documents.conversation({ id }).info();
+  const found = await context.documents.conversation({ id }).info();
   if (found && found.owner !== owner) throw new Refusal(404, "not-found", "There is no such conversation");
   const conversation = context.documents.conversation({ id, ...given({ owner }) });
   const name = answerName(context, id);
@@ -84,15 +85,31 @@ function answerTo(
   // An ordinary question goes on with all that is kept, so that a page that has lost its list, or sends only its last
   // message, deletes nothing. An edited question or a regenerated answer has ended the list there, for the reader and so for
   // the model.
-  if (isRegenerated || messageId !== undefined) {
-    const stored = conversation.exchanges().map((exchange) => exchange.question);
-    const earlier = messages.slice(0, -1).filter(({ role }) => role === "user");
-    const shown = countShown(stored, earlier.map(textOf));
-    const isAskedAgain = isRegenerated && stored[shown] === question;
-    conversation.truncate(isAskedAgain ? shown + 1 : shown);
-    if (isAskedAgain) return conversation.regenerate(options);
-  }
-  return conversation.ask(question, options);
+  if (!isRegenerated && messageId === undefined) return conversation.ask(question, options);
+  const earlier = messages.slice(0, -1).filter(({ role }) => role === "user");
+  return askedAfter(earlier.map(textOf), { conversation, question, isRegenerated, options });
+}
+
+/** Asks after the questions that the reader still sees, without the others. */
+async function* askedAfter(
+  seen: readonly string[],
+  {
+    conversation,
+    question,
+    isRegenerated,
+    options,
+  }: {
+    readonly conversation: Conversation;
+    readonly question: string;
+    readonly isRegenerated: boolean;
+    readonly options: AskOptions;
+  },
+): AsyncGenerator<AnswerEvent> {
+  const stored = (await conversation.exchanges()).map((exchange) => exchange.question);
+  const shown = countShown(stored, seen);
+  const isAskedAgain = isRegenerated && stored[shown] === question;
+  await conversation.truncate(isAskedAgain ? shown + 1 : shown);
+  yield* isAskedAgain ? conversation.regenerate(options) : conversation.ask(question, options);
 }
 
 /** How many of the first stored questions the reader still sees. Those that were refused are seen and were never stored. */

@@ -17,11 +17,13 @@ import type {
 } from "../../core/ports.js";
 import type { Metadata } from "../../core/types.js";
 import { closeOptions, verifyOptions } from "../call-options.js";
+import type { Conversations, KeepsConversations } from "../conversations/conversations.js";
 import { ScopeRules } from "../scope-rules.js";
 import { verifyServer } from "./checking/verifying.js";
 import { columnText } from "./columns/column-text.js";
 import type { Server, Session } from "./connection/server.js";
 import type { ResolvedPostgresOptions } from "./options.js";
+import { postgresConversations } from "./postgres-conversations.js";
 import { readCounts, readDocumentWithChunks, readNotes, vectorKeys } from "./reading.js";
 import { withinScope } from "./row-level-security.js";
 import type { MetaName } from "./schema.js";
@@ -44,7 +46,7 @@ export interface PostgresStoreParts<Space extends string> {
 }
 
 /** A store in one schema of one or several PostgreSQL databases. Any number of processes read and write at the same time. */
-export class PostgresStore<const Space extends string> implements Store<Space> {
+export class PostgresStore<const Space extends string> implements Store<Space>, KeepsConversations {
   readonly space: Space;
   readonly location: string;
   readonly metadataSchema?: z.ZodType<Metadata>;
@@ -86,6 +88,10 @@ export class PostgresStore<const Space extends string> implements Store<Space> {
   /** Its first server, for what else is kept in the same schema there. */
   get database(): { readonly server: Server; readonly url: string; readonly schema: string } {
     return { server: this.#shards.first, url: this.#url, schema: this.#schema };
+  }
+
+  conversations(): Conversations {
+    return postgresConversations(this.#shards.first, this.#schema);
   }
 
   get tokenMargin(): number {

@@ -17,6 +17,10 @@ const policies = {
   // Only those who write need these.
   vectors: "false",
   notes: "false",
+  // Only the owner of the tables keeps conversations: their scopes are names that this setting does not have.
+  conversations: "false",
+  exchanges: "false",
+  approvals: "false",
 };
 
 /**

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { StoreError } from "../../core/errors.js";
 import { checksumOf } from "../database/checksums.js";
 import type { Session } from "./connection/server.js";
+import { conversationSchema } from "./postgres-conversations.js";
 import { isSecured, secureTables } from "./row-level-security.js";
 
 // Texts sort by their bytes, as in the embedded store, whatever the locale of the database. A chunk has its words, so that
@@ -64,7 +65,7 @@ const firstTables = `
 `;
 
 /** Each step upgrades a store by one version. Released steps are never edited, new ones are added. */
-const upgrades: readonly string[] = [firstTables];
+const upgrades: readonly string[] = [firstTables, conversationSchema];
 
 export type MetaName =
   | "version"
@@ -115,6 +116,8 @@ export async function upgrade(session: Session, schema: string): Promise<void> {
   const meta = await readMeta(session, schema);
   const from = Number(meta?.get("version") ?? 0);
   for (const step of upgrades.slice(from)) await session.query(step);
+  // New tables are secured like those that are there.
+  if (await isSecured(session)) await secureTables(session, schema);
   await writeMeta(session, "version", String(upgrades.length));
   if (!meta?.has("store")) await writeMeta(session, "store", randomUUID());
 }

@@ -4,7 +4,7 @@ import type { Verification, VerifyOptions } from "../../core/ports.js";
 import type { StoreFolder } from "../database/store-folder.js";
 import type { Dense } from "../dense/dense.js";
 import { verifyOptions } from "../call-options.js";
-import { conversationProblems, repairConversations } from "./check-conversations.js";
+import { conversationProblems, repairConversations } from "../conversations/embedded-conversations.js";
 import { savedLexicalProblem } from "../lexical/lexical-index.js";
 import { checkOnThread } from "./check-thread.js";
 import { repair } from "./repair.js";

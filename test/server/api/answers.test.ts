@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { tool } from "../../../src/core/tool.js";
 import type { WireEvent } from "../../../src/server/api/wire.js";
+import { inEachHome } from "../../support/conversation-homes.js";
 import { eventsOf, served } from "../../support/served.js";
 
 const keys = { uri: "keys", title: "Keys", text: "API keys expire after 90 days. Ada renews them." };
@@ -12,62 +13,103 @@ const slow = { eventDelayMs: 40 };
 const textOf = (events: readonly WireEvent[]) =>
   events.map((event) => (event.type === "text-delta" ? event.text : "")).join("");
 
-describe("a conversation over HTTP", () => {
-  test("is begun with a question, goes on with the next, and is read back with citations and their numbers", async () => {
-    const { events, json } = await served(documents);
-    const first = await events("/api/conversations", { question: "When do API keys expire?" });
-    expect(first[0]).toMatchObject({ type: "conversation", question: "When do API keys expire?", position: 1 });
-    const { id } = first[0] as { id: string };
-    const end = first.at(-1);
-    expect(end).toMatchObject({
-      type: "finish",
-      text: "API keys expire after 90 days. [1]",
-      answered: true,
-      citations: [
-        { number: 1, uri: "keys", start: 0, end: 30, quote: "API keys expire after 90 days.", supported: true },
-      ],
-      waiting: [],
+inEachHome((home) => {
+  describe("a conversation over HTTP", () => {
+    test("is begun with a question, goes on with the next, and is read back with citations and their numbers", async () => {
+      const { events, json } = await served(documents, {}, { path: await home.newPlace() });
+      const first = await events("/api/conversations", { question: "When do API keys expire?" });
+      expect(first[0]).toMatchObject({ type: "conversation", question: "When do API keys expire?", position: 1 });
+      const { id } = first[0] as { id: string };
+      const end = first.at(-1);
+      expect(end).toMatchObject({
+        type: "finish",
+        text: "API keys expire after 90 days. [1]",
+        answered: true,
+        citations: [
+          { number: 1, uri: "keys", start: 0, end: 30, quote: "API keys expire after 90 days.", supported: true },
+        ],
+        waiting: [],
+      });
+      expect(textOf(first)).toBe("API keys expire after 90 days. [1]");
+      await events(`/api/conversations/${id}/questions`, { question: "Who renews the API keys?" });
+      const whole = await json("GET", `/api/conversations/${id}`);
+      expect(whole).toMatchObject({ id, title: "When do API keys expire?", exchanges: 2, running: false });
+      expect(whole.history).toMatchObject([
+        { position: 1, answer: { text: "API keys expire after 90 days. [1]", stopped: false } },
+        { position: 2, question: "Who renews the API keys?" },
+      ]);
+      expect(await json("GET", "/api/conversations")).toMatchObject({ conversations: [{ id, exchanges: 2 }] });
+      expect(await json("PATCH", `/api/conversations/${id}`, { title: "Keys" })).toMatchObject({ title: "Keys" });
+      expect(await json("DELETE", `/api/conversations/${id}`, undefined, 204)).toBeUndefined();
+      expect(await json("GET", `/api/conversations/${id}`, undefined, 404)).toMatchObject({
+        error: { code: "not-found" },
+      });
     });
-    expect(textOf(first)).toBe("API keys expire after 90 days. [1]");
-    await events(`/api/conversations/${id}/questions`, { question: "Who renews the API keys?" });
-    const whole = await json("GET", `/api/conversations/${id}`);
-    expect(whole).toMatchObject({ id, title: "When do API keys expire?", exchanges: 2, running: false });
-    expect(whole.history).toMatchObject([
-      { position: 1, answer: { text: "API keys expire after 90 days. [1]", stopped: false } },
-      { position: 2, question: "Who renews the API keys?" },
-    ]);
-    expect(await json("GET", "/api/conversations")).toMatchObject({ conversations: [{ id, exchanges: 2 }] });
-    expect(await json("PATCH", `/api/conversations/${id}`, { title: "Keys" })).toMatchObject({ title: "Keys" });
-    expect(await json("DELETE", `/api/conversations/${id}`, undefined, 204)).toBeUndefined();
-    expect(await json("GET", `/api/conversations/${id}`, undefined, 404)).toMatchObject({
-      error: { code: "not-found" },
+
+    test("is asked another question in the place of one, in a conversation of its own", async () => {
+      const { events, json } = await served(documents, {}, { path: await home.newPlace() });
+      const { id } = (await events("/api/conversations", { question: "When do API keys expire?" }))[0] as {
+        id: string;
+      };
+      const body = { exchanges: 0, question: "Who oils the locks?" };
+      const edited = await events(`/api/conversations/${id}/branch`, body);
+      const other = (edited[0] as { id: string }).id;
+      expect(other).not.toBe(id);
+      expect((await json("GET", `/api/conversations/${other}`)).history).toMatchObject([
+        { question: "Who oils the locks?" },
+      ]);
+      expect((await json("GET", `/api/conversations/${id}`)).history).toMatchObject([
+        { question: "When do API keys expire?" },
+      ]);
+      const after = await events(`/api/conversations/${id}/branch`, { exchanges: 1, question: "Who oils the locks?" });
+      expect(after[0]).toMatchObject({ position: 2 });
+    });
+
+    test("answers its last question anew on request", async () => {
+      const { events, json } = await served(documents, {}, { path: await home.newPlace() });
+      const { id } = (await events("/api/conversations", { question: "When do API keys expire?" }))[0] as {
+        id: string;
+      };
+      const again = await events(`/api/conversations/${id}/regenerate`, {});
+      expect(again[0]).toMatchObject({ position: 1, question: "When do API keys expire?" });
+      expect(again.at(-1)).toMatchObject({ type: "finish", answered: true });
+      expect((await json("GET", `/api/conversations/${id}`)).history).toHaveLength(1);
     });
   });
 
-  test("is asked another question in the place of one, in a conversation of its own", async () => {
-    const { events, json } = await served(documents);
-    const { id } = (await events("/api/conversations", { question: "When do API keys expire?" }))[0] as { id: string };
-    const body = { exchanges: 0, question: "Who oils the locks?" };
-    const edited = await events(`/api/conversations/${id}/branch`, body);
-    const other = (edited[0] as { id: string }).id;
-    expect(other).not.toBe(id);
-    expect((await json("GET", `/api/conversations/${other}`)).history).toMatchObject([
-      { question: "Who oils the locks?" },
-    ]);
-    expect((await json("GET", `/api/conversations/${id}`)).history).toMatchObject([
-      { question: "When do API keys expire?" },
-    ]);
-    const after = await events(`/api/conversations/${id}/branch`, { exchanges: 1, question: "Who oils the locks?" });
-    expect(after[0]).toMatchObject({ position: 2 });
-  });
+  describe("a call that waits for approval", () => {
+    const ran: string[] = [];
+    const openTicket = tool({
+      name: "open_ticket",
+      description: "Opens a ticket for the people who run the service.",
+      input: z.object({ subject: z.string() }),
+      writes: true,
+      run: ({ subject }) => {
+        ran.push(subject);
+        return `Ticket 17 was opened: ${subject}`;
+      },
+    });
+    const options = { ask: { answer: { tools: [openTicket], approve: "later" as const } } };
+    const question = 'Please open a ticket with the subject "keys expire"';
 
-  test("answers its last question anew on request", async () => {
-    const { events, json } = await served(documents);
-    const { id } = (await events("/api/conversations", { question: "When do API keys expire?" }))[0] as { id: string };
-    const again = await events(`/api/conversations/${id}/regenerate`, {});
-    expect(again[0]).toMatchObject({ position: 1, question: "When do API keys expire?" });
-    expect(again.at(-1)).toMatchObject({ type: "finish", answered: true });
-    expect((await json("GET", `/api/conversations/${id}`)).history).toHaveLength(1);
+    test.each([true, false])("ends its answer as waiting, and goes on with the decision %s", async (approved) => {
+      ran.length = 0;
+      const { events, json } = await served(documents, options, { path: await home.newPlace() });
+      const asked = await events("/api/conversations", { question });
+      const { id } = asked[0] as { id: string };
+      expect(asked.at(-1)).toMatchObject({ type: "finish", waiting: [{ name: "open_ticket" }] });
+      const { approvalId } = (asked.at(-1) as Extract<WireEvent, { type: "finish" }>).waiting[0]!;
+      expect(ran).toEqual([]);
+      const [waiting] = (await json("GET", `/api/conversations/${id}`)).history;
+      expect(waiting!.waiting!.calls).toMatchObject([{ approvalId, name: "open_ticket" }]);
+      const resumed = await events(`/api/conversations/${id}/approvals`, { approvals: { [approvalId]: approved } });
+      expect(resumed).toContainEqual(expect.objectContaining({ type: "approval", approved }));
+      expect(resumed.at(-1)).toMatchObject({ type: "finish", waiting: [] });
+      expect(ran).toHaveLength(approved ? 1 : 0);
+      const twice = await events(`/api/conversations/${id}/approvals`, { approvals: { [approvalId]: true } });
+      expect(twice.at(-1)).toMatchObject({ type: "error", error: { code: "decided" } });
+      expect(ran).toHaveLength(approved ? 1 : 0);
+    });
   });
 });
 
@@ -136,41 +178,6 @@ describe("an answer that is being made", () => {
       return status;
     };
     await expect.poll(again, { timeout: 1900 }).toBe(200);
-  });
-});
-
-describe("a call that waits for approval", () => {
-  const ran: string[] = [];
-  const openTicket = tool({
-    name: "open_ticket",
-    description: "Opens a ticket for the people who run the service.",
-    input: z.object({ subject: z.string() }),
-    writes: true,
-    run: ({ subject }) => {
-      ran.push(subject);
-      return `Ticket 17 was opened: ${subject}`;
-    },
-  });
-  const options = { ask: { answer: { tools: [openTicket], approve: "later" as const } } };
-  const question = 'Please open a ticket with the subject "keys expire"';
-
-  test.each([true, false])("ends its answer as waiting, and goes on with the decision %s", async (approved) => {
-    ran.length = 0;
-    const { events, json } = await served(documents, options);
-    const asked = await events("/api/conversations", { question });
-    const { id } = asked[0] as { id: string };
-    expect(asked.at(-1)).toMatchObject({ type: "finish", waiting: [{ name: "open_ticket" }] });
-    const { approvalId } = (asked.at(-1) as Extract<WireEvent, { type: "finish" }>).waiting[0]!;
-    expect(ran).toEqual([]);
-    const [waiting] = (await json("GET", `/api/conversations/${id}`)).history;
-    expect(waiting!.waiting!.calls).toMatchObject([{ approvalId, name: "open_ticket" }]);
-    const resumed = await events(`/api/conversations/${id}/approvals`, { approvals: { [approvalId]: approved } });
-    expect(resumed).toContainEqual(expect.objectContaining({ type: "approval", approved }));
-    expect(resumed.at(-1)).toMatchObject({ type: "finish", waiting: [] });
-    expect(ran).toHaveLength(approved ? 1 : 0);
-    const twice = await events(`/api/conversations/${id}/approvals`, { approvals: { [approvalId]: true } });
-    expect(twice.at(-1)).toMatchObject({ type: "error", error: { code: "decided" } });
-    expect(ran).toHaveLength(approved ? 1 : 0);
   });
 });
 

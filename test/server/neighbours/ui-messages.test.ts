@@ -35,7 +35,7 @@ test("an answer comes as text, with a source for each document and its citations
   const text = parts.map(({ delta = "" }) => delta).join("");
   expect(text).toBe("API keys expire after 90 days. [1]");
   expect(parts).toContainEqual({ type: "source-document", sourceId: "keys", mediaType: "text/plain", title: "Keys" });
-  expect(kb.conversation({ id: "chat" }).exchanges()).toMatchObject([{ answer: { text } }]);
+  expect(await kb.conversation({ id: "chat" }).exchanges()).toMatchObject([{ answer: { text } }]);
 });
 
 test.each([
@@ -104,8 +104,8 @@ describe("the list of the page decides what an answer follows on", () => {
     }
     const after = async (request: object) => {
       await partsOf(await send("POST", "/api/chat", { id: "chat", trigger: "submit-message", ...request }));
-      expect(kept().every(({ answer }) => answer?.stopped === false)).toBe(true);
-      return kept().map(({ question }) => question);
+      expect((await kept()).every(({ answer }) => answer?.stopped === false)).toBe(true);
+      return (await kept()).map(({ question }) => question);
     };
     return { after, kept };
   }
@@ -118,10 +118,10 @@ describe("the list of the page decides what an answer follows on", () => {
 
   test("an answer that is made anew takes the place of the old one, and of what came after it", async () => {
     const { after, kept } = await chat();
-    const askedAtMs = kept()[1]!.askedAtMs;
+    const askedAtMs = (await kept())[1]!.askedAtMs;
     const request = { messages: list.slice(0, 3), trigger: "regenerate-message", messageId: "a1" };
     expect(await after(request)).toEqual(questions.slice(0, 2));
-    expect(kept()[1]!.askedAtMs).toBe(askedAtMs);
+    expect((await kept())[1]!.askedAtMs).toBe(askedAtMs);
   });
 
   test("a question that was refused and never kept is in the list, and deletes nothing", async () => {
@@ -147,7 +147,7 @@ test("a question in mid-answer stops that answer, which is kept as far as it cam
   while (!(await reader.read()).value!.includes("text-delta"));
   const second = await partsOf(await send("POST", "/api/chat", { id: "chat", messages: [said("Who renews them?")] }));
   expect(second.at(-1)).toMatchObject({ type: "finish" });
-  expect(kb.conversation({ id: "chat" }).exchanges()).toMatchObject([
+  expect(await kb.conversation({ id: "chat" }).exchanges()).toMatchObject([
     { question, answer: { stopped: true } },
     { question: "Who renews them?", answer: { stopped: false } },
   ]);

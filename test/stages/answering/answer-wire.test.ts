@@ -171,6 +171,6 @@ test("each request of a conversation of 200 turns keeps to ten messages, three r
     }
   }
   expect(
-    talk.exchanges().map(({ question, answer: kept }) => [question, kept?.text.startsWith("Let me see.")]),
+    (await talk.exchanges()).map(({ question, answer: kept }) => [question, kept?.text.startsWith("Let me see.")]),
   ).toEqual(Array.from({ length: 100 }, (_, turn) => [`What of question ${turn}?`, turn % 3 === 0]));
 });

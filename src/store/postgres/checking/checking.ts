@@ -3,9 +3,11 @@ import { documentFingerprint } from "../../../text/chunking/chunk-identity.js";
 import { checksumOf } from "../../database/checksums.js";
 import { decodeVector } from "../../database/columns.js";
 import { checkVector, normalised } from "../../database/vectors.js";
+import { findAltered, problemsOf } from "../../conversations/checking.js";
 import { bigints } from "../columns/binary-parameters.js";
 import { originalText } from "../columns/column-text.js";
 import { filterFields } from "../filters/filter-fields.js";
+import { workOn } from "../postgres-conversations.js";
 import { chunkOf, documentOf } from "../reading.js";
 import { hasEmbeddings, type Precision } from "../schema.js";
 import { nearestSql, type Scored } from "../searching/searching.js";
@@ -43,6 +45,7 @@ export async function checkTables(
     await checkVectors(session, dimension, findings.vectors, found, signal);
     await checkDocuments(session, findings, found, signal);
     await checkOrphans(session, found);
+    findings.problems.push(...problemsOf(await workOn(session, findAltered())));
   } finally {
     await session.query("ROLLBACK");
   }

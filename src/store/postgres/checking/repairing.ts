@@ -1,7 +1,9 @@
 import { checksumOf } from "../../database/checksums.js";
+import { repairAltered } from "../../conversations/checking.js";
 import { bigints, texts } from "../columns/binary-parameters.js";
 import { originalText } from "../columns/column-text.js";
 import { type Findings, orphans } from "./checking.js";
+import { workOn } from "../postgres-conversations.js";
 import { readDocumentWithChunks } from "../reading.js";
 import { hasEmbeddings } from "../schema.js";
 import type { Session } from "../connection/server.js";
@@ -23,7 +25,7 @@ export async function repairTables(
   dropUnusedVectors: boolean,
 ): Promise<number> {
   await session.query("SET LOCAL statement_timeout = 0");
-  await session.query("LOCK TABLE documents, meta IN SHARE ROW EXCLUSIVE MODE");
+  await session.query("LOCK TABLE documents, meta, conversations, exchanges, approvals IN SHARE ROW EXCLUSIVE MODE");
   await deleteDocuments(session, await urisOf(session, broken));
   await session.query("DELETE FROM vectors WHERE key = ANY($1::text[])", [texts([...vectors])]);
   for (const uri of await urisOf(session, misindexed)) await writeAgain(session, uri);
@@ -46,6 +48,7 @@ export async function repairTables(
       ? session.query("UPDATE meta SET checksum = $2 WHERE name = $1", [name, actual])
       : session.query("DELETE FROM meta WHERE name = $1", [name]));
   }
+  await workOn(session, repairAltered());
   if (!dropUnusedVectors) return 0;
   const dropped = await session.query(
     "DELETE FROM vectors WHERE NOT EXISTS (SELECT FROM chunks WHERE vector = vectors.key) RETURNING 1",

@@ -1,8 +1,9 @@
 import { z } from "zod";
-import type { ApprovalBook, Decision, WaitingAnswer, WaitingCall } from "../core/approval.js";
-import { StoreError } from "../core/errors.js";
-import { isRecord, parsedJson } from "../core/json.js";
-import type { Citation, Turn } from "../core/types.js";
+import type { Decision, WaitingAnswer, WaitingCall } from "../../core/approval.js";
+import { StoreError } from "../../core/errors.js";
+import { isRecord, parsedJson } from "../../core/json.js";
+import type { Citation, Turn } from "../../core/types.js";
+import type { ExchangeRow } from "./conversation-rows.js";
 
 /** What was answered, as far as it came. */
 export interface StoredAnswer {
@@ -26,11 +27,6 @@ export interface StoredCall extends WaitingCall {
      */
     readonly finished: boolean;
   };
-}
-
-/** A book in a database, which answers at once. */
-export interface StoredApprovals extends ApprovalBook {
-  readonly decisions: (approvalIds: readonly string[]) => ReadonlyMap<string, Decision>;
 }
 
 /** An answer that waits for approval, as far as it came. */
@@ -72,19 +68,10 @@ const Shown = z.object({
 const isWaiting = (value: unknown) => isRecord(value) && Array.isArray(value["calls"]) && value["calls"].length > 0;
 const Waiting = Shown.extend({ waiting: z.custom<WaitingAnswer>(isWaiting) });
 
-/** An exchange as the database has it. */
-export interface ExchangeRow {
-  readonly position: number;
-  readonly asked_at: number;
-  readonly question: string;
-  readonly answer: string | null;
-  readonly stopped: number;
-  readonly waiting: string | null;
-}
+type StoredRow = Pick<ExchangeRow, "position" | "asked_at" | "question" | "answer" | "stopped" | "waiting">;
 
-type FindDecisions = (ids: readonly string[]) => ReadonlyMap<string, Decision>;
-
-export function exchangeOf(row: ExchangeRow, path: string, find: FindDecisions): StoredExchange {
+/** @param decisions those on the calls that wait in the row, as far as there are any. */
+export function exchangeOf(row: StoredRow, path: string, decisions: ReadonlyMap<string, Decision>): StoredExchange {
   const { position, asked_at: askedAtMs, question, stopped } = row;
   const answer = row.answer === null ? undefined : { ...read(Shown, row.answer, path), stopped: stopped !== 0 };
   const [[, paused] = []] = waitOf(row, path);
@@ -93,17 +80,19 @@ export function exchangeOf(row: ExchangeRow, path: string, find: FindDecisions):
     question,
     askedAtMs,
     ...(answer && { answer }),
-    ...(paused && { waiting: shownWait(paused, find) }),
+    ...(paused && { waiting: shownWait(paused, decisions) }),
   };
 }
 
 /** The answer that waits in a row, if there is one, with the position of its question. */
-export function waitOf({ position, waiting: json }: ExchangeRow, path: string): [number, AnswerToResume][] {
+export function waitOf({ position, waiting: json }: StoredRow, path: string): [number, AnswerToResume][] {
   return json === null ? [] : [[position, read(Waiting, json, path)]];
 }
 
-function shownWait({ waiting: { calls }, ...shown }: AnswerToResume, find: FindDecisions): StoredWait {
-  const decisions = find(calls.map(({ approvalId }) => approvalId));
+function shownWait(
+  { waiting: { calls }, ...shown }: AnswerToResume,
+  decisions: ReadonlyMap<string, Decision>,
+): StoredWait {
   return {
     ...shown,
     calls: calls.map((call) => {

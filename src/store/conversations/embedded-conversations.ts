@@ -1,0 +1,123 @@
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { asError, StoreError } from "../../core/errors.js";
+import type { StoreProblem } from "../../core/ports.js";
+import { type Database, guarded, openDatabase, openForReading } from "../../sqlite/database.js";
+import { findAltered, problemsOf, repairAltered } from "./checking.js";
+import { conversationTables } from "./conversation-rows.js";
+import { type Conversations, conversationsIn } from "./conversations.js";
+import { conversationsVersion, upgradeConversations } from "./earlier-versions.js";
+import type { Work } from "./work.js";
+
+const cacheBytes = 1_000_000;
+
+function conversationsPath(folder: string): string {
+  return join(folder, "conversations.sqlite");
+}
+
+/**
+ * Opens `conversations.sqlite` in a store's folder.
+ *
+ * @throws StoreError `damaged`, `locked`, or `version` when a newer release wrote it.
+ */
+export function openConversations(folder: string): Conversations {
+  mkdirSync(folder, { recursive: true });
+  const path = conversationsPath(folder);
+  const database = openDatabase(path, cacheBytes);
+  try {
+    guarded(path, () => prepare(database, path));
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  return conversationsIn({
+    location: path,
+    read: async (work) => guarded(path, () => database.transaction(() => done(database, work())).deferred()),
+    // SQLite has one writer at a time.
+    change: async (_, work) => guarded(path, () => database.transaction(() => done(database, work())).immediate()),
+    close: () => {
+      database.close();
+    },
+  });
+}
+
+/** The problems of the conversations in a store's folder. A file of an earlier version is upgraded before it is checked. */
+export function conversationProblems(folder: string): StoreProblem[] {
+  const path = conversationsPath(folder);
+  if (!existsSync(path)) return [];
+  try {
+    return withDatabase(openForReading, path, (database) => {
+      const broken = database.pragma("integrity_check(10)") as readonly { readonly integrity_check: string }[];
+      const found = broken.filter(({ integrity_check: result }) => result !== "ok");
+      if (found.length > 0) return found.map(({ integrity_check: result }) => unrepairable(`${path}: ${result}`));
+      if (versionOf(database) !== conversationsVersion) return [];
+      return problemsOf(database.transaction(() => done(database, findAltered())).deferred());
+    });
+  } catch (error) {
+    if (!(error instanceof StoreError && error.code === "damaged")) throw error;
+    return [unrepairable(asError(error).message)];
+  }
+}
+
+function unrepairable(message: string): StoreProblem {
+  return { what: "conversations", message, repairable: false };
+}
+
+/** Makes what was altered sound again, in one transaction. */
+export function repairConversations(folder: string): void {
+  withDatabase(openDatabase, conversationsPath(folder), (database) => {
+    database.transaction(() => done(database, repairAltered())).immediate();
+  });
+}
+
+/** The result of work, done at once. */
+function done<Result>(database: Database, work: Work<Result>): Result {
+  let step = work.next();
+  while (step.done !== true) {
+    const { text, values } = step.value;
+    const statement = database.prepare<[object], object>(text);
+    const named = Object.fromEntries(values.map((value, at) => [at + 1, value]));
+    if (statement.reader) step = work.next(statement.all(named));
+    else {
+      statement.run(named);
+      step = work.next([]);
+    }
+  }
+  return step.value;
+}
+
+function versionOf(database: Database): number {
+  return Number(database.pragma("user_version", { simple: true }));
+}
+
+function prepare(database: Database, path: string): void {
+  const upgrading = database.transaction(() => {
+    const version = versionOf(database);
+    if (version > conversationsVersion) {
+      throw new StoreError(
+        "version",
+        `${path} has version ${version}, this release writes ${conversationsVersion}. Update citewell`,
+        { path },
+      );
+    }
+    if (version === conversationsVersion) return;
+    if (version === 0) database.exec(conversationTables);
+    else upgradeConversations(database, version, (work) => done(database, work));
+    database.exec("CREATE INDEX conversations_by_scope ON conversations (scope)");
+    database.pragma(`user_version = ${conversationsVersion}`);
+  });
+  upgrading.immediate();
+}
+
+function withDatabase<Result>(
+  open: (path: string) => Database,
+  path: string,
+  work: (database: Database) => Result,
+): Result {
+  const database = open(path);
+  try {
+    return guarded(path, () => work(database));
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,46 @@
+import { conversationTables } from "../conversations/conversation-rows.js";
+import { type Conversations, conversationsIn } from "../conversations/conversations.js";
+import type { Work } from "../conversations/work.js";
+import { texts } from "./columns/binary-parameters.js";
+import { columnText, originalText } from "./columns/column-text.js";
+import type { Server, Session } from "./connection/server.js";
+
+/** Scopes are filters of any length, which only an index of their hashes takes. */
+export const conversationSchema = `${conversationTables}
+  CREATE INDEX conversations_by_scope ON conversations USING hash (scope);
+`;
+
+/** The conversations in a schema of a server. Closing them leaves the server to the store. */
+export function postgresConversations(server: Server, schema: string): Conversations {
+  return conversationsIn({
+    location: server.location,
+    read: (work) => server.read((session) => workOn(session, work())),
+    change: (keys, work) =>
+      server.transaction(async (session) => {
+        // A conversation that is new has no row to lock.
+        await session.query(
+          `SELECT pg_advisory_xact_lock(hashtextextended(key, 0)) FROM (SELECT unnest($1::text[]) AS key ORDER BY 1) AS keys`,
+          [texts(keys.map((key) => columnText(`citewell conversation ${schema} ${key}`)))],
+        );
+        return workOn(session, work());
+      }),
+    close: () => {},
+  });
+}
+
+/** The result of work on the tables of conversations. */
+export async function workOn<Result>(session: Session, work: Work<Result>): Promise<Result> {
+  let step = work.next();
+  while (step.done !== true) {
+    const { text, values } = step.value;
+    const written = values.map((value) => (typeof value === "string" ? columnText(value) : value));
+    const found = await session.query<Record<string, unknown>>(text, written);
+    step = work.next(found.map(withOriginalTexts));
+  }
+  return step.value;
+}
+
+function withOriginalTexts(row: Readonly<Record<string, unknown>>): object {
+  const original = (value: unknown) => (typeof value === "string" ? originalText(value) : value);
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, original(value)]));
+}

@@ -31,6 +31,8 @@ export interface PostgresServer {
 export interface PostgresServerOptions {
   /** Settings of the server, such as `max_connections=20`. */
   readonly settings?: readonly string[];
+  /** Makes it a streaming replica of that server. Default: an empty server. */
+  readonly replicaOf?: PostgresServer;
   /** Network namespace that the server lives in, and its address there. Default: this one, on loopback. */
   readonly host?: { readonly namespace: string; readonly address: string };
 }
@@ -39,7 +41,11 @@ export interface PostgresServerOptions {
  * A PostgreSQL server of its own in a temporary folder, listening on a free port. Writes are not flushed to the disk, which
  * only a crash of the machine would notice.
  */
-export async function startPostgres({ settings = [], host }: PostgresServerOptions = {}): Promise<PostgresServer> {
+export async function startPostgres({
+  settings = [],
+  replicaOf,
+  host,
+}: PostgresServerOptions = {}): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), "citewell-postgres-"));
   const data = join(folder, "data");
   const port = await freePort();
@@ -59,7 +65,8 @@ export async function startPostgres({ settings = [], host }: PostgresServerOptio
   const options = [...flags, ...settings].map((setting) => `-c ${setting}`).join(" ");
   const start = () => owned("pg_ctl", "start", "-w", "-D", data, "-l", join(folder, "log"), "-o", options);
   const stop = (mode: "fast" | "immediate" = "fast") => owned("pg_ctl", "stop", "-w", "-D", data, "-m", mode);
-  await owned("initdb", "-D", data, "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C.UTF-8", "-N");
+  if (replicaOf) await owned("pg_basebackup", "-D", data, "-d", replicaOf.url(), "-R", "-c", "fast", "--no-sync");
+  else await owned("initdb", "-D", data, "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C.UTF-8", "-N");
   if (host !== undefined) await run("sh", ["-c", `echo 'host all all all trust' >> '${data}/pg_hba.conf'`]);
   await start();
   const url = (name = "postgres") => `postgres://postgres@${address}:${port}/${name}`;

@@ -7,7 +7,8 @@ import { type PostgresStoreOptions, postgresStoreOptions } from "./options.js";
 import { PostgresStore } from "./postgres-store.js";
 import { isSecured, secureTables } from "./row-level-security.js";
 import { readMeta } from "./schema.js";
-import { claimShards, openShard, type Shard, Shards } from "./sharding/shards.js";
+import { Replicas } from "./sharding/replicas.js";
+import { claimShards, openShard, searchSettings, type Shard, Shards } from "./sharding/shards.js";
 
 /**
  * Opens the store in a PostgreSQL database with pgvector 0.8 or later, or creates it. Any number of processes may read and
@@ -36,7 +37,7 @@ export async function openPostgresStore<const Space extends string>(
   given: PostgresStoreOptions = {},
 ): Promise<Store<Space>> {
   const options = resolve("openPostgresStore", postgresStoreOptions, given);
-  [url, ...options.shards].forEach(checkUrl);
+  [url, ...options.shards, ...options.replicas].forEach(checkUrl);
   const { create, missingAfterMs, onWarning = () => {} } = options;
   const schema = `"${options.schema}"`;
   const opened: Shard[] = [];
@@ -53,7 +54,14 @@ export async function openPostgresStore<const Space extends string>(
     const meta = (await first.read((session) => readMeta(session, schema)))!;
     checkSpace(meta.get("space"), space, location);
     checkDimension(meta.get("dimension"), dimension, location);
-    const shards = new Shards({ shards: opened, schema, missingAfterMs, onWarning });
+    const { replicas: urls, maxConnections, deadlineMs, maxLagMs, ef } = options;
+    const settings = searchSettings(ef);
+    const limits = { maxConnections, deadlineMs, maxLagMs };
+    const replicas =
+      urls.length > 0
+        ? await Replicas.open({ urls, primaries: opened, schema, settings, ...limits, onWarning })
+        : undefined;
+    const shards = new Shards({ shards: opened, schema, missingAfterMs, onWarning, replicas });
     return new PostgresStore({ shards, url, meta, space, dimension, options });
   } catch (error) {
     await Promise.all(opened.map(({ server }) => server.close()));

@@ -38,6 +38,17 @@ export interface PostgresStoreOptions {
    * `onWarning` says which one is missing. 1 to 86,400,000. Default: such a search fails.
    */
   readonly missingAfterMs?: number;
+  /**
+   * Addresses of streaming replicas of these servers, in any order: they are searched and read in place of them while they run
+   * and are not too far behind; writes and what belongs to them go to the servers. A process always finds what it wrote itself.
+   * Default: none.
+   */
+  readonly replicas?: readonly string[];
+  /**
+   * With `replicas`: one is read only if it has everything that was committed up to so many milliseconds ago. So long are searches
+   * answered while the server itself is down, because nobody else knows how far it came. 100 to 86,400,000. Default: 10,000.
+   */
+  readonly maxLagMs?: number;
   /** Maximum number of connections to each server, 1 to 1,000. Default: 10. */
   readonly maxConnections?: number;
   /**
@@ -75,6 +86,8 @@ export const postgresStoreOptions = optionsOf<PostgresStoreOptions>()({
   ef: z.int().min(1).max(1000).default(200),
   shards: z.array(z.string()).readonly().default([]),
   missingAfterMs: z.number().min(1).max(86_400_000).optional(),
+  replicas: z.array(z.string()).readonly().default([]),
+  maxLagMs: z.number().min(100).max(86_400_000).default(10_000),
   maxConnections: z.int().min(1).max(1000).default(10),
   deadlineMs: z.number().min(1).max(86_400_000).default(30_000),
   metadata: z.instanceof(z.ZodObject).optional(),

@@ -79,7 +79,7 @@ export class PostgresStore<const Space extends string> implements Store<Space>, 
     this.#writer = new DocumentWriter({ shards, facts, dimension, options });
     this.#rules = new ScopeRules({ location: this.location, requireScope, metadataSchema: metadata });
     this.#isSecured = rowLevelSecurity;
-    this.#searching = { shards, facts, rules: this.#rules, dimension };
+    this.#searching = { shards: shards.reading(), facts, rules: this.#rules, dimension };
     const { dense, lexical, document, documentInfo, documents, hits } = searchingWithin(undefined, this.#searching);
     [this.dense, this.lexical, this.hits] = [dense, lexical, hits];
     [this.document, this.documentInfo, this.documents] = [document, documentInfo, documents];
@@ -178,7 +178,7 @@ export class PostgresStore<const Space extends string> implements Store<Space>, 
   #scoped(scope: Filter): Searchable<Space> {
     const { space, location, metadataSchema } = this;
     const facts = this.#facts;
-    const shards = this.#isSecured ? this.#shards.reading(withinScope(scope)) : this.#shards;
+    const shards = this.#isSecured ? this.#shards.reading(withinScope(scope)) : this.#searching.shards;
     return {
       space,
       location,

@@ -25,7 +25,7 @@ export interface RebalanceShardsOptions {
   /** As the store was opened with. Default: `citewell`. */
   readonly schema?: string;
   /**
-   * The longest `deadlineMs` that the store is opened with anywhere: so long after the last move, every search that began before it has
+   * The longest `deadlineMs` or `maxLagMs` that the store is opened with anywhere: so long after the last move, every search that began before it has
    * ended, and what was moved is deleted where it was. 1 to 86,400,000. Default: 30,000.
    */
   readonly deadlineMs?: number;
@@ -38,8 +38,9 @@ export interface RebalanceShardsOptions {
 export interface RebalanceProgress {
   /** Documents that were copied to their new server. */
   readonly documents: number;
-  /** Parts that were moved, of those that have to move; the whole store has 256. */
+  /** Parts that were moved; the whole store has 256. */
   readonly parts: number;
+  /** Parts that have to move, those that were moved among them. */
   readonly partsToMove: number;
 }
 

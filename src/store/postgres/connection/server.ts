@@ -74,7 +74,7 @@ export class Server {
   }
 
   /** Runs work that changes nothing, again where the connection was lost or the server restarted. */
-  async read<Result>(work: Work<Result>, call?: CallOptions): Promise<Result> {
+  async read<Result>(work: Work<Result>, call?: WorkCall): Promise<Result> {
     return this.#repeated((client) => work(sessionOn(client)), call);
   }
 

@@ -15,6 +15,7 @@ import {
 } from "../schema.js";
 import { Server, type Session, type Work } from "../connection/server.js";
 import { deleteWithNotes } from "../writing/writing.js";
+import type { Replicas } from "./replicas.js";
 
 /** Documents are dealt out in so many buckets by the hash of their uri, and a server has whole buckets. */
 const bucketCount = 256;
@@ -56,6 +57,14 @@ export interface Shard {
   readonly server: Server;
 }
 
+/** Beyond the first candidates a search goes on until it has what it was asked for, however many it has to look at. */
+export const searchSettings = (ef: number) => ({
+  "hnsw.ef_search": ef,
+  "hnsw.iterative_scan": "strict_order",
+  "hnsw.max_scan_tuples": 2 ** 31 - 1,
+  "hnsw.scan_mem_multiplier": 16,
+});
+
 /** Connects to one server, and creates or upgrades the tables there. */
 export async function openShard(
   url: string,
@@ -67,13 +76,7 @@ export async function openShard(
     deadlineMs,
   }: Pick<ResolvedPostgresOptions, "create" | "ef" | "maxConnections" | "deadlineMs">,
 ): Promise<Shard> {
-  // Beyond the first candidates a search goes on until it has what it was asked for, however many it has to look at.
-  const settings = {
-    "hnsw.ef_search": ef,
-    "hnsw.iterative_scan": "strict_order",
-    "hnsw.max_scan_tuples": 2 ** 31 - 1,
-    "hnsw.scan_mem_multiplier": 16,
-  };
+  const settings = searchSettings(ef);
   const server = await Server.open({ url, schema, settings, maxConnections, deadlineMs });
   const { location } = server;
   try {
@@ -103,22 +106,27 @@ export interface ShardsOptions {
   /** A search goes on without servers that have not answered by then. Default: it fails. */
   readonly missingAfterMs: number | undefined;
   readonly onWarning: (message: string) => void;
+  /** Read in place of the servers by what `reading` returns. */
+  readonly replicas?: Replicas | undefined;
 }
+
+type Around = <Result>(work: Work<Result>) => Work<Result>;
 
 /** All servers of a store, side by side. */
 export class Shards {
   readonly #options: ShardsOptions;
   readonly #state: { closed?: Promise<unknown> };
-  readonly #around: <Result>(work: Work<Result>) => Work<Result>;
+  /** What is done before and after each reading; undefined for those who must read what was written last. */
+  readonly #around: Around | undefined;
 
-  constructor(options: ShardsOptions, state = {}, around = <Result>(work: Work<Result>) => work) {
+  constructor(options: ShardsOptions, state = {}, around?: Around) {
     this.#options = options;
     this.#state = state;
     this.#around = around;
   }
 
-  /** The same servers, on which every reading is done within what `around` does before and after it. */
-  reading(around: <Result>(work: Work<Result>) => Work<Result>): Shards {
+  /** The same servers for searching and reading documents, which replicas may do, within what `around` does. */
+  reading(around: Around = (work) => work): Shards {
     return new Shards(this.#options, this.#state, around);
   }
 
@@ -151,8 +159,15 @@ export class Shards {
   }
 
   /** The results of the same reading on each server. */
-  each<Result>(work: Work<Result>, call?: CallOptions): Promise<Result[]> {
-    return this.onEach((server) => server.read(this.#around(work), call));
+  async each<Result>(work: Work<Result>, call?: CallOptions): Promise<Result[]> {
+    this.refuseClosed();
+    return Promise.all(this.#options.shards.map((shard) => this.#readOn(shard, work, call)));
+  }
+
+  #readOn<Result>(shard: Shard, work: Work<Result>, call?: CallOptions): Promise<Result> {
+    const { replicas } = this.#options;
+    if (!this.#around || !replicas) return shard.server.read(this.#around?.(work) ?? work, call);
+    return replicas.read(shard, this.#around(work), call);
   }
 
   /** As `each`, for searches: without those that do not answer in time, where that was asked for. */
@@ -161,9 +176,7 @@ export class Shards {
     if (missingAfterMs === undefined || shards.length === 1) return this.each(work, call);
     this.refuseClosed();
     const deadlineMs = Math.min(missingAfterMs, call.deadlineMs ?? Infinity);
-    const results = await Promise.allSettled(
-      shards.map(({ server }) => server.read(this.#around(work), { ...call, deadlineMs })),
-    );
+    const results = await Promise.allSettled(shards.map((shard) => this.#readOn(shard, work, { ...call, deadlineMs })));
     const failed = results.flatMap((result) => (result.status === "rejected" ? [result.reason as unknown] : []));
     const other = failed.find((error) => !(error instanceof StoreError && error.code === "unavailable"));
     if (other ?? failed.length === shards.length) throw other ?? failed[0];
@@ -181,6 +194,15 @@ export class Shards {
     call?: CallOptions,
   ): Promise<Result> {
     this.refuseClosed();
+    // Also after a failure: whether a commit that was cut off took place is not known.
+    return this.#transaction(uris, work, call).finally(() => this.#options.replicas?.committed());
+  }
+
+  #transaction<Result>(
+    uris: readonly string[],
+    work: (first: Session, sessionOf: (uri: string) => Session) => Promise<Result>,
+    call?: CallOptions,
+  ): Promise<Result> {
     const { shards, schema } = this.#options;
     if (shards.length === 1) return this.first.transaction((session) => work(session, () => session), call);
     return this.first.transaction(async (first) => {
@@ -206,7 +228,8 @@ export class Shards {
   }
 
   async close(): Promise<void> {
-    this.#state.closed ??= Promise.all(this.#options.shards.map(({ server }) => server.close()));
+    const { shards, replicas } = this.#options;
+    this.#state.closed ??= Promise.all([replicas?.close(), ...shards.map(({ server }) => server.close())]);
     await this.#state.closed;
   }
 }

@@ -1,6 +1,6 @@
 import type { ApprovalBook, Decision } from "../../core/approval.js";
 import { type ApprovalRow, save } from "./conversation-rows.js";
-import { type ConversationDatabase, parameters, rows, type Work } from "./work.js";
+import { type ConversationRunner, parameters, rows, type Work } from "./work.js";
 
 /** The decisions on these calls; those without one are left out. */
 export function* findDecisions(ids: readonly string[]): Work<ReadonlyMap<string, Decision>> {
@@ -23,7 +23,7 @@ function* find(ids: readonly string[]): Work<readonly ApprovalRow[]> {
  * @param conversation key of the conversation that the calls belong to, and with which they are deleted.
  */
 export function approvalBook(
-  { read, change }: Pick<ConversationDatabase, "read" | "change">,
+  { read, change }: ConversationRunner,
   scope: string,
   conversation: string | null,
 ): ApprovalBook {

@@ -11,7 +11,7 @@ import {
   sumOfChecksums,
 } from "./conversation-rows.js";
 import { type AnswerToResume, exchangeOf, type StoredAnswer, type StoredExchange, waitOf } from "./stored-exchange.js";
-import { type ConversationDatabase, rows, type Work } from "./work.js";
+import { type ConversationDatabase, type ConversationRunner, rows, type Work } from "./work.js";
 
 /** What a list of conversations shows of one. */
 export interface ConversationInfo {
@@ -105,19 +105,22 @@ export function conversationsIn(database: ConversationDatabase): Conversations {
     const message = `The conversations at ${location} were closed. Open the knowledge base again`;
     throw new StoreError("closed", message, { path: location });
   };
-  const open: Pick<ConversationDatabase, "location" | "read" | "change"> = {
-    location,
-    read: async (work) => {
-      refuseClosed();
-      return database.read(work);
-    },
-    change: async (keys, work) => {
-      refuseClosed();
-      return database.change(keys, work);
-    },
-  };
   return {
-    of: (scope) => scopedConversations(open, scope.toWellFormed()),
+    of: (given) => {
+      const scope = given.toWellFormed();
+      const { read, change } = database.of(scope);
+      const runner: ConversationRunner = {
+        read: async (work) => {
+          refuseClosed();
+          return read(work);
+        },
+        change: async (keys, work) => {
+          refuseClosed();
+          return change(keys, work);
+        },
+      };
+      return scopedConversations(runner, scope, location);
+    },
     close: () => {
       if (!isClosed) database.close();
       isClosed = true;
@@ -141,8 +144,9 @@ const described = `
 const inOrder = "SELECT * FROM exchanges WHERE conversation = $1 ORDER BY position";
 
 function scopedConversations(
-  { location, read, change }: Pick<ConversationDatabase, "location" | "read" | "change">,
+  { read, change }: ConversationRunner,
   scope: string,
+  location: string,
 ): ScopedConversations {
   const keyOf = (id: string) => conversationKey(scope, id.toWellFormed());
   const exchangesOf = ({ id }: WhichConversation) => rows<ExchangeRow>(inOrder, keyOf(id));

@@ -32,9 +32,11 @@ export function openConversations(folder: string): Conversations {
   }
   return conversationsIn({
     location: path,
-    read: async (work) => guarded(path, () => database.transaction(() => done(database, work())).deferred()),
-    // SQLite has one writer at a time.
-    change: async (_, work) => guarded(path, () => database.transaction(() => done(database, work())).immediate()),
+    of: () => ({
+      read: async (work) => guarded(path, () => database.transaction(() => done(database, work())).deferred()),
+      // SQLite has one writer at a time.
+      change: async (_, work) => guarded(path, () => database.transaction(() => done(database, work())).immediate()),
+    }),
     close: () => {
       database.close();
     },

@@ -23,12 +23,17 @@ export function parameters(count: number, first = 1): string {
   return Array.from({ length: count }, (_, at) => `$${first + at}`).join(", ");
 }
 
+/** Runs work on the rows of one scope. */
+export interface ConversationRunner {
+  readonly read: <Result>(work: () => Work<Result>) => Promise<Result>;
+  /** Work in one transaction, which is alone among those with one of these keys, and committed when the promise resolves. */
+  readonly change: <Result>(keys: readonly string[], work: () => Work<Result>) => Promise<Result>;
+}
+
 /** A database with the tables of conversations. */
 export interface ConversationDatabase {
   /** Where it is, for messages. */
   readonly location: string;
-  readonly read: <Result>(work: () => Work<Result>) => Promise<Result>;
-  /** Work in one transaction, which is alone among those with one of these keys, and committed when the promise resolves. */
-  readonly change: <Result>(keys: readonly string[], work: () => Work<Result>) => Promise<Result>;
+  readonly of: (scope: string) => ConversationRunner;
   readonly close: () => void;
 }

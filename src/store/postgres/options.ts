@@ -63,7 +63,8 @@ export interface PostgresStoreOptions {
   /**
    * True: `requireScope`, and the server itself shows rows of documents only within the scope of a transaction, so that not even
    * SQL with a forgotten condition reads others. It binds every user but the owner of the tables: open the store so as the
-   * owner once, grant another user USAGE on the schema and SELECT on its tables, and answer as that user. A scope then names a
+   * owner once, grant another user USAGE on the schema and SELECT on its tables (and INSERT, UPDATE and DELETE on those of
+   * conversations: `conversations`, `exchanges`, `approvals`), and answer as that user. A scope then names a
    * value that a field must have (or several, with `in`), and words are weighed by the documents that it shows. Default: false,
    * which leaves tables secured that are.
    */

@@ -4,6 +4,7 @@ import type { Work } from "../conversations/work.js";
 import { texts } from "./columns/binary-parameters.js";
 import { columnText, originalText } from "./columns/column-text.js";
 import type { Server, Session } from "./connection/server.js";
+import { conversationsSetting, withinConversations } from "./row-level-security.js";
 
 /** Scopes are filters of any length, which only an index of their hashes takes. */
 export const conversationSchema = `${conversationTables}
@@ -11,19 +12,25 @@ export const conversationSchema = `${conversationTables}
 `;
 
 /** The conversations in a schema of a server. Closing them leaves the server to the store. */
-export function postgresConversations(server: Server, schema: string): Conversations {
+export function postgresConversations(server: Server, schema: string, isSecured: boolean): Conversations {
   return conversationsIn({
     location: server.location,
-    read: (work) => server.read((session) => workOn(session, work())),
-    change: (keys, work) =>
-      server.transaction(async (session) => {
-        // A conversation that is new has no row to lock.
-        await session.query(
-          `SELECT pg_advisory_xact_lock(hashtextextended(key, 0)) FROM (SELECT unnest($1::text[]) AS key ORDER BY 1) AS keys`,
-          [texts(keys.map((key) => columnText(`citewell conversation ${schema} ${key}`)))],
-        );
-        return workOn(session, work());
-      }),
+    of: (scope) => ({
+      read: (work) => {
+        const reading = (session: Session) => workOn(session, work());
+        return server.read(isSecured ? withinConversations(columnText(scope))(reading) : reading);
+      },
+      change: (keys, work) =>
+        server.transaction(async (session) => {
+          // A conversation that is new has no row to lock.
+          await session.query(
+            `SELECT set_config('${conversationsSetting}', $2, true), pg_advisory_xact_lock(hashtextextended(key, 0))
+             FROM (SELECT unnest($1::text[]) AS key ORDER BY 1) AS keys`,
+            [texts(keys.map((key) => columnText(`citewell conversation ${schema} ${key}`))), columnText(scope)],
+          );
+          return workOn(session, work());
+        }),
+    }),
     close: () => {},
   });
 }

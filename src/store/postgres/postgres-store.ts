@@ -91,7 +91,7 @@ export class PostgresStore<const Space extends string> implements Store<Space>, 
   }
 
   conversations(): Conversations {
-    return postgresConversations(this.#shards.first, this.#schema);
+    return postgresConversations(this.#shards.first, this.#schema, this.#isSecured);
   }
 
   get tokenMargin(): number {

@@ -17,11 +17,12 @@ const policies = {
   // Only those who write need these.
   vectors: "false",
   notes: "false",
-  // Only the owner of the tables keeps conversations: their scopes are names that this setting does not have.
-  conversations: "false",
-  exchanges: "false",
-  approvals: "false",
 };
+
+/** Names the scope whose conversations a transaction sees and changes. */
+export const conversationsSetting = "citewell.conversations";
+const conversations = `scope = current_setting('${conversationsSetting}', true)`;
+const conversationPolicies = { conversations, exchanges: conversations, approvals: conversations };
 
 /**
  * The documents that meet all conditions of the setting `citewell.scope`; none where it is not set. It reads as the owner of
@@ -47,14 +48,16 @@ const visibleDocuments = (schema: string) => `
 /** Lets the rows of documents be seen within a scope alone, by all but the owner of the tables. Does again what is done. */
 export async function secureTables(session: Session, schema: string): Promise<void> {
   await session.query(visibleDocuments(schema));
-  for (const [table, condition] of Object.entries(policies)) {
+  const read = Object.entries(policies).map((policy) => ["SELECT", ...policy] as const);
+  const kept = Object.entries(conversationPolicies).map((policy) => ["ALL", ...policy] as const);
+  for (const [commands, table, condition] of [...read, ...kept]) {
     const [found] = await session.query<{ isOpen: boolean }>(
       `SELECT NOT relrowsecurity AS "isOpen" FROM pg_class WHERE oid = to_regclass($1)`,
       [`${schema}.${table}`],
     );
     if (!found?.isOpen) continue;
     await session.query(`ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY`);
-    await session.query(`CREATE POLICY citewell_scope ON ${table} FOR SELECT USING (${condition})`);
+    await session.query(`CREATE POLICY citewell_scope ON ${table} FOR ${commands} USING (${condition})`);
   }
 }
 
@@ -78,11 +81,19 @@ export function withinScope(scope: Filter): <Result>(work: Work<Result>) => Work
     throw new OptionsError("options", `With rowLevelSecurity a scope says which value a field has, ${wayOut}`);
   }
   const values = conditions.flatMap((fields, condition) => fields.map((field) => ({ condition, ...field })));
-  const setting = JSON.stringify({ conditions: conditions.length, values });
+  return withSetting("citewell.scope", JSON.stringify({ conditions: conditions.length, values }));
+}
+
+/** Runs reading work in a transaction that sees the conversations of a scope alone. */
+export function withinConversations(scope: string): <Result>(work: Work<Result>) => Work<Result> {
+  return withSetting(conversationsSetting, scope);
+}
+
+function withSetting(name: string, value: string): <Result>(work: Work<Result>) => Work<Result> {
   return (work) => async (session) => {
     await session.query("BEGIN READ ONLY");
     try {
-      await session.query("SELECT set_config('citewell.scope', $1, true)", [setting]);
+      await session.query(`SELECT set_config('${name}', $1, true)`, [value]);
       return await work(session);
     } finally {
       // Nothing was written. The setting ends with the transaction, as it does with the connection where that is lost.

@@ -4,7 +4,8 @@ import { type Calls, isCall, type SentAnswer, type SentCall, serialiseError, sta
 export interface CallPort {
   on(event: "message", listener: (message: unknown) => void): unknown;
   postMessage(message: unknown): void;
-  close(): void;
+  /** Is missing in threads of Deno. */
+  readonly close?: () => void;
 }
 
 /** One handler for each call. */
@@ -34,7 +35,9 @@ export function serveCalls<Known extends Calls>(
   };
   const serve = async (message: SentCall) => {
     port.postMessage(await answer(message));
-    if (message.call === last) port.close();
+    if (message.call !== last) return;
+    if (port.close) port.close();
+    else process.exit();
   };
   port.on("message", (message: unknown) => {
     if (isCall(message)) void serve(message);

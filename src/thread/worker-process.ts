@@ -20,6 +20,8 @@ export function startProcess(module: URL, heapMegabytes: number): CalledWorker {
   });
   const kill = () => void child.kill("SIGKILL");
   process.once("exit", kill);
+  // Bun's channel has neither ref nor unref.
+  const channel = child.channel as Partial<NonNullable<typeof child.channel>> | null | undefined;
   const closed = new Promise((resolve) => child.once("close", resolve));
   void closed.then(() => process.off("exit", kill));
   return {
@@ -32,11 +34,11 @@ export function startProcess(module: URL, heapMegabytes: number): CalledWorker {
     postMessage: (message) => void child.send(message),
     ref: () => {
       child.ref();
-      child.channel?.ref();
+      channel?.ref?.();
     },
     unref: () => {
       child.unref();
-      child.channel?.unref();
+      channel?.unref?.();
     },
     terminate: () => {
       // Whoever waits for its end has nothing else that keeps this process alive until then.

@@ -339,9 +339,12 @@ export class ReconciliationError extends CitewellError {
 /** What to do when a process may not open more files. */
 export const closeSomeFiles = "Close some of the files and connections of this process, or raise its limit (ulimit -n)";
 
-/** Whether the operating system refused to open one more file, now or in a thread that told of it. */
+/**
+ * Whether the operating system refused to open one more file, now or in a thread that told of it. Node 24 says so in words
+ * when it could not open a package.json.
+ */
 export function isOutOfFiles(error: unknown): boolean {
-  return error instanceof Error && /\bE[MN]FILE\b/.test(error.message);
+  return error instanceof Error && /\bE[MN]FILE\b|too many open files/.test(error.message);
 }
 
 /** The message of an error of the system, with the way out where the process may open no more files. */

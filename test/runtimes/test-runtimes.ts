@@ -24,7 +24,6 @@ const versions = ["20.19.0", "22.23.3", "24.21.0"];
 const versionDependent = [
   "test/examples.test.ts",
   "test/load/worker/load-on-worker.test.ts",
-  "test/runtimes",
   "test/store/dense/hnsw.test.ts",
   "test/thread",
 ];

@@ -21,6 +21,8 @@ export async function runWithPackages(packages: readonly string[], script: strin
   }
   await writeFile(join(folder, "package.json"), '{"type":"module"}');
   await writeFile(join(folder, "script.js"), script);
-  const { stdout } = await promisify(execFile)(process.execPath, [join(folder, "script.js")], { timeout: 15_000 });
+  // Packages that this version of Node has from elsewhere (test/runtimes) do not count.
+  const env = { ...process.env, NODE_PATH: "" };
+  const { stdout } = await promisify(execFile)(process.execPath, [join(folder, "script.js")], { env, timeout: 15_000 });
   return stdout.trim();
 }

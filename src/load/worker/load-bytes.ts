@@ -18,7 +18,7 @@ export interface LoadBytesOptions {
 /**
  * Turns the bytes of files into text: light formats in place, heavy ones one after the other in a process of their own,
  * which is started with the first. A file that takes too long, or more memory than there is for it, ends that process, and
- * the next file gets a new one.
+ * the next file gets a new one. No file fails by what another one left.
  */
 export class LoadingWorker {
   #process: LoadingProcess | undefined;
@@ -43,6 +43,7 @@ export class LoadingWorker {
   async #load(format: HeavyFormat, file: FileToLoad, options: LoadBytesOptions): Promise<LoadedText> {
     options.signal.throwIfAborted();
     if (this.#process?.hasEnded) this.#process = undefined;
+    const isFirst = this.#process === undefined;
     const process = (this.#process ??= new LoadingProcess());
     const end = () => {
       this.#process = undefined;
@@ -57,6 +58,8 @@ export class LoadingWorker {
     } catch (thrown) {
       if (!process.hasEnded) throw thrown;
       end();
+      // What the files before it left behind may be what ended the process: the file gets one of its own.
+      if (!isFirst) return await this.#load(format, file, options);
       throw workerEnded(file.uri, asError(thrown));
     }
   }

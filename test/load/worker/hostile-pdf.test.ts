@@ -122,5 +122,6 @@ test("no PDF ends the process, however far its streams unpack and whatever hides
     readonly failures: readonly { readonly uri: string; readonly error: string }[];
   };
   expect(documents).toMatchObject({ added: 2, failed: 2 });
-  for (const { error } of failures) expect(error).toContain("needs more than 1024 MB of memory to be read: split it");
+  // From Node 22 on, the engine may hold such a string, and there is no text in it.
+  for (const { error } of failures) expect(error).toMatch(/needs more than 1024 MB of memory to be read|holds no text/);
 }, 180_000);

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { afterEach, expect, test } from "vitest";
+import { localBanner } from "../../src/cli/commands/local.js";
 import { citewell, commandFile } from "../support/citewell.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { call, eventually } from "./call.js";
@@ -90,4 +91,19 @@ test("an unknown fault is misuse", async () => {
   const { exitCode, stderr } = await citewell(["local", "--faults", "faults.json"], { cwd });
   expect(exitCode).toBe(2);
   expect(stderr).toContain("nxt");
+});
+
+test("the banner says that no neural model answers, or from which folder they come", () => {
+  const service = {
+    url: "http://127.0.0.1:7",
+    apiKey: "k",
+    models: [{ id: "owner/small", type: "embedding" as const }],
+  };
+  const lexical = localBanner(service, undefined, false);
+  expect(lexical).toMatch(/^Local inference service: lexical engines, no neural model, no network\.\n/);
+  expect(lexical).not.toContain("Faults");
+  const neural = localBanner(service, "/models", true);
+  expect(neural).toMatch(/^Local inference service: neural models of \/models and lexical engines, no network\.\n/);
+  expect(neural).toContain("  embedding owner/small\n");
+  expect(neural).toContain("Faults: ");
 });

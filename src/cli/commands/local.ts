@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { asError, OptionsError } from "../../core/errors.js";
-import { startLocalService, type LocalServiceOptions } from "../../local/service.js";
+import { startLocalService, type LocalService, type LocalServiceOptions } from "../../local/service.js";
 import { print, type CommandIo } from "../command-context.js";
 import { exitCodes } from "../output/failure.js";
 
@@ -30,15 +30,8 @@ export async function localCommand(io: CommandIo, flags: LocalFlags): Promise<nu
     log: flags.log ? (entry) => void io.stderr.write(`${JSON.stringify(entry)}\n`) : undefined,
     faults: faults === undefined ? undefined : readFaults(io, faults),
   });
-  const { url, models, apiKey } = service;
-  const text =
-    `Local inference service: ${folder === undefined ? "lexical engines, no neural model" : `neural models of ${resolve(io.directory, folder)} and lexical engines`}, no network.\n\n` +
-    `  export CITEWELL_BASE_URL=${url}\n  export CITEWELL_API_KEY=${apiKey}\n\n` +
-    `${models.map(({ id, type }) => `  ${type.padEnd(10)}${id}`).join("\n")}\n\n` +
-    `Its API: ${url}/openapi.json\n` +
-    `For clients of OpenAI, Cohere or Jina: ${url}/v1, ${url}/v2/rerank\n` +
-    (faults === undefined ? "" : `Faults: PUT, GET or DELETE ${url}/local/faults, with the key\n`) +
-    "Stop it with Ctrl-C.\n";
+  const { url, apiKey } = service;
+  const text = localBanner(service, folder && resolve(io.directory, folder), faults !== undefined);
   print(io, flags, { url, apiKey }, text);
   await new Promise<void>((stopped) => {
     if (io.signal.aborted) stopped();
@@ -46,6 +39,26 @@ export async function localCommand(io: CommandIo, flags: LocalFlags): Promise<nu
   });
   await service.close();
   return exitCodes.done;
+}
+
+/** What people read who start the service: what answers, how to reach it, and what it serves. */
+export function localBanner(
+  { url, apiKey, models }: Pick<LocalService, "url" | "apiKey" | "models">,
+  modelsFolder: string | undefined,
+  takesFaults: boolean,
+): string {
+  const engines = modelsFolder
+    ? `neural models of ${modelsFolder} and lexical engines`
+    : "lexical engines, no neural model";
+  return (
+    `Local inference service: ${engines}, no network.\n\n` +
+    `  export CITEWELL_BASE_URL=${url}\n  export CITEWELL_API_KEY=${apiKey}\n\n` +
+    `${models.map(({ id, type }) => `  ${type.padEnd(10)}${id}`).join("\n")}\n\n` +
+    `Its API: ${url}/openapi.json\n` +
+    `For clients of OpenAI, Cohere or Jina: ${url}/v1, ${url}/v2/rerank\n` +
+    (takesFaults ? `Faults: PUT, GET or DELETE ${url}/local/faults, with the key\n` : "") +
+    "Stop it with Ctrl-C.\n"
+  );
 }
 
 /** Faults from a file. Without a file there are none yet; they can be set while the service runs. */

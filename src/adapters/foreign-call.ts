@@ -9,6 +9,8 @@ export interface ForeignCall {
   readonly signal: AbortSignal;
   /** The error to throw for what was thrown; the caller's own reason for an abort. Reports the failed attempt. */
   readonly failure: (thrown: unknown) => unknown;
+  /** What the caller wants to be waited for before the next attempt. */
+  readonly mayRepeat: () => void | Promise<void>;
 }
 
 const maxTimerMs = 2 ** 31 - 1;
@@ -22,8 +24,10 @@ export function foreignCall(
 ): ForeignCall {
   const overdue = deadlineMs < maxTimerMs ? AbortSignal.timeout(Math.max(0, Math.ceil(deadlineMs))) : undefined;
   const ends = [signal, overdue].filter((each) => each !== undefined);
+  let mayRepeat: void | Promise<void>;
   return {
     signal: AbortSignal.any(ends),
+    mayRepeat: () => mayRepeat,
     failure: (thrown) => {
       if (signal?.aborted) return signal.reason;
       const error = overdue?.aborted
@@ -31,7 +35,7 @@ export function foreignCall(
         : transportError(operation, thrown);
       if (error instanceof TransportError) {
         const { code, status } = error;
-        onFailedAttempt?.({ code, ...(status !== undefined && { status }) });
+        mayRepeat = onFailedAttempt?.({ code, ...(status !== undefined && { status }) });
       }
       return error;
     },
@@ -40,7 +44,7 @@ export function foreignCall(
 
 /** Sends a call, again where that may help: up to `times`, with growing random waits between. */
 export async function attempt<T>(
-  { signal, failure }: ForeignCall,
+  { signal, failure, mayRepeat }: ForeignCall,
   send: (signal: AbortSignal) => PromiseLike<T>,
   times = 1,
 ): Promise<T> {
@@ -54,6 +58,7 @@ export async function attempt<T>(
       const waitMs = error.retryAfterMs ?? Math.random() * 250 * 2 ** attempts;
       // The signal's end is thrown by the next attempt.
       await wait(waitMs, undefined, { signal }).catch(() => {});
+      await mayRepeat();
     }
   }
 }

@@ -10,8 +10,8 @@ export interface CallOptions {
    * Maximum time for the call with all its retries, in milliseconds from now. Default: no limit beyond the transport's own.
    */
   readonly deadlineMs?: number;
-  /** Is told of each attempt that failed, whether another follows or not. */
-  readonly onFailedAttempt?: (attempt: FailedAttempt) => void;
+  /** Is told of each attempt that failed, whether another follows or not. One that follows waits for a promise returned here. */
+  readonly onFailedAttempt?: (attempt: FailedAttempt) => void | Promise<void>;
 }
 
 /** Counts tokens the way a model does, or never fewer. */

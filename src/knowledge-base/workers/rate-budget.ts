@@ -66,7 +66,7 @@ export class RateBudget {
   }
 }
 
-/** The embedder, each of whose requests waits for its share of the budget. What the transport repeats is charged as well. */
+/** The embedder, each of whose requests waits for its share of the budget, as does each repetition of one that failed. */
 export function withinBudget<Space extends string>(embedder: Embedder<Space>, budget: RateBudget): Embedder<Space> {
   const { space, maxInputTokens, maxBatchTexts, maxBatchTokens, tokens, price } = embedder;
   return {
@@ -83,18 +83,22 @@ export function withinBudget<Space extends string>(embedder: Embedder<Space>, bu
     embed: async (texts, call = {}) => {
       const counted = call.countedTokens ?? texts.reduce((sum, text) => sum + tokens.count(text), 0);
       const expected = Math.ceil(counted * (embedder.tokenMargin ?? 1));
-      const charge = (requests: number, more: number) => void budget.take(requests, more).catch(() => {});
-      const waitMs = await budget.take(1, expected);
-      if (waitMs > 0)
-        await sleep(waitMs, undefined, { signal: call.signal }).catch(() => call.signal?.throwIfAborted());
+      // Nothing may follow a failed attempt, whose wait then keeps no process from ending.
+      const turn = async (ref: boolean) => {
+        const waitMs = await budget.take(1, expected);
+        if (waitMs > 0) await sleep(waitMs, undefined, { signal: call.signal, ref });
+      };
+      await turn(true).catch((error: unknown) => {
+        call.signal?.throwIfAborted();
+        throw error;
+      });
       const reply = await embedder.embed(texts, {
         ...call,
-        onFailedAttempt: (attempt) => {
-          charge(1, expected);
-          call.onFailedAttempt?.(attempt);
+        onFailedAttempt: async (attempt) => {
+          await Promise.all([call.onFailedAttempt?.(attempt), turn(false).catch(() => {})]);
         },
       });
-      if (reply.tokens && reply.tokens !== expected) charge(0, reply.tokens - expected);
+      if (reply.tokens && reply.tokens !== expected) void budget.take(0, reply.tokens - expected).catch(() => {});
       return reply;
     },
   };

@@ -228,6 +228,7 @@ export class Caller {
           ongoing.departed = false;
           ongoing.mayHaveArrived ||= mayHaveWorked(last);
           await ongoing.sleep(this.#retryDelayMs(call, last, ongoing));
+          await ongoing.mayRepeat;
           const instead = call.instead?.(last);
           if (!instead) continue;
           call = instead;

@@ -30,6 +30,8 @@ export class OngoingCall extends Cancellation {
   mayHaveArrived = false;
   /** Tokens that the attempt in progress took of the budget. */
   estimatedTokens = 0;
+  /** What the caller wants to be waited for before the next attempt. */
+  mayRepeat: Promise<void> | void = undefined;
   /** Hears the same events, once this call has a listener of its own. */
   listener: Listener | undefined;
   readonly #emit: Listener;
@@ -109,7 +111,7 @@ export class OngoingCall extends Cancellation {
   #reportFailed(attempt: FailedAttempt): void {
     if (this.attempts <= this.#reportedAttempt) return;
     this.#reportedAttempt = this.attempts;
-    this.#onFailedAttempt?.(attempt);
+    this.mayRepeat = this.#onFailedAttempt?.(attempt);
   }
 
   get #identity() {

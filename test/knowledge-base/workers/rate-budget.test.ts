@@ -1,10 +1,18 @@
+import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { enqueue } from "../../../src/knowledge-base/workers/enqueue.js";
 import { createQueueTables } from "../../../src/knowledge-base/workers/queue-tables.js";
 import { RateBudget, withinBudget } from "../../../src/knowledge-base/workers/rate-budget.js";
 import { queueOf } from "../../../src/knowledge-base/workers/queue.js";
 import { openPostgresStore } from "../../../src/store/postgres/open-postgres-store.js";
+import { commandFile } from "../../support/citewell.js";
+import { embeddingReply } from "../../support/embedding-service.js";
 import { noPostgres, type PostgresServer, startPostgres } from "../../support/postgres-server.js";
+import { scriptedUpstream } from "../../support/scripted-upstream.js";
+import { seededRandom } from "../../support/seeded-random.js";
 import { wordEmbedder } from "../../support/word-embedder.js";
+import { crowdDocuments, crowdEmbedder } from "../../support/worker-crowd.js";
+import { startWorkerProcess } from "../../support/worker-process.js";
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -81,13 +89,13 @@ describe.skipIf(noPostgres)("the rate budget", () => {
   test("charges what the service counted, and every attempt that failed", async () => {
     const [budget] = await budgets("charged", 1);
     await budget!.limit({ tokensPerMinute: 100_000 });
-    const once = wordEmbedder();
+    const words = wordEmbedder();
     const embedder = withinBudget(
       {
-        ...once,
+        ...words,
         embed: async (texts, call) => {
-          call?.onFailedAttempt?.({ code: "upstream", status: 500 });
-          return { ...(await once.embed(texts, call)), tokens: 8000 };
+          await call?.onFailedAttempt?.({ code: "upstream", status: 500 });
+          return { ...(await words.embed(texts, call)), tokens: 8000 };
         },
       },
       budget!,
@@ -96,4 +104,40 @@ describe.skipIf(noPostgres)("the rate budget", () => {
     // Of 10,000 at once, 4,000 were asked for, 4,000 were repeated, and 4,000 more were counted: 2,000 are owed.
     await expect.poll(() => budget!.take(0, 0)).toBeGreaterThan(500);
   });
+
+  test("lets three worker processes together send no more than the limit, repetitions of failed requests included", async () => {
+    const url = await server.createDatabase("processes");
+    const sentAt: number[] = [];
+    const random = seededRandom(3);
+    const upstream = await scriptedUpstream((request) => {
+      sentAt.push(performance.now());
+      return random() < 0.3 ? { status: 500 } : embeddingReply(request);
+    });
+    const { embedder, close } = crowdEmbedder(upstream);
+    const store = await openPostgresStore(url, embedder);
+    onTestFinished(async () => {
+      await store.close();
+      await close();
+    });
+    await enqueue(crowdDocuments(160), { store, embedder });
+    // The bucket is empty from here on: so many requests are due by any time, and whatever is slow comes only later.
+    const own = new RateBudget(queueOf("test", store).database, embedder.space);
+    await own.limit({ requestsPerMinute: 120 });
+    const emptyAt = performance.now();
+    await own.take(12, 0);
+    const flags = ["--until-done"];
+    let messages = "";
+    const ended = [1, 2, 3].map(async () => {
+      const { baseUrl } = upstream;
+      const worker = startWorkerProcess({ command: commandFile, url, baseUrl, flags }, (text) => (messages += text));
+      await once(worker, "close");
+    });
+    await Promise.all(ended);
+    expect(messages).toBe("");
+    expect((await store.counts()).documents).toBe(160);
+    expect(sentAt.length).toBeGreaterThan(20);
+    // 108 a minute. A timer may be some milliseconds early.
+    const due = sentAt.map((at) => Math.ceil(((at - emptyAt + 100) * 108) / 60_000));
+    expect(sentAt.findIndex((_, index) => index + 1 > due[index]!)).toBe(-1);
+  }, 90_000);
 });

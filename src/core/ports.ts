@@ -312,7 +312,10 @@ export interface StoreCounts {
   readonly documents: number;
   /** Chunks of all documents. */
   readonly chunks: number;
-  /** Vectors of distinct texts, also of those that no chunk uses any more. */
+  /**
+   * Vectors of distinct texts, also of those that no chunk uses any more. Of a store on several servers with more than 10,000
+   * on one of them, this is an estimate.
+   */
   readonly vectors: number;
 }
 

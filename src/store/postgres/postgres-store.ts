@@ -22,9 +22,10 @@ import { ScopeRules } from "../scope-rules.js";
 import { verifyServer } from "./checking/verifying.js";
 import { columnText } from "./columns/column-text.js";
 import type { Server, Session } from "./connection/server.js";
+import { distinctVectors, firstVectorKeys } from "./distinct-vectors.js";
 import type { ResolvedPostgresOptions } from "./options.js";
 import { postgresConversations } from "./postgres-conversations.js";
-import { readCounts, readDocumentWithChunks, readNotes, vectorKeys } from "./reading.js";
+import { readCounts, readDocumentWithChunks, readNotes } from "./reading.js";
 import { withinScope } from "./row-level-security.js";
 import type { MetaName } from "./schema.js";
 import { searchingWithin, type SearchingParts } from "./searching/scoped-searching.js";
@@ -144,9 +145,9 @@ export class PostgresStore<const Space extends string> implements Store<Space>, 
     const counts = await this.#shards.each(readCounts);
     const sum = (name: keyof StoreCounts) => counts.reduce((total, each) => total + each[name], 0);
     if (this.#shards.count === 1) return counts[0]!;
-    // Documents on two servers may hold the same text, whose vector then stands on both.
-    const keys = new Set((await this.#shards.each(vectorKeys)).flat());
-    return { documents: sum("documents"), chunks: sum("chunks"), vectors: keys.size };
+    const samples = await this.#shards.each(firstVectorKeys);
+    const vectors = distinctVectors(counts.map(({ vectors: count }, at) => ({ count, keys: samples[at]! })));
+    return { documents: sum("documents"), chunks: sum("chunks"), vectors };
   }
 
   async verify(options: VerifyOptions = {}): Promise<Verification> {

@@ -149,10 +149,6 @@ export async function readCounts(session: Session): Promise<StoreCounts> {
   return counts!;
 }
 
-export async function vectorKeys(session: Session): Promise<string[]> {
-  return (await session.query<{ key: string }>("SELECT key FROM vectors")).map(({ key }) => key);
-}
-
 function where(filter: Filter | undefined, column: string, parameters: Parameters): string {
   return filter ? filterSql(filter, column, "find", parameters) : "true";
 }

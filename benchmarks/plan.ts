@@ -3,7 +3,7 @@
  *
  *     npm run build && npm run build:examples && node build/benchmarks/plan.js [dimensions] [tokens a chunk] [price a million]
  */
-import { type Collection, sizeOf, workersFor } from "./planning/sizing.js";
+import { type Collection, measured, sizeOf, workersFor } from "./planning/sizing.js";
 import { simulateIngest } from "./planning/simulate-ingest.js";
 
 const [dimensions = 1024, tokensPerChunk = 300, pricePerMillionTokens = 0.02] = process.argv.slice(2).map(Number);
@@ -11,15 +11,15 @@ const [dimensions = 1024, tokensPerChunk = 300, pricePerMillionTokens = 0.02] = 
 console.log(`${dimensions} dimensions, ${tokensPerChunk} tokens a chunk, ${pricePerMillionTokens} a million tokens`);
 console.table(
   [100_000, 1_000_000, 10_000_000, 100_000_000].flatMap((chunks) =>
-    ([4, 2] as const).map((bytesPerComponent) => {
-      const collection: Collection = { chunks, dimensions, bytesPerComponent, tokensPerChunk, pricePerMillionTokens };
+    (["embedded", "vector", "halfvec"] as const).map((store) => {
+      const collection: Collection = { chunks, dimensions, store, tokensPerChunk, pricePerMillionTokens };
       const { memoryBytes, diskBytes, buildSeconds, cost } = sizeOf(collection);
       return {
         chunks,
-        "bytes a component": bytesPerComponent,
+        store: store === "embedded" ? store : `PostgreSQL, ${store}`,
         "memory, GB": round(memoryBytes / 1e9),
         "disk, GB": round(diskBytes / 1e9),
-        "graph, hours of one core": round(buildSeconds / 3600),
+        "graph, hours": round(buildSeconds / 3600),
         cost: round(cost),
       };
     }),
@@ -47,7 +47,8 @@ console.table(
 console.log("simulated: 200,000 requests of 64 texts, a worker killed every hour of its life on average");
 console.table(
   [1, 2, 4, 10, 100, 1000].map((workers) => {
-    const run = simulateIngest({ ...load, workers, batches: 200_000, lifeSeconds: 3600, seed: 1 });
+    const workMs = (1000 * load.textsPerRequest) / measured.workerChunksPerSecond;
+    const run = simulateIngest({ ...load, workers, workMs, batches: 200_000, lifeSeconds: 3600, seed: 1 });
     const { seconds, requests, lost, kills, limitUsed } = run;
     return { workers, hours: round(seconds / 3600), requests, lost, kills, "limit used": round(limitUsed) };
   }),

@@ -28,6 +28,8 @@ export interface WorkersOptions {
 export interface WorkersFigures {
   /** Wall time from the start of the processes to the end of the last document. */
   readonly seconds: number;
+  /** The part of it until the first worker took a document. */
+  readonly startSeconds: number;
   /** CPU time of the worker processes, all threads, without that of the database and the service. */
   readonly cpuSeconds: number;
   readonly chunks: number;
@@ -63,19 +65,29 @@ export async function runWorkers(options: WorkersOptions): Promise<WorkersFigure
       const child = startWorkerProcess(given, (text) => (said += text));
       return new Promise((resolve) => child.on("close", resolve));
     });
+    const since = () => (performance.now() - startedAt) / 1000;
+    let startSeconds: number | undefined;
     let now = await status({ store });
     while (!now.isDone) {
-      await sleep(100);
+      await sleep(50);
       now = await status({ store });
+      if (now.documents.waiting < documents.length || now.documents.working > 0) startSeconds ??= since();
     }
-    const seconds = (performance.now() - startedAt) / 1000;
+    const seconds = since();
     await Promise.all(ended);
     if (now.documents.added !== documents.length) throw new Error(`${JSON.stringify(now.documents)} ${said}`);
     const { chunks } = await store.counts();
     const { requests } = await upstream.counts();
     const used = [...said.matchAll(/^CPU (.*)$/gm)].map(([, json]) => JSON.parse(json!) as NodeJS.CpuUsage);
     const cpuSeconds = used.reduce((sum, { user, system }) => sum + user + system, 0) / 1e6;
-    return { seconds, cpuSeconds, chunks, chunksPerSecond: chunks / seconds, requests };
+    return {
+      seconds,
+      startSeconds: startSeconds ?? seconds,
+      cpuSeconds,
+      chunks,
+      chunksPerSecond: chunks / seconds,
+      requests,
+    };
   } finally {
     await store.close();
     await close();

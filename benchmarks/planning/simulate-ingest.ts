@@ -6,12 +6,16 @@ export interface SimulatedIngest {
   readonly batches: number;
   /** Requests of one worker in flight. */
   readonly concurrency: number;
-  /** Limit of the service for all workers together, spread evenly over the minute. */
+  /** Limit of the service for all workers together, kept as they keep it: a tenth at once, the rest spread over the minute. */
   readonly requestsPerMinute: number;
   /** Mean time of a request in milliseconds; each takes between half and one and a half of it. */
   readonly latencyMs: number;
   /** Share of requests that fail, 0 to below 1. They are sent again by whoever is free. */
   readonly failureShare: number;
+  /** Time that the one thread of a worker has to itself for each request, in milliseconds. Default: 0. */
+  readonly workMs?: number;
+  /** Mean wait before a request that failed is sent again, in milliseconds. Default: 250, the transport's. */
+  readonly backoffMs?: number;
   /** Mean life of a worker in seconds, after which it is killed with its requests in flight. Default: it lives on. */
   readonly lifeSeconds?: number;
   /** Time until a killed worker is replaced and its batches are taken by others, in seconds. Default: 30. */
@@ -32,19 +36,22 @@ export interface SimulatedRun {
 
 /**
  * Runs an ingestion in simulated time. Each of a worker's slots takes a batch from the queue, waits for its turn under the
- * rate limit that all share, and for the answer. Nothing but the service takes time, which is so while it is slower than a
- * worker's own 2,000 chunks a second.
+ * rate limit that all share, and for the answer. Each worker has a machine of its own, and the database keeps nobody
+ * waiting.
  */
 export function simulateIngest(ingest: SimulatedIngest): SimulatedRun {
   const { workers, concurrency, requestsPerMinute, latencyMs, failureShare, lifeSeconds = Infinity, seed } = ingest;
-  const { recoverySeconds = 30 } = ingest;
+  const { recoverySeconds = 30, workMs = 0, backoffMs = 250 } = ingest;
   const random = seededRandom(seed);
-  const gap = 60 / requestsPerMinute;
+  const burst = Math.max(1, Math.floor(requestsPerMinute / 10));
+  const gap = 60 / Math.max(requestsPerMinute - burst, 1);
   const lifeFrom = (time: number) =>
     lifeSeconds === Infinity ? Infinity : time - lifeSeconds * Math.log(1 - random());
   const deaths = Array.from({ length: workers }, () => lifeFrom(0));
   /** Since when each worker lives. */
   const births = Array.from({ length: workers }, () => 0);
+  /** When the thread of each worker is free. */
+  const threads = Array.from({ length: workers }, () => 0);
   /** When each slot is free, as a heap by time. */
   const slots = new TimeHeap();
   for (let worker = 0; worker < workers; worker++) for (let slot = 0; slot < concurrency; slot++) slots.push(0, worker);
@@ -71,23 +78,24 @@ export function simulateIngest(ingest: SimulatedIngest): SimulatedRun {
       slots.push(Math.max(free, restarted), worker);
       continue;
     }
-    const sent = Math.max(free, nextTurn);
+    const sent = Math.max(free, threads[worker]! + workMs / 1000, nextTurn - (burst - 1) * gap);
     if (sent >= deaths[worker]!) {
       slots.push(deaths[worker]!, worker);
       continue;
     }
-    nextTurn = sent + gap;
+    nextTurn = Math.max(sent, nextTurn) + gap;
+    threads[worker] = sent;
     const answered = sent + (latencyMs / 1000) * (0.5 + random());
     requests++;
     open--;
     if (answered > deaths[worker]!) {
       lost++;
       returning.push(deaths[worker]! + recoverySeconds, worker);
-    } else if (random() < failureShare) returning.push(answered, worker);
+    } else if (random() < failureShare) returning.push(answered + (backoffMs / 1000) * 2 * random(), worker);
     else end = Math.max(end, answered);
     slots.push(answered, worker);
   }
-  return { seconds: end, requests, lost, kills, limitUsed: (requests * gap) / Math.max(end, gap) };
+  return { seconds: end, requests, lost, kills, limitUsed: (requests * 60) / requestsPerMinute / end };
 }
 
 /** The earliest first. */

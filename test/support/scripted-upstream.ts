@@ -21,6 +21,8 @@ export interface ScriptedReply {
   readonly chunks?: readonly (string | Uint8Array)[];
   /** Delay before the headers. */
   readonly delayMs?: number;
+  /** Answers once this is fulfilled. */
+  readonly after?: Promise<void>;
   /** Delay between two pieces of `sse` or `chunks`. */
   readonly gapMs?: number;
   /** Never answers; with a body: sends it and never ends. */
@@ -134,6 +136,7 @@ async function record(incoming: IncomingMessage, outgoing: ServerResponse): Prom
 
 async function play(reply: ScriptedReply, outgoing: ServerResponse): Promise<void> {
   if (reply.delayMs !== undefined) await sleep(reply.delayMs);
+  await reply.after;
   const { pieces, type } = content(reply);
   if (pieces.length === 0 && reply.hang) return;
   if (pieces.length === 0 && reply.destroy) {

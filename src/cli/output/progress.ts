@@ -23,7 +23,8 @@ export function progressLine<Progress>(
       if (now - drawnAt < everyMs) return;
       drawnAt = now;
       const text = describe(progress);
-      out.write(out.isTTY ? `${clearLine}${shortened(text, (out.columns ?? 80) - 1)}` : `${text}\n`);
+      // Some pseudo terminals say that they have 0 columns.
+      out.write(out.isTTY ? `${clearLine}${shortened(text, (out.columns || 80) - 1)}` : `${text}\n`);
     },
     clear() {
       if (out.isTTY && drawnAt > 0) out.write(clearLine);

@@ -1,6 +1,6 @@
 import { enqueue, type EnqueueReport } from "../../knowledge-base/workers/enqueue.js";
 import type { DocumentSource } from "../../load/sources/source.js";
-import { print, type CommandIo } from "../command-context.js";
+import { explainStop, print, type CommandIo } from "../command-context.js";
 import { exitCodes } from "../output/failure.js";
 import { count } from "../output/figures.js";
 import { listLeftOut, reportAsJson } from "../output/ingest-report.js";
@@ -15,7 +15,8 @@ export async function enqueueDocuments(io: CommandIo, source: DocumentSource, fl
   return withPostgresStore(io, flags, true, async ({ store, embedder, settings: { chunk } }) => {
     const { clear, onProgress } = ingestProgress(io);
     const options = { store, embedder, chunk, reread, retryFailed, signal: io.signal, onProgress };
-    const report = await enqueue(source, options).finally(clear);
+    const stopped = "Stopped; what is queued stays queued. Run the same command again to queue the rest.\n";
+    const report = await explainStop(io, stopped, enqueue(source, options).finally(clear));
     print(io, flags, reportAsJson(report), `${describe(report, io).join("\n")}\n`);
     return report.documents.failed + report.documents.quarantined > 0 ? exitCodes.failures : exitCodes.done;
   });
@@ -27,7 +28,9 @@ function describe(report: EnqueueReport, folders: KnownFolders): string[] {
   return [
     `Documents  ${parts.map(([what, number]) => `${count(number)} ${what}`).join(", ") || "none"}`,
     ...(documents.queued > 0 ? ["Workers take them now: citewell work. See how far they are: citewell status."] : []),
-    ...(documents.quarantined > 0 ? ["Those in quarantine are queued again with --retry-failed."] : []),
+    ...(documents.quarantined > 0
+      ? ["Those in quarantine, which citewell status names, are queued again with --retry-failed."]
+      : []),
     ...listLeftOut(report, folders),
   ];
 }

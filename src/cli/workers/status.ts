@@ -3,7 +3,8 @@ import { status, type IngestStatus } from "../../knowledge-base/workers/status.j
 import { print, type CommandIo, type StoreFlags } from "../command-context.js";
 import { exitCodes } from "../output/failure.js";
 import { count, counted, duration } from "../output/figures.js";
-import { clearLine, displayReason, oneLine, type KnownFolders } from "../output/terminal-text.js";
+import { displayReason, oneLine, type KnownFolders } from "../output/terminal-text.js";
+import { progressLine } from "../output/progress.js";
 import { withPostgresStore } from "./open-store.js";
 
 export interface StatusFlags extends StoreFlags {
@@ -16,17 +17,18 @@ const maxListed = 20;
 /** `citewell status`: how far the workers are; with `--watch` every second until the queue is empty. */
 export async function statusCommand(io: CommandIo, flags: StatusFlags): Promise<number> {
   return withPostgresStore(io, flags, false, async ({ store }) => {
+    const line = progressLine(io.notes, describeProgress);
     let now = await status({ store });
-    while (flags.watch && !now.isDone) {
-      if (flags.json) print(io, flags, now, "");
-      else
-        io.notes.write(
-          io.notes.isTTY ? `${clearLine}${oneLine(describeProgress(now), 79)}` : `${describeProgress(now)}\n`,
-        );
-      await sleep(everyMs, undefined, { signal: io.signal }).catch(() => io.signal.throwIfAborted());
-      now = await status({ store });
+    try {
+      while (flags.watch && !now.isDone) {
+        if (flags.json) print(io, flags, now, "");
+        else line.update(now);
+        await sleep(everyMs, undefined, { signal: io.signal }).catch(() => io.signal.throwIfAborted());
+        now = await status({ store });
+      }
+    } finally {
+      line.clear();
     }
-    if (flags.watch && io.notes.isTTY) io.notes.write(clearLine);
     print(io, flags, now, `${describe(now, io).join("\n")}\n`);
     return now.failures.length > 0 || now.documents.failed > 0 ? exitCodes.failures : exitCodes.done;
   });
@@ -46,6 +48,7 @@ function describe(now: IngestStatus, folders: KnownFolders): string[] {
   const { documents, spent, members, failures, interruptedRuns, isDone } = now;
   const { waiting, working, retrying, ...ended } = documents;
   const parts = Object.entries(ended).filter(([, number]) => number > 0);
+  if (isDone && parts.length === 0) return ["Nothing was queued yet. Queue a source: citewell index PATH --enqueue"];
   const noWorker = waiting > 0 && !members.some(({ role }) => role === "worker");
   return [
     isDone ? "Done       nothing waits" : `Waiting    ${describeProgress(now)}`,

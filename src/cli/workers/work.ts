@@ -5,6 +5,7 @@ import { exitCodes } from "../output/failure.js";
 import { counted, duration } from "../output/figures.js";
 import { describeOutcomes } from "../output/ingest-report.js";
 import { displayReason, oneLine } from "../output/terminal-text.js";
+import { progressLine } from "../output/progress.js";
 import { withPostgresStore } from "./open-store.js";
 
 export interface WorkFlags extends StoreFlags {
@@ -20,7 +21,13 @@ export async function workCommand(io: CommandIo, flags: WorkFlags): Promise<numb
   const { concurrency, requestsPerMinute, tokensPerMinute, deadAfter, untilDone } = flags;
   return withPostgresStore(io, flags, true, async ({ store, embedder }) => {
     io.notes.write("Waiting for jobs. Stop with Ctrl-C: the jobs at work are finished or given back.\n");
-    io.signal.addEventListener("abort", () => io.notes.write("Finishing the jobs at work.\n"), { once: true });
+    const line = progressLine(io.notes, describeOutcomes);
+    const ended = { added: 0, updated: 0, unchanged: 0, skipped: 0, deleted: 0, failed: 0 };
+    const sayEnding = () => {
+      line.clear();
+      io.notes.write("Finishing the jobs at work. Ctrl-C again ends it at once, and others do them.\n");
+    };
+    io.signal.addEventListener("abort", sayEnding, { once: true });
     const report = await work({
       store,
       embedder,
@@ -30,8 +37,13 @@ export async function workCommand(io: CommandIo, flags: WorkFlags): Promise<numb
       ...(deadAfter !== undefined && { deadAfterMs: deadAfter * 1000 }),
       untilDone,
       signal: io.signal,
-      onDocument: (document) => show(io, flags, document),
-    });
+      onDocument: (document) => {
+        ended[document.outcome]++;
+        if (document.error !== undefined) line.clear();
+        show(io, flags, document);
+        line.update(ended);
+      },
+    }).finally(line.clear);
     print(io, flags, report, describe(report));
     return report.documents.failed > 0 ? exitCodes.failures : exitCodes.done;
   });

@@ -50,6 +50,16 @@ describe("lexical rerank", () => {
     expect(none).toBe(0);
   });
 
+  test("a synonym of a query word scores, and less than the word itself", async () => {
+    const [itself = 0, synonym = 0, other = 0] = await score("disable the cache", [
+      "you disable it by an option of the cache",
+      "you deactivate it by an option of the cache",
+      "you admire it by an option of the cache",
+    ]);
+    expect(itself).toBeGreaterThan(synonym);
+    expect(synonym).toBeGreaterThan(other);
+  });
+
   test("a document scores as its best piece, and pieces beyond the maximum are ignored", async () => {
     const filler = "Nothing of interest stands here at all. ".repeat(200);
     const long = `${filler}The red apple is sweet.`;

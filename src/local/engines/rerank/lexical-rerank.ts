@@ -1,4 +1,5 @@
 import { defaultTokens } from "../../../text/tokens/tokens.js";
+import { synonymsIn } from "../../../text/words/synonyms.js";
 import { terms } from "../../../text/words/terms.js";
 import { definitionOf, type Definition } from "../definition.js";
 import type { RerankEngine } from "../engines.js";
@@ -53,6 +54,9 @@ const phraseWeight = 0.6;
 /** Words at most this far apart count as standing together; the further, the less. */
 const nearTerms = 6;
 
+/** A synonym of a query word counts for this share of the word itself. */
+const synonymShare = 0.6;
+
 /** Share of the query that stands in the headings. */
 const headingWeight = 0.5;
 /** A heading that says what the query says and nothing else. */
@@ -63,8 +67,10 @@ const definitionWeight = 0.8;
 /** A text as scoring reads it. */
 interface IndexedPassage {
   readonly length: number;
-  /** Positions of the query's terms, rising. */
+  /** Positions of the query's terms and of their synonyms, rising. */
   readonly positions: ReadonlyMap<string, readonly number[]>;
+  /** How many of the positions hold the term itself. */
+  readonly written: ReadonlyMap<string, number>;
   /** Distinct terms of each heading. */
   readonly headings: readonly ReadonlySet<string>[];
   readonly defines: boolean;
@@ -73,6 +79,8 @@ interface IndexedPassage {
 interface PreparedQuery {
   /** Distinct terms, in the query's order. */
   readonly terms: readonly string[];
+  /** The query's terms that each term stands for: itself, or those it is a synonym of. */
+  readonly meant: ReadonlyMap<string, readonly string[]>;
   /** Neighbours in the query. */
   readonly pairs: readonly (readonly [string, string])[];
   readonly definition: Definition | undefined;
@@ -82,8 +90,14 @@ function prepareQuery(query: string): PreparedQuery {
   const definition = definitionOf(query);
   const found = terms(definition?.subject ?? query);
   const pairs = found.slice(1).map((term, index) => [found[index] ?? "", term] as const);
+  const meant = new Map<string, readonly string[]>();
+  for (const [term, others] of synonymsIn(query)) {
+    for (const other of others) meant.set(other, [...(meant.get(other) ?? []), term]);
+  }
+  for (const term of found) meant.set(term, [term]);
   return {
     terms: [...new Set(found)],
+    meant,
     pairs: pairs.filter(([a, b]) => a !== b),
     definition,
   };
@@ -91,17 +105,19 @@ function prepareQuery(query: string): PreparedQuery {
 
 /** Reads a passage once, keeping only what the query asks about. */
 function indexPassage(text: string, query: PreparedQuery): IndexedPassage {
-  const wanted = new Set(query.terms);
   const positions = new Map<string, number[]>();
+  const written = new Map<string, number>();
   const found = terms(text);
-  for (const [position, term] of found.entries()) {
-    if (!wanted.has(term)) continue;
-    const known = positions.get(term);
-    if (known) known.push(position);
-    else positions.set(term, [position]);
+  for (const [position, one] of found.entries()) {
+    for (const term of query.meant.get(one) ?? []) {
+      const known = positions.get(term);
+      if (known) known.push(position);
+      else positions.set(term, [position]);
+      if (term === one) written.set(term, (written.get(term) ?? 0) + 1);
+    }
   }
   const headings = headingsOf(text).map((heading) => new Set(terms(heading)));
-  return { length: found.length, positions, headings, defines: query.definition?.foundIn(text) ?? false };
+  return { length: found.length, positions, written, headings, defines: query.definition?.foundIn(text) ?? false };
 }
 
 /**
@@ -132,16 +148,19 @@ function relevance(query: PreparedQuery, passages: readonly IndexedPassage[]): r
 /** BM25's part of each query term that the passage holds. A term of a heading counts as one more. */
 function saturated(
   wanted: readonly string[],
-  { length, positions, headings }: IndexedPassage,
+  { length, positions, written, headings }: IndexedPassage,
   meanLength: number,
 ): ReadonlyMap<string, number> {
   const norm = saturation * (1 - lengthCorrection + (lengthCorrection * length) / meanLength);
   const found = new Map<string, number>();
   for (const term of wanted) {
-    const written = positions.get(term)?.length ?? 0;
-    if (written === 0) continue;
-    const count = written + (headings.some((heading) => heading.has(term)) ? 1 : 0);
-    found.set(term, (count * (saturation + 1)) / (count + norm));
+    const all = positions.get(term)?.length ?? 0;
+    if (all === 0) continue;
+    const inHeadings = headings.some((heading) => heading.has(term)) ? 1 : 0;
+    const part = (count: number) => (count * (saturation + 1)) / (count + norm);
+    const own = written.get(term) ?? 0;
+    const itself = own === 0 ? 0 : part(own + inHeadings);
+    found.set(term, itself + synonymShare * (part(all + inHeadings) - itself));
   }
   return found;
 }

@@ -111,3 +111,11 @@ test("instructions of the application follow the rules as a paragraph of their o
   expect(systemPrompt("When?", " \n")).toBe(rules);
   expect(systemPrompt("何时？")).toContain(abstentions.chinese);
 });
+
+test("the rules ask for the question's language, literal quotes in the source's, and what is missing", () => {
+  const rules = systemPrompt("Wann?");
+  expect(rules).toContain("Answer in the language of the question, whatever the language of the sources.");
+  expect(rules).toContain("Copy the words exactly as the source writes them, in the source's language");
+  expect(rules).toContain("Put the citation behind code and links, never inside them.");
+  expect(rules).toContain("give that part, and say in a last sentence what they do not say");
+});

@@ -21,7 +21,7 @@ const forms = [
 
 /** Verbs that say what something is. */
 const outright =
-  "(?:is|are|was|were)\\s+(?:an?|the|one|any|where|when|what|how)\\b|(?:refers? to|means?|represents?|denotes?|stands? for|describes?)\\b|是指|指的是|指|是一[个种项组类段条份套些]|是由|代表|表示|即";
+  "(?:is|are|was|were)\\s+(?:an?|the|one|any|where|when|what|how)\\b|(?:is|are|was|were|can be|will be)\\s+used\\s+(?:to|for|as)\\b|(?:refers? to|means?|represents?|denotes?|stands? for|describes?)\\b|是指|指的是|指|是一[个种项组类段条份套些]|是由|代表|表示|即";
 /** Verbs that may. */
 const loose =
   "(?:is|are|was|were)\\s+(?!not\\b|also\\b|only\\b|now\\b|often\\b|useful\\b|best\\b|like\\b|available\\b|required\\b|recommended\\b|in\\b|\\w+ed\\b)|(?:gives?|provides?|allows?|enables?|tracks?|records?|lets?|helps?)\\b|是(?!否)|为|允许|提供";

@@ -14,7 +14,15 @@ async function say(text: string, system = "", json = false): Promise<string> {
 }
 
 function ask(question: string, ...texts: readonly string[]): Promise<string> {
-  const sources = texts.map((text, index) => ({ number: index + 1, uri: `doc:${index + 1}`, text }));
+  return askAbout(
+    question,
+    texts.map((text, index) => [`doc:${index + 1}`, text] as const),
+  );
+}
+
+/** Asks about documents, each by its address and text. */
+function askAbout(question: string, documents: readonly (readonly [string, string])[]): Promise<string> {
+  const sources = documents.map(([uri, text], index) => ({ number: index + 1, uri, text }));
   return say(renderSourcedQuestion({ sources, question }), systemPrompt(question));
 }
 
@@ -82,6 +90,56 @@ describe("a question of documentation is answered by", () => {
   test("the reason beside the sentence that only repeats the question", async () => {
     const page = "注意，`disableContext` 被设置为 true。原因是默认会尝试使用另一种上下文头信息。";
     expect(await ask("为什么 disableContext 被设置为 true？", page)).toContain("默认会尝试使用另一种上下文头信息");
+  });
+
+  test("the document whose address names what the text leaves out", async () => {
+    const said = (milliseconds: number) =>
+      `## Detectors\n\nAll detectors are protected with a timeout.\nThe default is ${milliseconds} milliseconds.`;
+    const answer = await askAbout("What is the default timeout of detectors in Erlang?", [
+      ["docs/languages/ruby/resources.md", said(3000)],
+      ["docs/languages/erlang/resources.md", said(5000)],
+    ]);
+    expect(answer).toContain("5000");
+    expect(answer).not.toContain("3000");
+  });
+
+  test("the item that begins with the act that it asks how to do, not by one that mentions it", async () => {
+    const text =
+      "# Chart\n\n- You can load custom webhooks by disabling `create` in the operator chart.\n" +
+      "- You can disable webhooks in the operator chart with `webhooks.enabled=false`.";
+    expect(await ask("How do I disable webhooks in the operator chart?", text)).toMatch(/^You can disable webhooks/);
+  });
+
+  test("the sentence that is the question as a statement, not by one with the same words in another order", async () => {
+    const text =
+      "# Instruments\n\nThe view can record, for each histogram, the sum and the count of all values.\n\n" +
+      "A histogram records the distribution of values.";
+    expect(await ask("What does a histogram record?", text)).toMatch(/^A histogram records the distribution/);
+  });
+
+  test("what a thing is used for", async () => {
+    const text =
+      "# Overview\n\nThe chart makes the agent installation of the collector easy.\n\n" +
+      "The agent installation of the collector will be used to gather data of nodes.";
+    expect(await ask("What is the agent installation of the collector used for?", text)).toMatch(
+      /^The agent installation/,
+    );
+  });
+
+  test("the sentences that count up what it asks for", async () => {
+    const text =
+      "# Summaries\n\nSummaries have some advantages. First, they save a good deal of transmission. " +
+      "Second, their error is low and can be set.";
+    const answer = await ask("What are the advantages of summaries?", text);
+    expect(answer).toContain("they save a good deal of transmission");
+    expect(answer).toContain("their error is low");
+  });
+
+  test("a sentence that says the same in other words", async () => {
+    const text =
+      "# Annotations\n\nAnnotations work for the methods of a proxy.\n\n" +
+      "You can disable the annotations by setting `annotations.enabled` to `false`.";
+    expect(await ask("How do I switch off the annotations?", text)).toContain("`annotations.enabled`");
   });
 
   test("a text in the question's language, where another holds as much", async () => {

@@ -3,7 +3,7 @@ import type { EngineMessage } from "../engines.js";
 import { summaryOfText } from "./summary.js";
 
 /** A passage that the messages hold. */
-export type ReadSource = Pick<PromptSource, "number" | "title" | "text">;
+export type ReadSource = Pick<PromptSource, "number" | "title" | "text"> & Partial<Pick<PromptSource, "uri">>;
 
 /** How the messages ask for citations: words with the number, the number alone, or not at all. */
 export type CitationStyle = "quote" | "number" | "none";

@@ -1,3 +1,4 @@
+import { synonymsIn } from "../../../../text/words/synonyms.js";
 import { terms } from "../../../../text/words/terms.js";
 import { definitionOf, type Definition } from "../../definition.js";
 import { rarity } from "../../rarity.js";
@@ -25,6 +26,8 @@ export interface QuestionReading {
   readonly names: ReadonlyMap<string, number>;
   /** The weights of what is written like code alone. */
   readonly identifiers: ReadonlyMap<string, number>;
+  /** Other terms for its terms. */
+  readonly synonyms: ReadonlyMap<string, ReadonlySet<string>>;
   /** In the order of the statements. */
   readonly read: readonly ReadStatement[];
   readonly sources: ReadonlyMap<number, SourceTerms>;
@@ -59,6 +62,7 @@ export function readQuestion(question: string, all: readonly Statement[]): Quest
     weights,
     names: only(namesIn(question)),
     identifiers: only(identifiersIn(question)),
+    synonyms: new Map([...synonymsIn(subject)].map(([term, others]) => [plainForm(term), others])),
     read,
     sources: sourceTerms(read),
   };
@@ -72,6 +76,23 @@ export function plainTerms(text: string): readonly string[] {
 export function coveredShare(weights: ReadonlyMap<string, number>, held: ReadonlySet<string>): number {
   return weightedShare(weights, (term) => termSimilarity(term, held));
 }
+
+/** A synonym of a word counts for this share of the word itself. */
+export const synonymShare = 0.7;
+
+/** The same share, where synonyms count as well. */
+export function meantShare({ weights, synonyms }: QuestionReading, held: ReadonlySet<string>): number {
+  return weightedShare(weights, (term) =>
+    Math.max(termSimilarity(term, held), holdsAny(held, synonyms.get(term)) ? synonymShare : 0),
+  );
+}
+
+export function holdsAny(held: ReadonlySet<string>, wanted: ReadonlySet<string> = noTerms): boolean {
+  for (const term of wanted) if (held.has(term)) return true;
+  return false;
+}
+
+const noTerms: ReadonlySet<string> = new Set();
 
 /** Share of the weight, each part of it counted as far as `counts` says, 0 to 1; 1 when nothing weighs. */
 export function weightedShare(weights: ReadonlyMap<string, number>, counts: (term: string) => number): number {

@@ -110,14 +110,34 @@ function position(text: string, identifier: string): number | undefined {
   return undefined;
 }
 
-const asksForTime =
-  /\bwhen\b|\b(?:what|which) (?:year|date|day|month|century|centuries|decade|era|season|time|period)s?\b|何时|什么时候|哪一?[年天]|哪个?时期/i;
 const time =
   /\b(?:1\d{3}|20\d{2}|[5-9]\d{2})s?\b|\b\d{1,2}(?:st|nd|rd|th)[ -]century|\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\b(?= ?\d| of|,|\.)|\bcentur(?:y|ies)\b|\b\d+ (?:BC|AD|BCE|CE)\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\d{1,4} ?[年月日]|世纪/gi;
+const number =
+  /\d[\d.,]*|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|half|dozens?|hundreds?|thousands?|millions?|billions?)\b|[一二三四五六七八九十百千万两]+(?=[个次年天种人名座只条位部家所米岁])/gi;
+/** Names within a sentence, or of two words: a single capital at the beginning is any word. */
+const name = /(?<=[\p{Ll}\p{N},;:"“(’'] ?)(?<= )\p{Lu}[\p{L}'’-]+|\p{Lu}\p{Ll}+(?= \p{Lu}\p{Ll})/gu;
 
-/** 1 when a text brings a time that the question asks for and does not name itself, -1 when not; 0 for other questions. */
-export function bringsTime(question: string, text: string): number {
-  if (!asksForTime.test(question)) return 0;
+/** What a question asks for that its answer has to bring, beside what the question names itself. */
+const brought: readonly { readonly asks: RegExp; readonly has: RegExp }[] = [
+  {
+    asks: /\bwhen\b|\b(?:what|which) (?:year|date|day|month|century|centuries|decade|era|season|time|period)s?\b|何时|什么时候|哪一?[年天]|哪个?时期/i,
+    has: time,
+  },
+  {
+    asks: /\bhow (?:many|much|old)\b|\bwhat (?:percentage|percent|portion|share|number)\b|多少|几[个次年天种人岁]|多[大]岁?/i,
+    has: number,
+  },
+  { asks: /^(?:\p{L}+ )?(?:who|whose|whom)\b/iu, has: name },
+  {
+    asks: /^(?:\p{L}+ )?where\b|\b(?:what|which) (?:city|country|state|town|continent|river|region|county)\b/iu,
+    has: name,
+  },
+];
+
+/** Whether a text lacks what the question asks for and does not name itself, such as a time. */
+export function lacksAsked(question: string, text: string): boolean {
+  const kind = brought.find(({ asks }) => asks.test(question));
+  if (kind === undefined) return false;
   const own = new Set(terms(question));
-  return (text.match(time) ?? []).some((found) => terms(found).some((term) => !own.has(term))) ? 1 : -1;
+  return !(text.match(kind.has) ?? []).some((found) => terms(found).some((term) => !own.has(term)));
 }

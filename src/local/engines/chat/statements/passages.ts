@@ -1,8 +1,14 @@
 import { isUnspaced } from "../../rarity.js";
 import { minSimilarity, termSimilarity } from "../question/word-forms.js";
-import { coveredShare, weightedShare, type QuestionReading, type SourceTerms } from "../question/question-reading.js";
-import { bringsTime } from "../question/wanted.js";
-import type { ScoredStatement } from "./statement-score.js";
+import {
+  coveredShare,
+  meantShare,
+  weightedShare,
+  type QuestionReading,
+  type SourceTerms,
+} from "../question/question-reading.js";
+import { lacksAsked } from "../question/wanted.js";
+import { wordingShare, type ScoredStatement } from "./statement-score.js";
 import type { Statement } from "./statements.js";
 
 /** A quote of one statement, or of a sentence and the one that follows it. */
@@ -16,9 +22,8 @@ export interface Passage {
 const maxPairLength = 700;
 /** Score of a sentence that by itself answers nothing. */
 const unscored = -0.5;
-/** Words at most this far apart stand together; neighbours of the question at most this far. */
+/** Words at most this far apart stand together. */
 const maxTogetherWords = 10;
-const maxNeighbourWords = 4;
 const maxRank = 5;
 
 interface Candidate {
@@ -65,20 +70,22 @@ function joins(first: Statement | undefined, second: Statement | undefined): boo
 
 /** Ranks passages: all words of the question, with those of the headings, close together, in a source that came first. */
 function passageScore(
-  { question, weights, read }: QuestionReading,
+  reading: QuestionReading,
   places: readonly number[],
   { headed, rank }: SourceTerms,
   statementScore: number,
 ): number {
+  const { question, weights, read } = reading;
   const words = places.flatMap((at) => read[at]!.words);
   const found = new Set(words);
-  const withHeadings = coveredShare(weights, new Set([...found, ...headed]));
+  const withHeadings = meantShare(reading, new Set([...found, ...headed]));
   const missing = wordCount([...weights.keys()].filter((term) => termSimilarity(term, found) < minSimilarity));
   return (
     statementScore +
     4 * withHeadings +
     2 * closest(words, weights) +
-    Math.max(...places.map((at) => bringsTime(question, read[at]!.statement.text))) -
+    0.5 * wordingShare(reading, words) -
+    (places.every((at) => lacksAsked(question, read[at]!.statement.text)) ? 2 : 0) -
     0.5 * missing -
     0.3 * Math.min(maxRank, rank)
   );
@@ -97,15 +104,15 @@ function evidence(
 ): number {
   const { weights, names, read } = reading;
   const words = places.flatMap((at) => read[at]!.words);
-  const covered = Math.max(...places.map((at) => coveredShare(weights, read[at]!.found)));
+  const covered = Math.max(...places.map((at) => meantShare(reading, read[at]!.found)));
   const asked = [...weights.keys()];
   const unspaced = asked.filter(isUnspaced).length / Math.max(1, asked.length);
   return (
     0.2 * score +
-    0.3 * lead +
+    0.3 * Math.min(maxLead, lead) +
     0.5 * statementScore +
     1.5 * covered +
-    neighbourShare(reading, words) +
+    wordingShare(reading, words) +
     nameWeight * coveredShare(names, source.found) +
     1.5 * Math.log1p(wordCount(asked)) +
     unspaced -
@@ -115,8 +122,10 @@ function evidence(
 }
 
 /** A question about the Eiffel Tower is not answered by any other tower. */
-const nameWeight = 2;
-const minEvidence = 4.6;
+const nameWeight = 2.6;
+const minEvidence = 5.35;
+/** Further ahead of the best passage of another source says no more. */
+const maxLead = 3;
 
 /** Pairs of characters overlap, so that each is about half a word. */
 function wordCount(asked: readonly string[]): number {
@@ -139,17 +148,4 @@ function closest(words: readonly string[], weights: ReadonlyMap<string, number>)
     );
   }
   return most;
-}
-
-/** Share of the question's neighbouring words that stand near each other in the passage, in the same order. */
-function neighbourShare({ wording, weights }: QuestionReading, words: readonly string[]): number {
-  const near = new Set<string>();
-  for (const [at, first] of words.entries()) {
-    for (const second of words.slice(at + 1, at + 1 + maxNeighbourWords)) near.add(`${first} ${second}`);
-  }
-  const weigh = (term: string) => weights.get(term) ?? 0;
-  const pairs = wording
-    .slice(1)
-    .map((term, at) => [`${wording[at]} ${term}`, Math.min(weigh(wording[at]!), weigh(term)) + 0.05] as const);
-  return pairs.length === 0 ? 0.3 : weightedShare(new Map(pairs), (pair) => Number(near.has(pair)));
 }

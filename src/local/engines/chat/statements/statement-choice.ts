@@ -139,6 +139,7 @@ function withCompanion(
   const next = all[at + 1];
   if (next?.source !== statement.source || next.kind === "heading") return [statement];
   if (next.kind !== "code") {
+    if (wantsList && beginsCount(next.text)) return all.slice(at, at + maxStatements);
     if (!announces(statement)) return [statement];
     const listed = itemsAfter(all, at);
     if (listed.length === 0) return [statement, next];
@@ -149,6 +150,11 @@ function withCompanion(
   const end = all.findIndex(({ kind, source }, index) => index > at && (kind !== "code" || source !== next.source));
   const block = new Set(all.slice(at + 1, end < 0 ? undefined : end));
   return [statement, scored.find((one) => block.has(one.statement))?.statement ?? next];
+}
+
+/** Whether a sentence is the first of several that count something up. */
+function beginsCount(text: string): boolean {
+  return /^(?:first(?:ly)?|the first(?: one)?|to begin with)\b|^(?:首先|第一)/i.test(text);
 }
 
 /** The items of the list, or the rows of the table, that a statement leads up to. */

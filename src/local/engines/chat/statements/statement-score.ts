@@ -2,9 +2,18 @@ import { terms } from "../../../../text/words/terms.js";
 import { definitionOf, type Definition } from "../../definition.js";
 import { plainText } from "../plain-text.js";
 import { isChinese } from "../reading.js";
-import { coveredShare, plainTerms, type QuestionReading } from "../question/question-reading.js";
+import {
+  coveredShare,
+  holdsAny,
+  meantShare,
+  plainTerms,
+  synonymShare,
+  weightedShare,
+  type QuestionReading,
+} from "../question/question-reading.js";
 import {
   asksForCode,
+  asksForReason,
   beginsWithIdentifier,
   holdsIdentifier,
   identifiersIn,
@@ -49,12 +58,23 @@ const identifierBonus = 0.25;
 const identifierFirstBonus = 0.5;
 /** An environment variable whose own name holds a telling word of the question. */
 const variableBonus = 0.4;
-/** A heading that is the very identifier, or asks the very question, has the answer below it. */
+/** A heading that is the very identifier has the answer below it … */
 const headedBonus = 0.5;
+/** … and so has one that asks the very question. */
+const askedBonus = 1.2;
+/** The nearest heading asks the same, and nothing else. */
+const headingBonus = 0.5;
+const wholeHeading = 0.9;
 /** … in the language of the question. */
 const otherLanguagePenalty = 0.4;
 /** "How do I serve …?" is answered by "To serve …". */
 const sameActBonus = 0.4;
+/** … or by "You can serve …". */
+const actBonus = 0.2;
+/** The words of the question stand in its order. */
+const wordingBonus = 0.3;
+/** … and the sentence begins with them: "What does X record?", "X records …". */
+const openingBonus = 0.5;
 /** "How do I …?" is answered by a sentence that leads up to code. */
 const instructionBonus = 0.3;
 /** Code is an answer to those who ask for it. */
@@ -67,7 +87,7 @@ const rankPenalty = 0.1;
 
 /** All statements that may answer, best first. */
 export function scoreStatements(reading: QuestionReading): readonly ScoredStatement[] {
-  const { question, definition, weights, read, sources } = reading;
+  const { question, definition, weights, synonyms, read, sources } = reading;
   const total = [...weights.values()].reduce((sum, weight) => sum + weight, 0);
   if (total === 0) return [];
   const identifiers = identifiersIn(question);
@@ -75,14 +95,17 @@ export function scoreStatements(reading: QuestionReading): readonly ScoredStatem
   const wantsCode = asksForCode(question);
   const asked = new Set(plainTerms(question));
   const act = actIn(question);
+  const asksForFact = act === undefined && !asksForReason(question);
   const inChinese = isChinese(question);
-  const inSource = new Map([...sources].map(([source, { found }]) => [source, coveredShare(weights, found)]));
+  const inSource = new Map([...sources].map(([source, { found }]) => [source, meantShare(reading, found)]));
   const scored: ScoredStatement[] = [];
   for (const [index, { statement, found }] of read.entries()) {
     if (statement.kind === "heading") continue;
     const plain = plainText(statement.text);
     const defines = definition === undefined ? 0 : defining(definition, statement, plain);
-    const isAnswer = statement.opens && asksSame(asked, statement.heading);
+    const isAskedAbove = statement.opens && asksSame(asked, statement.heading);
+    const headed = headingFit(reading, statement);
+    const isAnswer = isAskedAbove || (statement.opens && definition === undefined && headed >= wholeHeading);
     // A name or a title that the question holds, too, answers nothing; a lead-in has its answer behind it.
     if (defines === 0 && !isAnswer && !announces(statement) && [...found].every((term) => weights.has(term))) continue;
     const source = sources.get(statement.source)!;
@@ -98,10 +121,12 @@ export function scoreStatements(reading: QuestionReading): readonly ScoredStatem
     const reach = leadsToCode ? `${statement.text}\n${after?.statement.text ?? ""}` : statement.text;
     const fitting = wants.filter(({ has }) => has.test(reach));
     const matched = new Set([...weights.keys()].filter((term) => found.has(term)));
-    if (matched.size === 0 && fitting.length === 0 && defines === 0 && !isAnswer) continue;
+    const meant = new Set([...synonyms].flatMap(([term, others]) => (holdsAny(found, others) ? [term] : [])));
+    if (matched.size + meant.size === 0 && fitting.length === 0 && defines === 0 && !isAnswer) continue;
     let covered = 0;
     for (const [term, weight] of weights) {
       if (matched.has(term) || fitting.some(({ named }) => named.has(term))) covered += weight;
+      else if (meant.has(term)) covered += synonymShare * weight;
       else if (near.has(term)) covered += contextShare * weight;
       else if (source.found.has(term)) covered += sourceShare * weight;
     }
@@ -114,8 +139,11 @@ export function scoreStatements(reading: QuestionReading): readonly ScoredStatem
       defines +
       (fitting.length > 0 ? 2 : 1) * identifierScore(identifiers, statement) +
       (namesVariable(question, reach) ? variableBonus : 0) +
-      (isAnswer ? headedBonus : 0) +
-      (act !== undefined && instructs && beginsWithAct(plain, act) ? sameActBonus : 0) +
+      (isAskedAbove ? askedBonus : 0) +
+      headingBonus * headed +
+      (act !== undefined && beginsWithAct(plain, act) ? (instructs ? sameActBonus : actBonus) : 0) +
+      wordingBonus * wordingShare(reading, read[index]!.words) +
+      (asksForFact ? openingBonus * openingShare(reading, read[index]!.words) : 0) +
       (wantsCode && instructs ? instructionBonus * share : 0) -
       (inChinese && statement.kind === "prose" && !isChinese(plain) ? otherLanguagePenalty : 0) -
       (!wantsCode && statement.kind === "code" ? codePenalty : 0) -
@@ -129,7 +157,7 @@ export function scoreStatements(reading: QuestionReading): readonly ScoredStatem
       score,
       coverage,
       matched,
-      inSource: isFit ? coveredShare(weights, new Set([...source.found, ...named])) : inSource.get(statement.source)!,
+      inSource: isFit ? meantShare(reading, new Set([...source.found, ...named])) : inSource.get(statement.source)!,
       fits: isFit,
       isAsked: isAnswer,
       defines: Math.min(1, defines / definitionBonus),
@@ -148,6 +176,18 @@ function defining(definition: Definition, statement: Statement, plain: string): 
   return Math.max(definitionBonus * strength, isEntry && statement.opens ? entryBonus : 0);
 }
 
+/**
+ * How far the section is on what is asked: the share of the question in the headings above, if the nearest of them says
+ * nothing else.
+ */
+function headingFit({ weights }: QuestionReading, { heading, context }: Statement): number {
+  const words = new Set(plainTerms(heading));
+  const shared = [...words].filter((word) => weights.has(word)).length;
+  if (shared === 0) return 0;
+  const above = new Set(plainTerms(context));
+  return (shared / words.size) ** 2 * coveredShare(weights, above);
+}
+
 /** Share of the words of a question that a heading needs, and the other way round, to ask the same. */
 const sameQuestion = 0.8;
 
@@ -157,6 +197,30 @@ function asksSame(asked: ReadonlySet<string>, heading: string): boolean {
   return words.size >= 2 && shared >= sameQuestion * Math.max(words.size, asked.size);
 }
 
+/** Words of the question at most this far apart in a text still stand together. */
+const maxNeighbourWords = 4;
+
+/** Share of the question's neighbouring words that stand near each other in a text, in the same order. */
+export function wordingShare({ wording, weights }: QuestionReading, words: readonly string[]): number {
+  const near = new Set<string>();
+  for (const [at, first] of words.entries()) {
+    for (const second of words.slice(at + 1, at + 1 + maxNeighbourWords)) near.add(`${first} ${second}`);
+  }
+  const weigh = (term: string) => weights.get(term) ?? 0;
+  const pairs = wording
+    .slice(1)
+    .map((term, at) => [`${wording[at]} ${term}`, Math.min(weigh(wording[at]!), weigh(term)) + 0.05] as const);
+  return pairs.length === 0 ? 0.3 : weightedShare(new Map(pairs), (pair) => Number(near.has(pair)));
+}
+
+/** Share of the question's words with which a text begins, in their order; 0 for less than two. */
+function openingShare({ wording, weights }: QuestionReading, words: readonly string[]): number {
+  const asked = wording.filter((term) => weights.has(term));
+  const differs = asked.findIndex((term, at) => words[at] !== term);
+  const shared = differs < 0 ? asked.length : differs;
+  return shared < 2 ? 0 : shared / asked.length;
+}
+
 /** The act of a question that asks how to do something, as a term. */
 function actIn(question: string): string | undefined {
   const [, act] = /\bhow (?:do|can|should|to|could) (?:(?:i|we|you|one) )?(\p{L}+)/iu.exec(question) ?? [];
@@ -164,7 +228,7 @@ function actIn(question: string): string | undefined {
 }
 
 function beginsWithAct(plain: string, act: string): boolean {
-  const [, verb] = /^(?:(?:in order )?to |you can |then |first, )?(\p{L}+)/iu.exec(plain) ?? [];
+  const [, verb] = /^(?:(?:in order )?to |you (?:can|may|could) |then |first, )?(\p{L}+)/iu.exec(plain) ?? [];
   return verb !== undefined && plainTerms(verb)[0] === act;
 }
 

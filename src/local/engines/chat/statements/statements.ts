@@ -8,7 +8,7 @@ export interface Statement {
   readonly kind: "prose" | "row" | "code" | "heading";
   /** Number of its source. */
   readonly source: number;
-  /** Title and headings above it, and for a row the row of column names. */
+  /** Words of its address, title and headings above it, and for a row the row of column names. */
   readonly context: string;
   /** The nearest heading above it, else the last part of the title. */
   readonly heading: string;
@@ -24,15 +24,16 @@ export interface Statement {
 const maxItemLength = 360;
 
 /** A source as statements, in its order. */
-export function statements({ number, title = "", text }: ReadSource): readonly Statement[] {
+export function statements({ number, uri = "", title = "", text }: ReadSource): readonly Statement[] {
   const found: Statement[] = [];
+  const place = placeWords(uri);
   const headings: string[] = [];
   let heading = title.split(" > ").at(-1) ?? "";
   let header = "";
   // Text before the first heading may be the middle of a section.
   let opens = false;
   const add = (kind: Statement["kind"], statement: string, joint?: Statement["joint"]) => {
-    const above = [title, ...headings, kind === "row" ? header : ""].filter((part) => part !== "").join("\n");
+    const above = [place, title, ...headings, kind === "row" ? header : ""].filter((part) => part !== "").join("\n");
     const first = opens && kind === "prose" && isSentence(statement);
     found.push({
       kind,
@@ -71,6 +72,14 @@ export function statements({ number, title = "", text }: ReadSource): readonly S
     }
   }
   return found;
+}
+
+/** The folders and the name of a document, which often say what a text leaves out: `languages/ruby/sampling.md`. */
+function placeWords(uri: string): string {
+  return uri
+    .replace(/^\w+:\/\/[^/]*|[?#].*$|\.\w{1,5}(?=$|[?#])/g, "")
+    .replace(/[^\p{L}\p{N}.]+/gu, " ")
+    .trim();
 }
 
 /** Whether what follows, line ends aside, is the line between the names of the columns and the rows. */

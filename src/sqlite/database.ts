@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import type SQLite from "better-sqlite3";
-import { closeSomeFiles, isOutOfFiles, OptionsError, StoreError } from "../core/errors.js";
+import { CitewellError, closeSomeFiles, isOutOfFiles, OptionsError, StoreError } from "../core/errors.js";
 
 const require = createRequire(import.meta.url);
 
@@ -176,7 +176,9 @@ export function asStoreError(path: string, error: unknown): unknown {
 }
 
 function isSystemError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && "syscall" in error && "errno" in error;
+  if (!(error instanceof Error) || error instanceof CitewellError) return false;
+  // A module of our own that is loaded when it is needed may be the file too many: that error has neither.
+  return ("syscall" in error && "errno" in error) || isOutOfFiles(error);
 }
 
 /** SQLite's codes for errors of the operating system, and the way out of each. */

@@ -95,7 +95,7 @@ test("the chat server streams cited answers within each tenant, stops when its r
     readonly approvalId: string;
   };
   const approve = (by: typeof north) => by.post("/conversations/help/approvals", { [approvalId]: true });
-  expect((await approve(south)).status).toBe(400);
+  expect((await approve(south)).status).toBe(404);
   const resumed = await all(approve(north));
   expect(resumed[0]).toMatchObject({
     event: "tool-result",

@@ -52,7 +52,9 @@ app.post("/conversations/:id", async (c) => {
 });
 app.post("/conversations/:id/approvals", async (c) => {
   const approvals = z.record(z.string(), z.boolean()).parse(await c.req.json());
-  return stream(c, c.var.documents.conversation(c.req.param()).resume(approvals, { answer, signal: c.req.raw.signal }));
+  const talk = c.var.documents.conversation(c.req.param());
+  if (!(await talk.info())) throw new HTTPException(404, { message: "There is no such conversation" });
+  return stream(c, talk.resume(approvals, { answer, signal: c.req.raw.signal }));
 });
 
 /** Sends what a chat page shows: text with numbers, the citations behind them, calls that wait, and the end. */

@@ -10,7 +10,7 @@ import { filterFields } from "../filters/filter-fields.js";
 import { workOn } from "../postgres-conversations.js";
 import { chunkOf, documentOf } from "../reading.js";
 import { hasEmbeddings, type Precision } from "../schema.js";
-import { nearestSql, type Scored } from "../searching/searching.js";
+import { searchServer } from "../searching/statement.js";
 import type { Session } from "../connection/server.js";
 import { type ChunkColumns, documentChecksum, type DocumentColumns, wordsOf } from "../columns/stored-document.js";
 
@@ -252,9 +252,9 @@ export async function measureRecall(
   );
   let [hits, expected] = [0, 0];
   for (const { embedding } of questions) {
-    const search = { vector: Float32Array.from(embedding), count: 10, filter: undefined, precision };
-    const exact = await session.query<Scored>(...nearestSql(search, " + 0"));
-    const found = new Set((await session.query<Scored>(...nearestSql(search, ""))).map(({ id }) => id));
+    const dense = { vector: Float32Array.from(embedding), count: 10, precision };
+    const exact = (await searchServer(session, { dense: { ...dense, exact: true } })).dense;
+    const found = new Set((await searchServer(session, { dense })).dense.map(({ id }) => id));
     expected += exact.length;
     hits += exact.filter(({ id }) => found.has(id)).length;
   }

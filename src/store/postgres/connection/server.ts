@@ -7,7 +7,14 @@ import { asStoreError, isTransient, isUnreachable, pastDeadline, retryDelayMs } 
 
 /** A connection while it is used for one piece of work. */
 export interface Session {
-  readonly query: <Row extends object>(text: string, values?: readonly unknown[]) => Promise<Row[]>;
+  readonly query: <Row extends object>(
+    text: string,
+    values?: readonly unknown[],
+    options?: {
+      /** True: the server keeps the statement and its plan for the next time. For texts of which there are few. */
+      readonly prepared?: boolean;
+    },
+  ) => Promise<Row[]>;
 }
 
 export interface ServerOptions {
@@ -38,6 +45,8 @@ export class Server {
   readonly location: string;
   readonly #pool: pg.Pool;
   readonly #deadlineMs: number;
+  /** Names of prepared statements by their texts. */
+  readonly #prepared = new Map<string, string>();
 
   private constructor(
     { Pool, types }: typeof pg,
@@ -75,7 +84,7 @@ export class Server {
 
   /** Runs work that changes nothing, again where the connection was lost or the server restarted. */
   async read<Result>(work: Work<Result>, call?: WorkCall): Promise<Result> {
-    return this.#repeated((client) => work(sessionOn(client)), call);
+    return this.#repeated((client) => work(this.#sessionOn(client)), call);
   }
 
   /**
@@ -85,7 +94,7 @@ export class Server {
   async transaction<Result>(work: Work<Result>, call?: WorkCall): Promise<Result> {
     let committing: { readonly transaction: string | null; readonly result: Result } | undefined;
     return this.#repeated(async (client) => {
-      const session = sessionOn(client);
+      const session = this.#sessionOn(client);
       if (committing?.transaction && (await isCommitted(session, committing.transaction))) return committing.result;
       committing = undefined;
       await session.query("BEGIN");
@@ -106,6 +115,23 @@ export class Server {
 
   async close(): Promise<void> {
     await this.#pool.end();
+  }
+
+  #sessionOn(client: pg.PoolClient): Session {
+    return {
+      query: async <Row extends object>(text: string, values?: readonly unknown[], { prepared = false } = {}) => {
+        const name = prepared ? this.#preparedName(text) : undefined;
+        const statement = { text, ...(values && { values: [...values] }), ...(name && { name }) };
+        return (await client.query<Row>(statement)).rows;
+      },
+    };
+  }
+
+  #preparedName(text: string): string | undefined {
+    if (!this.#prepared.has(text) && this.#prepared.size < maxPrepared) {
+      this.#prepared.set(text, `citewell_${this.#prepared.size}`);
+    }
+    return this.#prepared.get(text);
   }
 
   async #repeated<Result>(
@@ -147,12 +173,8 @@ export class Server {
   }
 }
 
-function sessionOn(client: pg.PoolClient): Session {
-  return {
-    query: async <Row extends object>(text: string, values?: readonly unknown[]) =>
-      (await client.query<Row>(text, values as unknown[])).rows,
-  };
-}
+/** A connection keeps each prepared statement until it ends, so that there must be a limit; the others are sent whole. */
+const maxPrepared = 100;
 
 async function isCommitted(session: Session, transaction: string): Promise<boolean> {
   const [row] = await session.query<{ status: string | null }>("SELECT pg_xact_status($1::text::xid8) AS status", [

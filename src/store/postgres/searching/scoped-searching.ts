@@ -11,7 +11,9 @@ import { originalText } from "../columns/column-text.js";
 import { readDocument, readHits, readInfos } from "../reading.js";
 import type { Shards } from "../sharding/shards.js";
 import type { StoreFacts } from "../store-facts.js";
-import { addedUp, mostRelevant, nearest, type Scored, wordStatistics } from "./searching.js";
+import { GatheredSearches } from "./gathered-searches.js";
+import { type Scored, searchServer, type SearchResult, type SearchStatement, type Side } from "./statement.js";
+import { addedUp, wordStatistics } from "./word-statistics.js";
 
 /** What a store is searched and read with, within a scope. */
 export type ScopedSearching = Pick<
@@ -29,11 +31,31 @@ export interface SearchingParts {
 
 /** Searches and reads on all servers, within a scope if there is one. */
 export function searchingWithin(scope: Filter | undefined, parts: SearchingParts): ScopedSearching {
-  const { shards, rules } = parts;
+  const { shards, facts, rules } = parts;
   const filtered = (filter: Filter | undefined) => rules.effective(scope, filter);
+  const gathered = new GatheredSearches((search, limits) => searchAll(parts, search, limits));
+  const retriever = (name: Side): Retriever => ({
+    name,
+    retrieve: async (query: RetrievalQuery, call: RetrieveCall) => {
+      const { count, filter, signal, deadlineMs } = resolve(name, retrieveCall, call);
+      signal?.throwIfAborted();
+      const limits = { ...(signal && { signal }), ...(deadlineMs !== undefined && { deadlineMs }) };
+      const effective = filtered(filter);
+      // Another process may have written the first vectors.
+      if (name === "dense" && facts.dimension === undefined) await facts.refresh(limits);
+      const side = name === "dense" ? denseSide(query, count, parts) : lexicalSide(query, count);
+      if (!side) return [];
+      const found = await gathered.search(side, effective, { filter, ...limits });
+      return found[name].map(({ id, score }, at) => ({
+        chunkId: originalText(id),
+        score,
+        placements: [{ by: name, rank: at + 1, score }],
+      }));
+    },
+  });
   return {
-    dense: retriever("dense", filtered, (...search) => nearestOfAll(parts, ...search)),
-    lexical: retriever("lexical", filtered, (...search) => mostRelevantOfAll(parts, ...search)),
+    dense: retriever("dense"),
+    lexical: retriever("lexical"),
     document: async (uri, call = {}) => {
       const filter = filtered(resolve("document", readCall, call).filter);
       return (await shards.each((session) => readDocument(session, uri, filter))).find((found) => found);
@@ -61,63 +83,49 @@ export function searchingWithin(scope: Filter | undefined, parts: SearchingParts
   };
 }
 
-type Search = (
-  query: RetrievalQuery,
+function denseSide(
+  { vector }: RetrievalQuery,
   count: number,
-  filter: Filter | undefined,
-  call: CallOptions,
-) => Promise<readonly (readonly Scored[])[]>;
-
-function retriever(
-  name: string,
-  filtered: (filter: Filter | undefined) => Filter | undefined,
-  search: Search,
-): Retriever {
-  return {
-    name,
-    retrieve: async (query: RetrievalQuery, call: RetrieveCall) => {
-      const { count, filter, signal, deadlineMs } = resolve(name, retrieveCall, call);
-      signal?.throwIfAborted();
-      const limits = { ...(signal && { signal }), ...(deadlineMs !== undefined && { deadlineMs }) };
-      const found = await search(query, count, filtered(filter), limits);
-      return best(found, count).map(({ id, score }, at) => ({
-        chunkId: originalText(id),
-        score,
-        placements: [{ by: name, rank: at + 1, score }],
-      }));
-    },
-  };
-}
-
-async function nearestOfAll(
-  { shards, facts, dimension }: SearchingParts,
-  ...[{ vector }, count, filter, call]: Parameters<Search>
-): ReturnType<Search> {
+  { facts, dimension }: SearchingParts,
+): Pick<SearchStatement, "dense"> | undefined {
   if (vector === undefined) {
     throw new OptionsError(
       "options",
       "dense: the query has no vector. Put embedQuestion() before search(), or search in lexical mode",
     );
   }
-  // Another process may have written the first vectors.
-  if (facts.dimension === undefined) await facts.refresh(call);
   checkVector(vector, facts.dimension ?? dimension ?? vector.length, "the query");
-  if (facts.dimension === undefined) return [];
-  const search = { vector: normalised(vector), count, filter, precision: facts.precision };
-  return shards.answering((session) => nearest(session, search), call);
+  if (facts.dimension === undefined) return undefined;
+  return { dense: { vector: normalised(vector), count, precision: facts.precision } };
+}
+
+function lexicalSide(
+  { text, phrases = [] }: RetrievalQuery,
+  count: number,
+): Pick<SearchStatement, "lexical"> | undefined {
+  // A query with quotes is meant literally, so it keeps its question words.
+  const words = phrases.length > 0 ? terms(text) : queryTerms(text);
+  return words.length === 0 ? undefined : { lexical: { words, count, required: requiredTerms(phrases) } };
 }
 
 /** Weighs words by how rare they are in the whole collection, so that ranks do not depend on the number of servers. */
-async function mostRelevantOfAll(
+async function searchAll(
   { shards }: SearchingParts,
-  ...[{ text, phrases = [] }, count, filter, call]: Parameters<Search>
-): ReturnType<Search> {
-  // A query with quotes is meant literally, so it keeps its question words.
-  const words = phrases.length > 0 ? terms(text) : queryTerms(text);
+  { dense, lexical, filter }: SearchStatement,
+  call: CallOptions,
+): Promise<SearchResult> {
   const statistics =
-    shards.count === 1 ? undefined : addedUp(await shards.answering((session) => wordStatistics(session, words), call));
-  const search = { words, required: requiredTerms(phrases), count, filter, statistics };
-  return shards.answering((session) => mostRelevant(session, search), call);
+    lexical && shards.count > 1
+      ? addedUp(await shards.answering((session) => wordStatistics(session, lexical.words), call))
+      : undefined;
+  const statement = { filter, ...(dense && { dense }), ...(lexical && { lexical: { ...lexical, statistics } }) };
+  const found = await shards.answering((session) => searchServer(session, statement), call);
+  const bestOf = (side: Side, { count } = { count: 0 }) =>
+    best(
+      found.map((each) => each[side]),
+      count,
+    );
+  return { dense: bestOf("dense", dense), lexical: bestOf("lexical", lexical) };
 }
 
 function inOrderOfBytes(one: { readonly uri: string }, other: { readonly uri: string }): number {

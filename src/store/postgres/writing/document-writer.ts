@@ -11,7 +11,7 @@ import { type PreparedDocument, prepareDocument } from "../columns/stored-docume
 import type { Session, Work } from "../connection/server.js";
 import type { ResolvedPostgresOptions } from "../options.js";
 import { createGraph, maxIndexedDimension } from "../schema.js";
-import { totalChunks } from "../searching/searching.js";
+import { totalChunks } from "../searching/word-statistics.js";
 import type { Shards } from "../sharding/shards.js";
 import type { StoreFacts } from "../store-facts.js";
 import { deleteDocuments, insertVectors, storedVectors, writeDocuments, writeNotes } from "./writing.js";

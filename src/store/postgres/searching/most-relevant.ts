@@ -1,0 +1,98 @@
+import type { Parameters } from "../filters/filter-sql.js";
+import type { MatchingDocuments } from "./matching-documents.js";
+import type { WordStatistics } from "./word-statistics.js";
+
+export interface LexicalSearch {
+  /** The words that are searched for, at least one; one that occurs twice counts twice. */
+  readonly words: readonly string[];
+  /** Only chunks with all of these. */
+  readonly required: readonly string[];
+  readonly count: number;
+  /** Those of the whole collection. Default: of this server. */
+  readonly statistics?: WordStatistics | undefined;
+}
+
+const k1 = 1.2;
+const b = 0.75;
+
+/** Sums differ by the order of their terms, by far less than this. */
+const rounded = (sum: string) => `round(${sum} * 1e9) / 1e9`;
+
+/** An occurrence in a chunk of average length counts this share of its word's rarity. */
+const likelyImpact = 1 / (1 + k1);
+
+/**
+ * A query for the ids and scores of the best chunks by BM25, as the embedded store computes it: `ln(1 + (N - n + 0.5) / (n +
+ * 0.5)) * f / (f + k1 * (1 - b + b * length / average))`. N and n are those of all chunks, so that a score means the same
+ * under any filter.
+ *
+ * Without a filter it begins with the rarest words (`rare`), where the `rest` of the words, which adds less than the sum of
+ * their rarities, is unlikely to matter. When the last of the `count` best chunks by the rarest words stands above that sum,
+ * no other chunk can be among the best, and the frequent words are looked up only for chunks that can (`least`). Otherwise
+ * all is added up.
+ */
+export function mostRelevantSql(
+  { words, required, count, statistics }: LexicalSearch,
+  matching: MatchingDocuments | undefined,
+  parameters: Parameters,
+): string {
+  const weights = new Map<string, number>();
+  for (const word of words) weights.set(word, (weights.get(word) ?? 0) + 1);
+  const given = [...weights.keys()];
+  const asked = `unnest(${parameters.add(given)}::text[], ${parameters.add([...weights.values()])}::float8[],
+    ${parameters.add(given.map((word) => statistics?.chunksWith.get(word) ?? null))}::bigint[])`;
+  const impact = "r.rarity * p.frequency / (p.frequency + r.flat + r.per_length * p.length)";
+  // With those that rank alike, of which the ids decide: which are found must not depend on where they are stored.
+  const best = `ORDER BY s.score DESC FETCH FIRST ${count} ROWS WITH TIES`;
+  const isMatch = matching?.isMatch("c.document");
+  const found = matching
+    ? `(SELECT s.chunk, s.score FROM scores s JOIN chunks c ON c.label = s.chunk JOIN allowed a ON a.id = c.document
+        WHERE ${matching.few} ${best})
+       UNION ALL
+       (SELECT s.chunk, s.score FROM (SELECT * FROM scores WHERE ${matching.many} ORDER BY score DESC OFFSET 0) s
+        WHERE (SELECT ${isMatch} FROM chunks c WHERE c.label = s.chunk) ${best})`
+    : `SELECT * FROM scores s ${best}`;
+  const withAll =
+    required.length === 0
+      ? ""
+      : `HAVING p.chunk IN (SELECT chunk FROM postings WHERE word = ANY(${parameters.add(required)}::text[])
+           GROUP BY chunk HAVING count(*) = ${parameters.add(new Set(required).size)})`;
+  const sums = `SELECT p.chunk, sum(${impact}) AS score FROM r JOIN postings p ON p.word = r.word COLLATE "C"`;
+  const scores =
+    matching || required.length > 0
+      ? `scores AS ${matching ? "MATERIALIZED" : ""} (
+           SELECT chunk, ${rounded("score")} AS score FROM (${sums} GROUP BY p.chunk ${withAll}) AS s)`
+      : `rare AS MATERIALIZED (
+           SELECT postings, rest FROM r WHERE postings >= ${2 * count} AND rest < rarity * ${likelyImpact}
+           ORDER BY postings LIMIT 1),
+         begun AS MATERIALIZED (${sums} WHERE r.postings <= (SELECT postings FROM rare) GROUP BY p.chunk),
+         least AS MATERIALIZED (
+           SELECT score - rest - 1e-6 AS score FROM rare,
+             LATERAL (SELECT score FROM begun ORDER BY score DESC OFFSET ${count - 1} LIMIT 1) AS last
+           WHERE score > rest + 1e-6),
+         scores AS (
+           SELECT chunk, ${rounded("score")} AS score FROM (
+             SELECT chunk, score + coalesce((
+               SELECT sum(${impact}) FROM r JOIN postings p ON p.word = r.word COLLATE "C" AND p.chunk = begun.chunk
+               WHERE r.postings > (SELECT postings FROM rare)), 0) AS score
+             FROM begun WHERE score >= (SELECT score FROM least)
+             UNION ALL
+             ${sums} WHERE NOT EXISTS (SELECT FROM least) GROUP BY p.chunk) AS s)`;
+  // Numbers are cast, since PostgreSQL takes those with a point for decimals, with which it computes slowly.
+  return `
+    WITH t AS MATERIALIZED (
+      SELECT chunks, ${k1 * (1 - b)}::float8 AS flat, ${k1 * b}::float8 * chunks / greatest(1, words) AS per_length
+      FROM (SELECT coalesce(${parameters.add(statistics?.chunks ?? null)}::float8, sum(chunks)::float8) AS chunks,
+              coalesce(${parameters.add(statistics?.words ?? null)}::float8, sum(words)::float8) AS words FROM totals) AS sums),
+    r AS MATERIALIZED (
+      SELECT *, sum(n) OVER rarest AS postings, sum(rarity) OVER () - sum(rarity) OVER rarest AS rest
+      FROM (
+        SELECT word, n, weight * ln(1 + (t.chunks - n + 0.5::float8) / (n + 0.5::float8)) AS rarity, flat, per_length
+        FROM (SELECT word, weight, coalesce(chunks,
+                (SELECT count(*) FROM postings p WHERE p.word = q.word COLLATE "C"))::float8 AS n
+              FROM ${asked} AS q (word, weight, chunks)) AS c, t) AS each
+      WINDOW rarest AS (ORDER BY rarity DESC, word)),
+    ${scores}
+    SELECT c.id, found.score FROM (${found}) found JOIN chunks c ON c.label = found.chunk
+    ORDER BY found.score DESC, c.id COLLATE "C" LIMIT ${count}`;
+}

@@ -1,0 +1,57 @@
+import type { Filter } from "../../../core/filter.js";
+import type { Session } from "../connection/server.js";
+import { Parameters } from "../filters/filter-sql.js";
+import { matchingDocuments, maxCompared } from "./matching-documents.js";
+import { mostRelevantSql, type LexicalSearch } from "./most-relevant.js";
+import { type DenseSearch, nearestSql } from "./nearest.js";
+
+/** A chunk that a search found, before it has a rank. */
+export interface Scored {
+  readonly id: string;
+  readonly score: number;
+}
+
+/** By vector, by words, or by both in one statement. */
+export interface SearchStatement {
+  readonly dense?: DenseSearch;
+  readonly lexical?: LexicalSearch;
+  readonly filter?: Filter | undefined;
+  /** Up to this many chunks of matching documents are all compared. Default: 10,000. */
+  readonly maxCompared?: number;
+}
+
+export type Side = "dense" | "lexical";
+
+/** What each side found, best first. */
+export type SearchResult = Readonly<Record<Side, readonly Scored[]>>;
+
+/** Searches one server, in one round trip. */
+export async function searchServer(session: Session, statement: SearchStatement): Promise<SearchResult> {
+  const rows = await session.query<Scored & { readonly side: Side }>(...searchSql(statement), {
+    // The plan of a filter depends on how much it lets through.
+    prepared: !statement.filter,
+  });
+  const found = (wanted: Side) => rows.filter(({ side }) => side === wanted);
+  return { dense: found("dense"), lexical: found("lexical") };
+}
+
+export function searchSql({
+  dense,
+  lexical,
+  filter,
+  maxCompared: limit = maxCompared,
+}: SearchStatement): [text: string, values: unknown[]] {
+  const parameters = new Parameters();
+  const matching = filter && matchingDocuments(filter, limit, parameters);
+  const sides = [
+    ...(dense ? [`SELECT 'dense' AS side, * FROM (${nearestSql(dense, matching, parameters)}) AS dense`] : []),
+    ...(lexical
+      ? [`SELECT 'lexical' AS side, * FROM (${mostRelevantSql(lexical, matching, parameters)}) AS lexical`]
+      : []),
+  ];
+  return [
+    `${matching ? `WITH ${matching.sql}` : ""}
+     SELECT side, id, score FROM (${sides.join(" UNION ALL ")}) AS found ORDER BY side, score DESC, id COLLATE "C"`,
+    parameters.values,
+  ];
+}

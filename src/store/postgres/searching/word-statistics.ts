@@ -1,0 +1,41 @@
+import type { Session } from "../connection/server.js";
+
+/** How often words occur, in one part of a collection or in all of it. */
+export interface WordStatistics {
+  readonly chunks: number;
+  readonly words: number;
+  /** Number of chunks with each word. */
+  readonly chunksWith: ReadonlyMap<string, number>;
+}
+
+export async function wordStatistics(session: Session, words: readonly string[]): Promise<WordStatistics> {
+  const rows = await session.query<{ word: string; chunks: number; words: number; with: number }>(
+    `SELECT word, t.chunks, t.words, (SELECT count(*) FROM postings p WHERE p.word = w.word) AS with
+     FROM (SELECT coalesce(sum(chunks), 0)::bigint AS chunks, coalesce(sum(words), 0)::bigint AS words FROM totals) t,
+       unnest($1::text[]) AS w (word)`,
+    [[...new Set(words)]],
+  );
+  const [first = { chunks: 0, words: 0 }] = rows;
+  return {
+    chunks: first.chunks,
+    words: first.words,
+    chunksWith: new Map(rows.map((row) => [row.word, row.with])),
+  };
+}
+
+/** The statistics of a collection from those of its parts. */
+export function addedUp(parts: readonly WordStatistics[]): WordStatistics {
+  const chunksWith = new Map<string, number>();
+  for (const part of parts) {
+    for (const [word, chunks] of part.chunksWith) chunksWith.set(word, (chunksWith.get(word) ?? 0) + chunks);
+  }
+  const sum = (name: "chunks" | "words") => parts.reduce((total, part) => total + part[name], 0);
+  return { chunks: sum("chunks"), words: sum("words"), chunksWith };
+}
+
+export async function totalChunks(session: Session): Promise<number> {
+  const [total] = await session.query<{ chunks: number }>(
+    "SELECT coalesce(sum(chunks), 0)::bigint AS chunks FROM totals",
+  );
+  return total!.chunks;
+}

@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { cosine, madeDocument, madeVector, withVectors } from "../../../src/conformance/made-documents.js";
+import { seededRandom } from "../../../src/core/random.js";
+import type { Store } from "../../../src/core/ports.js";
+import { normalised } from "../../../src/store/database/vectors.js";
+import { openPostgresStore } from "../../../src/store/postgres/open-postgres-store.js";
+import { postgresStoreOptions } from "../../../src/store/postgres/options.js";
+import { type SearchStatement, searchServer } from "../../../src/store/postgres/searching/statement.js";
+import { openShard, type Shard } from "../../../src/store/postgres/sharding/shards.js";
+import { countRoundTrips, type CountingProxy } from "../../support/counting-proxy.js";
+import { noPostgres, type PostgresServer, startPostgres } from "../../support/postgres-server.js";
+
+const dimension = 16;
+const size = 1500;
+
+// Words follow Zipf's law, as in real text: w0 stands in nearly every chunk, and many stand in one.
+const next = seededRandom(18);
+const word = () => `w${Math.floor(400 ** next()) - 1}`;
+const made = Array.from({ length: size }, (_, at) => {
+  const text = Array.from({ length: 6 + (at % 20) }, word).join(" ");
+  return madeDocument(`d${at}`, [text], { metadata: { half: at % 2, hundredth: at % 100, one: at } });
+});
+const questions = Array.from({ length: 12 }, () => Array.from({ length: 4 }, word).join(" "));
+
+describe.skipIf(noPostgres)("searches on PostgreSQL", () => {
+  let server: PostgresServer;
+  let proxy: CountingProxy;
+  let store: Store<"made">;
+  let shard: Shard;
+  beforeAll(async () => {
+    server = await startPostgres();
+    proxy = await countRoundTrips(server.url());
+    store = await openPostgresStore(proxy.url, { space: "made" }, { index: "hnsw" });
+    await store.write(withVectors(made, dimension));
+    shard = await openShard(server.url(), '"citewell"', postgresStoreOptions.parse({}));
+  }, 120_000);
+  afterAll(async () => {
+    await store.close();
+    await shard.server.close();
+    await proxy.close();
+    await server.remove();
+  });
+
+  const search = (statement: SearchStatement) => shard.server.read((session) => searchServer(session, statement));
+
+  test("by vector and by words are one round trip together, and reading what they found is another", async () => {
+    const query = { text: "w0 w17 w200", vector: madeVector("w0", dimension) };
+    for (const filter of [undefined, { metadata: { half: 1 } }, { metadata: { one: 17 } }]) {
+      const call = { count: 10, ...(filter && { filter }) };
+      const alone = [await store.dense.retrieve(query, call), await store.lexical.retrieve(query, call)];
+      const before = proxy.roundTrips();
+      const found = await Promise.all([store.dense.retrieve(query, call), store.lexical.retrieve(query, call)]);
+      expect(proxy.roundTrips() - before).toBe(1);
+      expect(found).toEqual(alone);
+      await store.hits(found.flat(), filter && { filter });
+      expect(proxy.roundTrips() - before).toBe(2);
+    }
+  });
+
+  test("by words find the chunks that BM25 summed over all chunks ranks first, whichever words are rare", async () => {
+    const wordsOf = made.map(({ document }) => document.text.split(" "));
+    const average = wordsOf.reduce((sum, words) => sum + words.length, 0) / size;
+    const bm25 = (query: string, matches: (at: number) => boolean) => {
+      const asked = query.split(" ").map((each) => {
+        const having = wordsOf.filter((words) => words.includes(each)).length;
+        return { word: each, rarity: Math.log(1 + (size - having + 0.5) / (having + 0.5)) };
+      });
+      return wordsOf
+        .map((words, at) => {
+          const scores = asked.map(({ word: each, rarity }) => {
+            const frequency = words.filter((other) => other === each).length;
+            return (rarity * frequency) / (frequency + 1.2 * (0.25 + (0.75 * words.length) / average));
+          });
+          const score = Number(scores.reduce((sum, each) => sum + each, 0).toFixed(9));
+          return { id: made[at]!.chunks[0]!.id, score, at };
+        })
+        .filter(({ score, at }) => score > 0 && matches(at))
+        .toSorted((one, other) => other.score - one.score || (one.id < other.id ? -1 : 1));
+    };
+    const half = { filter: { metadata: { half: 1 } }, matches: (at: number) => at % 2 === 1 };
+    for (const { matches, ...limits } of [{ matches: () => true }, half, { ...half, maxCompared: 10 }]) {
+      for (const question of questions) {
+        const ranking = bm25(question, matches);
+        for (const count of [5, 60]) {
+          const asked = { words: question.split(" "), required: [], count };
+          const { lexical } = await search({ lexical: asked, ...limits });
+          const expected = ranking.slice(0, count);
+          expect(lexical.map(({ id }) => id)).toEqual(expected.map(({ id }) => id));
+          for (const [at, { score }] of lexical.entries()) expect(score).toBeCloseTo(expected[at]!.score, 8);
+        }
+      }
+    }
+  });
+
+  test.each([
+    ["half of all", { half: 1 }],
+    ["a hundredth", { hundredth: 7 }],
+    ["one", { one: 7 }],
+    ["none", { one: -1 }],
+  ])(
+    "by vector find as many as match where the filter admits %s, few or more than are all compared",
+    async (_, metadata) => {
+      const [[name, value]] = Object.entries(metadata) as [[string, number]];
+      const matching = made.filter(({ document }) => document.metadata![name] === value);
+      for (const question of questions.slice(0, 10)) {
+        const vector = madeVector(question, dimension);
+        const nearest = matching
+          .map(({ chunks: [chunk] }) => ({ id: chunk!.id, score: cosine(vector, madeVector(chunk!.text, dimension)) }))
+          .toSorted((one, other) => other.score - one.score)
+          .slice(0, 20)
+          .map(({ id }) => id);
+        for (const maxCompared of [10_000, 5]) {
+          const dense = { vector: normalised(vector), count: 20, precision: "vector" } as const;
+          const found = (await search({ dense, filter: { metadata }, maxCompared })).dense.map(({ id }) => id);
+          expect(found).toHaveLength(nearest.length);
+          const missed = found.filter((id) => !nearest.includes(id)).length;
+          // All that are compared are found; the graph (M 16, ef 200) missed none in a hundred such searches.
+          expect(missed).toBeLessThanOrEqual(maxCompared === 5 && matching.length > 20 ? 2 : 0);
+        }
+      }
+    },
+  );
+});

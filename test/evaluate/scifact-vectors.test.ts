@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -16,38 +16,11 @@ import { openStore } from "../../src/store/open-store.js";
 import { collect } from "../../src/core/stream.js";
 import type { Document, Question } from "../../src/core/types.js";
 import { root } from "../support/citewell.js";
+import { scifactVectors } from "../support/scifact-vectors.js";
 
 const folder = join(root, "../shared/data/scifact");
 const absent = !existsSync(join(folder, "vectors/corpus.f32"));
 if (absent) console.warn(`skipped: no vectors of SciFact at ${folder}`);
-
-const dimension = 128;
-
-/** Real vectors that were computed elsewhere, found again by the text they were made of. */
-async function lookup(collection: Collection): Promise<Embedder<"minilm-128">> {
-  const rows = async (file: string) => {
-    const bytes = await readFile(join(folder, "vectors", file));
-    const numbers = new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
-    return (row: number) => numbers.subarray(row * dimension, (row + 1) * dimension);
-  };
-  const known = new Map<string, Float32Array>();
-  const [ofCorpus, ofQueries] = [await rows("corpus.f32"), await rows("queries.f32")];
-  let row = 0;
-  for await (const { text } of collection.documents()) known.set(text, ofCorpus(row++));
-  for (const [index, { text }] of collection.queries.entries()) known.set(text, ofQueries(index));
-  return {
-    space: "minilm-128",
-    dimension,
-    maxInputTokens: 8192,
-    maxBatchTexts: 512,
-    tokens: { name: "characters", count: (text) => Math.ceil(text.length / 4) },
-    embed: async (texts) => ({
-      // The vectors are of the abstracts without their titles.
-      vectors: texts.map((text) => known.get(text) ?? known.get(text.slice(text.indexOf("\n\n") + 2))!),
-      tokens: texts.length,
-    }),
-  };
-}
 
 describe.skipIf(absent)("SciFact with real vectors, an abstract a chunk", () => {
   let path: string;
@@ -57,7 +30,7 @@ describe.skipIf(absent)("SciFact with real vectors, an abstract a chunk", () => 
   beforeAll(async () => {
     path = await mkdtemp(join(tmpdir(), "citewell-test-"));
     collection = await openCollection(folder);
-    embedder = await lookup(collection);
+    embedder = await scifactVectors(folder, collection);
     const kb = await openStore(path, embedder, { index: "hnsw" });
     const indexing = Pipeline.from<Document>()
       .pipe(chunk({ for: embedder, maxTokens: 8192, parentTokens: 0 }))

@@ -61,19 +61,24 @@ export class StoreFacts {
     this.#meta = first!;
   }
 
-  /** Writes those of a write, in its transaction on the first server. */
-  async write(session: Session, { tokenMargin = 1, settings }: StoreWrite): Promise<ReadonlyMap<MetaName, string>> {
+  /** Writes those of a write that are new, in its transaction on the first server. Returns all, if there were any. */
+  async write(
+    session: Session,
+    { tokenMargin = 1, settings = {} }: StoreWrite,
+  ): Promise<ReadonlyMap<MetaName, string> | undefined> {
     const { schema, space } = this.#parts;
-    if (!this.#meta.has("space")) await writeMeta(session, "space", space);
-    if (tokenMargin > this.tokenMargin) await writeMeta(session, "token-margin", String(tokenMargin));
-    if (settings) {
-      // Another writer may change another setting at this moment.
-      await session.query("LOCK TABLE meta IN SHARE ROW EXCLUSIVE MODE");
-      const stored = (await readMeta(session, schema))!.get("settings") ?? "{}";
-      const all = Object.entries({ ...(JSON.parse(stored) as StoreSettings), ...settings });
-      const kept = Object.fromEntries(all.filter(([, value]) => value !== null));
-      await writeMeta(session, "settings", JSON.stringify(kept));
+    const isChanged = tokenMargin > this.tokenMargin || Object.keys(settings).length > 0;
+    if (this.#meta.has("space") && !isChanged) return undefined;
+    // Another writer may change another fact at this moment.
+    await session.query("LOCK TABLE meta IN SHARE ROW EXCLUSIVE MODE");
+    const stored = (await readMeta(session, schema))!;
+    if (!stored.has("space")) await writeMeta(session, "space", space);
+    if (tokenMargin > Number(stored.get("token-margin") ?? 1)) {
+      await writeMeta(session, "token-margin", String(tokenMargin));
     }
+    const all = Object.entries({ ...(JSON.parse(stored.get("settings") ?? "{}") as StoreSettings), ...settings });
+    const kept = Object.fromEntries(all.filter(([, value]) => value !== null));
+    if (Object.keys(settings).length > 0) await writeMeta(session, "settings", JSON.stringify(kept));
     return (await readMeta(session, schema))!;
   }
 

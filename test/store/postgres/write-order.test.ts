@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { DocumentWrite } from "../../../src/core/ports.js";
 import { madeDocument, withVectors } from "../../../src/conformance/made-documents.js";
 import { openPostgresStore } from "../../../src/store/postgres/open-postgres-store.js";
+import { countRoundTrips } from "../../support/counting-proxy.js";
 import { noPostgres, type PostgresServer, startPostgres } from "../../support/postgres-server.js";
 
 describe.skipIf(noPostgres)("writes to a store on PostgreSQL", () => {
@@ -34,6 +36,39 @@ describe.skipIf(noPostgres)("writes to a store on PostgreSQL", () => {
     expect(await stores[0]!.counts()).toMatchObject({ documents: 5, chunks: 10 });
     expect(await stores[0]!.verify()).toMatchObject({ ok: true, problems: [] });
     for (const store of stores) await store.close();
+  });
+
+  test("are six round trips for new documents and nine for changed ones, however many", async () => {
+    const proxy = await countRoundTrips(server.url());
+    const store = await openPostgresStore(proxy.url, { space: "made" }, { schema: "counted" });
+    const version = (name: string) =>
+      Array.from({ length: 9 }, (_, at) => madeDocument(`${name}${at}`, [`text ${at} of ${name}`, `${name}'s ${at}`]));
+    await store.write(withVectors(version("first"), 16));
+    const trips = async (documents: readonly DocumentWrite[]) => {
+      const before = proxy.roundTrips();
+      await store.write(withVectors(documents, 16));
+      return proxy.roundTrips() - before;
+    };
+    // The transaction, its vectors, documents, what belongs to them, and their chunks.
+    expect(await trips(version("second"))).toBe(6);
+    expect(await trips(version("third").slice(0, 1))).toBe(6);
+    // What belonged to the earlier versions goes, and chunks that stay may have moved.
+    const changed = version("second").map(({ document }) =>
+      madeDocument(document.uri, ["new", document.text.split("\n\n")[1]!]),
+    );
+    expect(await trips(changed)).toBe(9);
+    expect(await store.verify()).toMatchObject({ ok: true, problems: [] });
+    await store.close();
+    await proxy.close();
+  });
+
+  test("leave a token margin that another process raised meanwhile", async () => {
+    const open = () => openPostgresStore(server.url(), { space: "made" }, { schema: "margins" });
+    const [one, other] = [await open(), await open()];
+    await one.write({ tokenMargin: 1.5 });
+    await other.write({ tokenMargin: 1.2 });
+    expect(other.tokenMargin).toBe(1.5);
+    for (const store of [one, other]) await store.close();
   });
 
   test("are carried out once when the server restarts under them", async () => {

@@ -15,6 +15,8 @@ export interface Session {
       readonly prepared?: boolean;
     },
   ) => Promise<Row[]>;
+  /** Object id of the type `vector`, which has another one in every database. */
+  readonly vectorType: () => Promise<number>;
 }
 
 export interface ServerOptions {
@@ -47,6 +49,7 @@ export class Server {
   readonly #deadlineMs: number;
   /** Names of prepared statements by their texts. */
   readonly #prepared = new Map<string, string>();
+  #vectorType: number | undefined;
 
   private constructor(
     { Pool, types }: typeof pg,
@@ -92,18 +95,18 @@ export class Server {
    * the commit, the server is asked what became of it, so that nothing is done twice.
    */
   async transaction<Result>(work: Work<Result>, call?: WorkCall): Promise<Result> {
-    let committing: { readonly transaction: string | null; readonly result: Result } | undefined;
+    let committing: { readonly transaction: string; readonly result: Result } | undefined;
     return this.#repeated(async (client) => {
       const session = this.#sessionOn(client);
-      if (committing?.transaction && (await isCommitted(session, committing.transaction))) return committing.result;
+      if (committing && (await isCommitted(session, committing.transaction))) return committing.result;
       committing = undefined;
-      await session.query("BEGIN");
+      // Both in one message, for which `pg` returns the results of both.
+      const [, begun] = (await client.query(
+        "BEGIN; SELECT pg_current_xact_id()::text AS transaction",
+      )) as unknown as readonly pg.QueryResult<{ transaction: string }>[];
       try {
         const result = await work(session);
-        const [current] = await session.query<{ transaction: string | null }>(
-          "SELECT pg_current_xact_id_if_assigned()::text AS transaction",
-        );
-        committing = { transaction: current!.transaction, result };
+        committing = { transaction: begun!.rows[0]!.transaction, result };
         await session.query("COMMIT");
         return result;
       } catch (error) {
@@ -118,13 +121,23 @@ export class Server {
   }
 
   #sessionOn(client: pg.PoolClient): Session {
-    return {
-      query: async <Row extends object>(text: string, values?: readonly unknown[], { prepared = false } = {}) => {
-        const name = prepared ? this.#preparedName(text) : undefined;
-        const statement = { text, ...(values && { values: [...values] }), ...(name && { name }) };
-        return (await client.query<Row>(statement)).rows;
-      },
+    const query: Session["query"] = async <Row extends object>(
+      text: string,
+      values?: readonly unknown[],
+      { prepared = false } = {},
+    ) => {
+      const name = prepared ? this.#preparedName(text) : undefined;
+      const statement = { text, ...(values && { values: [...values] }), ...(name && { name }) };
+      return (await client.query<Row>(statement)).rows;
     };
+    const vectorType = async () => {
+      if (this.#vectorType === undefined) {
+        const [type] = await query<{ oid: number }>("SELECT 'vector'::regtype::oid::integer AS oid");
+        this.#vectorType = type!.oid;
+      }
+      return this.#vectorType;
+    };
+    return { query, vectorType };
   }
 
   #preparedName(text: string): string | undefined {

@@ -30,6 +30,8 @@ export class DocumentWriter {
   /** Writes follow one another: a document may rely on vectors that the write before it brings. */
   readonly #writes = new TaskQueue();
   #hasGraph = false;
+  /** Chunks to write before all are counted again: as many as are missing for a graph, or fewer since others write too. */
+  #chunksBeforeCount = 0;
 
   constructor(parts: DocumentWriterParts) {
     this.#parts = parts;
@@ -82,8 +84,8 @@ export class DocumentWriter {
       await also(first, all);
       return { outcomes: all, meta };
     });
-    facts.adopt(written.meta);
-    if (documents.length > 0) await this.#prepareGraph();
+    if (written.meta) facts.adopt(written.meta);
+    if (documents.length > 0) await this.#prepareGraph(written.outcomes.reduce((sum, { chunks }) => sum + chunks, 0));
     return written.outcomes;
   }
 
@@ -111,11 +113,7 @@ export class DocumentWriter {
     const keys = [...new Set(documents.flatMap(({ chunks }) => chunks.map(({ vector }) => vector)))];
     const given = (some: readonly string[], from: ReadonlyMap<string, Float32Array>) =>
       new Map(some.flatMap((key) => (from.has(key) ? [[key, from.get(key)!] as const] : [])));
-    const fresh = await insertVectors(session, given(keys, sent));
-    const stored = await storedVectors(
-      session,
-      keys.filter((key) => !fresh.has(key)),
-    );
+    const { fresh, stored } = await insertVectors(session, given(keys, sent), keys);
     const absent = keys.filter((key) => !fresh.has(key) && !stored.has(key));
     if (absent.length > 0 && shards.count > 1) {
       const found = await shards.each((other) => storedVectors(other, absent));
@@ -132,14 +130,19 @@ export class DocumentWriter {
   }
 
   /** Makes the graph of each server once it is worth it. Others who write meanwhile wait for it. */
-  async #prepareGraph(): Promise<void> {
+  async #prepareGraph(writtenChunks: number): Promise<void> {
     const { shards, facts, options } = this.#parts;
     const { index, flatBelow, m, efConstruction } = options;
     const { dimension, precision } = facts;
     if (this.#hasGraph || index === "flat" || dimension === undefined) return;
     if (dimension > maxIndexedDimension[precision]) return;
+    this.#chunksBeforeCount -= writtenChunks;
+    if (index === "auto" && this.#chunksBeforeCount > 0) return;
+    this.#chunksBeforeCount = flatBelow / 10;
     const made = await shards.onEach(async (server) => {
-      if (index === "auto" && (await server.read(totalChunks)) < flatBelow) return false;
+      const missing = index === "auto" ? flatBelow - (await server.read(totalChunks)) : 0;
+      this.#chunksBeforeCount = Math.min(this.#chunksBeforeCount, missing);
+      if (missing > 0) return false;
       const make: Work<void> = async (session) => {
         await session.query("SET LOCAL statement_timeout = 0");
         await createGraph(session, `"${options.schema}"`, precision, { m, efConstruction });

@@ -9,21 +9,35 @@ import { filterFields } from "../filters/filter-fields.js";
 import type { Session } from "../connection/server.js";
 import type { ChunkColumns, PreparedDocument } from "../columns/stored-document.js";
 
-/** Keeps vectors by key. The first vector of a text stays: returns the keys of those that were new. */
+/**
+ * Keeps vectors by key. The first vector of a text stays.
+ *
+ * @param wanted keys whose vectors are returned where they were stored before: those that were new are left out.
+ */
 export async function insertVectors(
   session: Session,
   given: ReadonlyMap<string, Float32Array>,
-): Promise<ReadonlySet<string>> {
+  wanted: readonly string[] = [],
+): Promise<{ readonly fresh: ReadonlySet<string>; readonly stored: Map<string, Float32Array> }> {
   const keys = [...given.keys()].map(columnText);
   const data = [...given.values()].map(encodeVector);
   const checksums = data.map((bytes, at) => checksumOf([keys[at]!, bytes]));
   // In order, so that two writers of the same texts wait for each other and never in a circle.
-  const inserted = await session.query<{ key: string }>(
-    `INSERT INTO vectors SELECT * FROM unnest($1::text[], $2::bytea[], $3::bigint[]) AS v (key, data, checksum)
-     ORDER BY key COLLATE "C" ON CONFLICT DO NOTHING RETURNING key`,
-    [texts(keys), byteStrings(data), bigints(checksums)],
+  const rows = await session.query<{ key: string; data: Buffer | null }>(
+    `WITH fresh AS (
+       INSERT INTO vectors SELECT * FROM unnest($1::text[], $2::bytea[], $3::bigint[]) AS v (key, data, checksum)
+       ORDER BY key COLLATE "C" ON CONFLICT DO NOTHING RETURNING key)
+     SELECT key, NULL::bytea AS data FROM fresh
+     UNION ALL SELECT key, data FROM vectors WHERE key = ANY($4::text[])`,
+    [texts(keys), byteStrings(data), bigints(checksums), texts(wanted.map(columnText))],
   );
-  return new Set(inserted.map(({ key }) => key));
+  const fresh = new Set(rows.flatMap(({ key, data: bytes }) => (bytes ? [] : [key])));
+  const stored = new Map(rows.flatMap(({ key, data: bytes }) => (bytes ? [[key, decodeVector(bytes)] as const] : [])));
+  // Those that another writer has just committed, which the statement above waited for and cannot see yet.
+  const isWanted = new Set(wanted.map(columnText));
+  const late = keys.filter((key) => isWanted.has(key) && !fresh.has(key) && !stored.has(key));
+  for (const [key, vector] of await storedVectors(session, late)) stored.set(key, vector);
+  return { fresh, stored };
 }
 
 export async function storedVectors(session: Session, keys: readonly string[]): Promise<Map<string, Float32Array>> {
@@ -52,16 +66,10 @@ export async function writeDocuments(
   if (documents.length === 0) return [];
   const ids = await upsert(session, documents);
   const idOf = (each: PreparedDocument) => ids.get(each.columns.uri)!.id;
-  const old = new Map<number, Map<string, OldChunk>>();
   const updated = [...ids.values()].flatMap(({ id, added }) => (added ? [] : [id]));
+  const old = new Map(updated.map((id) => [id, new Map<string, OldChunk>()]));
   if (updated.length > 0) {
-    const chunks = await session.query<OldChunk>(
-      "SELECT label, id, document, vector, context FROM chunks WHERE document = ANY($1::bigint[])",
-      [bigints(updated)],
-    );
-    for (const id of updated) old.set(id, new Map());
-    for (const chunk of chunks) old.get(chunk.document)!.set(chunk.id, chunk);
-    await deleteParts(session, updated);
+    for (const chunk of await deleteParts(session, updated)) old.get(chunk.document)!.set(chunk.id, chunk);
   }
   const fresh: NewChunk[] = [];
   const moved: (ChunkColumns & { readonly label: number })[] = [];
@@ -111,14 +119,11 @@ export async function deleteDocuments(
   );
   if (found.length === 0) return { documents: 0, chunks: 0 };
   const ids = found.map(({ id }) => id);
-  const chunks = await session.query<{ label: number }>("SELECT label FROM chunks WHERE document = ANY($1::bigint[])", [
-    bigints(ids),
-  ]);
+  const chunks = await deleteParts(session, ids);
   await removeChunks(
     session,
     chunks.map(({ label }) => label),
   );
-  await deleteParts(session, ids);
   await session.query("DELETE FROM documents WHERE id = ANY($1::bigint[])", [bigints(ids)]);
   return { documents: found.length, chunks: chunks.length };
 }
@@ -129,12 +134,16 @@ export async function deleteWithNotes(session: Session, uris: readonly string[])
   await session.query("DELETE FROM notes WHERE uri = ANY($1::text[])", [texts(uris.map(columnText))]);
 }
 
-/** What a document has beside its row and its chunks. What was noted about it does not hold any more. */
-async function deleteParts(session: Session, ids: readonly number[]): Promise<void> {
-  await session.query(
+/**
+ * Deletes what documents have beside their rows and their chunks, which it returns. What was noted about a document does not
+ * hold any more. The rows have to be locked before, by an earlier statement: this one sees what others have committed by then.
+ */
+async function deleteParts(session: Session, ids: readonly number[]): Promise<OldChunk[]> {
+  return session.query<OldChunk>(
     `WITH texts AS (DELETE FROM texts WHERE document = ANY($1::bigint[])),
-          fields AS (DELETE FROM fields WHERE document = ANY($1::bigint[]))
-     DELETE FROM notes USING documents WHERE documents.id = ANY($1::bigint[]) AND notes.uri = documents.uri`,
+          fields AS (DELETE FROM fields WHERE document = ANY($1::bigint[])),
+          notes AS (DELETE FROM notes USING documents WHERE documents.id = ANY($1::bigint[]) AND notes.uri = documents.uri)
+     SELECT label, id, document, vector, context FROM chunks WHERE document = ANY($1::bigint[])`,
     [bigints(ids)],
   );
 }
@@ -178,14 +187,13 @@ async function insertParts(
   const fields = documents.flatMap((each) =>
     filterFields(each.document).map((field) => ({ document: idOf(each), ...field })),
   );
-  await session.query("INSERT INTO texts SELECT * FROM unnest($1::bigint[], $2::integer[], $3::text[])", [
-    bigints(pieces.map(({ document }) => document)),
-    integers(pieces.map(({ piece }) => piece)),
-    texts(pieces.map(({ text }) => text)),
-  ]);
   await session.query(
-    "INSERT INTO fields SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::float8[])",
+    `WITH texts AS (INSERT INTO texts SELECT * FROM unnest($1::bigint[], $2::integer[], $3::text[]))
+     INSERT INTO fields SELECT * FROM unnest($4::bigint[], $5::text[], $6::text[], $7::text[], $8::float8[])`,
     [
+      bigints(pieces.map(({ document }) => document)),
+      integers(pieces.map(({ piece }) => piece)),
+      texts(pieces.map(({ text }) => text)),
       bigints(fields.map(({ document }) => document)),
       texts(fields.map(({ name }) => name)),
       texts(fields.map(({ kind }) => kind)),
@@ -237,22 +245,45 @@ interface NewChunk {
   readonly words: ReadonlyMap<string, number>;
 }
 
+/** Rows of totals from which they are added up into one. */
+const manyTotals = 200;
+
+/** All that there is of new chunks, in one statement: each row finds the label of its chunk by the place of the chunk here. */
 async function insertChunks(
   session: Session,
   fresh: readonly NewChunk[],
   embedding: (key: string) => Float32Array,
 ): Promise<void> {
   const chunks = fresh.map(({ chunk }) => chunk);
-  const rows = await session
-    .query<{ label: number; id: string }>(
-      `INSERT INTO chunks (
-         start, "end", tokens, parent_start, parent_end, line, page, document, id, vector, anchors, context, words)
-       SELECT start, "end", tokens, parent_start, parent_end, line, page, document, id, vector, anchors, context,
-         string_to_array(words, ' ')
-       FROM unnest($1::integer[], $2::integer[], $3::integer[], $4::integer[], $5::integer[], $6::integer[],
-         $7::integer[], $8::bigint[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[]) WITH ORDINALITY
-         AS c (start, "end", tokens, parent_start, parent_end, line, page, document, id, vector, anchors, context, words)
-       ORDER BY ordinality RETURNING label, id`,
+  const places = chunks.map((_, at) => at + 1);
+  const lengths = fresh.map(({ words }) => [...words.values()].reduce((sum, frequency) => sum + frequency, 0));
+  const words = fresh.flatMap((each, at) =>
+    [...each.words].map(([word, frequency]) => ({ word, frequency, place: places[at]!, length: lengths[at]! })),
+  );
+  const total = lengths.reduce((sum, length) => sum + length, 0);
+  await session
+    .query(
+      `WITH given AS MATERIALIZED (
+         SELECT * FROM unnest($1::integer[], $2::integer[], $3::integer[], $4::integer[], $5::integer[], $6::integer[],
+           $7::integer[], $8::bigint[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::vector[])
+           WITH ORDINALITY AS c (start, "end", tokens, parent_start, parent_end, line, page, document, id, vector, anchors,
+             context, words, embedding, place)),
+       made AS (
+         INSERT INTO chunks (
+           start, "end", tokens, parent_start, parent_end, line, page, document, id, vector, anchors, context, words)
+         SELECT start, "end", tokens, parent_start, parent_end, line, page, document, id, vector, anchors, context,
+           string_to_array(words, ' ')
+         FROM given ORDER BY place RETURNING label, id),
+       labelled AS MATERIALIZED (SELECT made.label, given.* FROM made JOIN given USING (id)),
+       embedded AS (INSERT INTO embeddings SELECT label, document, embedding FROM labelled ORDER BY place),
+       listed AS (
+         INSERT INTO postings SELECT p.word, label, p.frequency, p.length
+         FROM unnest($15::text[], $16::bigint[], $17::integer[], $18::integer[]) AS p (word, place, frequency, length)
+           JOIN labelled USING (place) ORDER BY p.word COLLATE "C", label),
+       -- Rows that another writer adds up at this moment are left to it.
+       many AS (DELETE FROM totals WHERE ctid = ANY (ARRAY(
+         SELECT ctid FROM totals WHERE (SELECT count(*) FROM totals) > ${manyTotals} FOR UPDATE SKIP LOCKED)) RETURNING *)
+       INSERT INTO totals SELECT sum(chunks), sum(words) FROM many HAVING count(*) > 0 UNION ALL SELECT $19, $20`,
       [
         ...numberColumns.map((name) => integers(chunks.map((chunk) => chunk[name]))),
         bigints(fresh.map(({ document }) => document)),
@@ -260,61 +291,22 @@ async function insertChunks(
         texts(chunks.map(({ vector }) => vector)),
         texts(chunks.map(({ anchors }) => anchors)),
         texts(chunks.map(({ context }) => context)),
-        texts(fresh.map(({ words }) => [...words.keys()].join(" "))),
+        texts(fresh.map((each) => [...each.words.keys()].join(" "))),
+        vectors(
+          await session.vectorType(),
+          chunks.map(({ vector }) => normalised(embedding(vector))),
+        ),
+        texts(words.map(({ word }) => word)),
+        bigints(words.map(({ place }) => place)),
+        integers(words.map(({ frequency }) => frequency)),
+        integers(words.map(({ length }) => length)),
+        fresh.length,
+        total,
       ],
     )
     .catch((error: unknown) => {
       throw isDuplicate(error) ? usedTwice(error) : error;
     });
-  const labels = new Map(rows.map(({ label, id }) => [id, label]));
-  const labelOf = ({ chunk }: NewChunk) => labels.get(chunk.id)!;
-  // A type of an extension has another object id in every database.
-  const [type] = await session.query<{ oid: number }>("SELECT 'vector'::regtype::oid::integer AS oid");
-  await session.query(
-    `INSERT INTO embeddings SELECT label, document, embedding FROM unnest($1::bigint[], $2::bigint[], $3::vector[]) AS e (label, document, embedding)`,
-    [
-      bigints(fresh.map(labelOf)),
-      bigints(fresh.map(({ document }) => document)),
-      vectors(
-        type!.oid,
-        fresh.map(({ chunk }) => normalised(embedding(chunk.vector))),
-      ),
-    ],
-  );
-  const words: string[] = [];
-  const [owners, frequencies, lengths]: number[][] = [[], [], []];
-  let total = 0;
-  for (const each of fresh) {
-    let length = 0;
-    for (const frequency of each.words.values()) length += frequency;
-    total += length;
-    for (const [word, frequency] of each.words) {
-      words.push(word);
-      owners!.push(labelOf(each));
-      frequencies!.push(frequency);
-      lengths!.push(length);
-    }
-  }
-  await session.query(
-    `INSERT INTO postings
-     SELECT * FROM unnest($1::text[], $2::bigint[], $3::integer[], $4::integer[]) AS p (word, chunk) ORDER BY word COLLATE "C", chunk`,
-    [texts(words), bigints(owners!), integers(frequencies!), integers(lengths!)],
-  );
-  await addTotals(session, fresh.length, total);
-}
-
-/** Rows of totals from which they are added up into one. */
-const manyTotals = 200;
-
-async function addTotals(session: Session, chunks: number, words: number): Promise<void> {
-  await session.query("INSERT INTO totals VALUES ($1, $2)", [chunks, words]);
-  // Rows that another writer adds up at this moment are left to it.
-  await session.query(
-    `WITH many AS (DELETE FROM totals WHERE ctid = ANY (ARRAY(
-       SELECT ctid FROM totals WHERE (SELECT count(*) FROM totals) > $1 FOR UPDATE SKIP LOCKED)) RETURNING *)
-     INSERT INTO totals SELECT sum(chunks), sum(words) FROM many HAVING count(*) > 0`,
-    [manyTotals],
-  );
 }
 
 function isDuplicate(error: unknown): boolean {

@@ -95,7 +95,7 @@ const statusOptions = optionsOf<StatusOptions>()({ store: usualIngestOptions.sha
 /** Tells how far the workers of a store are. */
 export async function status(options: StatusOptions): Promise<IngestStatus> {
   const { database } = queueOf("status", resolve("status", statusOptions, options).store);
-  if (await hasQueueTables(database)) return database.transaction(readStatus);
+  if (await hasQueueTables(database)) return database.snapshot(readStatus);
   return {
     isDone: true,
     documents: nothing,
@@ -127,8 +127,6 @@ interface Run {
 }
 
 async function readStatus(session: Session): Promise<IngestStatus> {
-  // One moment for all that follows.
-  await session.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY");
   const runs = await session.query<Run>(
     `SELECT state, outcomes, reading, deleted, embedded, tokens, requests FROM ingest_runs
      WHERE ended_at IS NULL OR id = (SELECT max(id) FROM ingest_runs)`,

@@ -29,7 +29,7 @@ type Find = (what: StoreProblem["what"], message: string) => void;
 
 const rowsPerRead = 64;
 
-/** Reads all tables of a store and compares them with their checksums and with each other. */
+/** Reads all tables of a store and compares them with their checksums and with each other, in the session's transaction. */
 export async function checkTables(
   session: Session,
   dimension: number | undefined,
@@ -37,18 +37,12 @@ export async function checkTables(
 ): Promise<Findings> {
   const findings: Findings = { problems: [], broken: new Set(), misindexed: new Set(), vectors: new Set() };
   const found: Find = (what, message) => findings.problems.push({ what, message, repairable: true });
-  // One state of all tables, while others write.
-  await session.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
-  try {
-    await session.query("SET LOCAL statement_timeout = 0");
-    await checkFacts(session, found);
-    await checkVectors(session, dimension, findings.vectors, found, signal);
-    await checkDocuments(session, findings, found, signal);
-    await checkOrphans(session, found);
-    findings.problems.push(...problemsOf(await workOn(session, findAltered())));
-  } finally {
-    await session.query("ROLLBACK");
-  }
+  await session.query("SET LOCAL statement_timeout = 0");
+  await checkFacts(session, found);
+  await checkVectors(session, dimension, findings.vectors, found, signal);
+  await checkDocuments(session, findings, found, signal);
+  await checkOrphans(session, found);
+  findings.problems.push(...problemsOf(await workOn(session, findAltered())));
   return findings;
 }
 

@@ -19,7 +19,7 @@ export async function verifyServer(
   { sample, repair, dropUnusedVectors, precision, dimension }: ServerChecks,
   call: CallOptions,
 ): Promise<Verification> {
-  const check = () => server.read((session) => checkTables(session, dimension, call.signal), call);
+  const check = () => server.snapshot((session) => checkTables(session, dimension, call.signal), call);
   const before = await check();
   const repaired = repair && before.problems.every(({ repairable }) => repairable);
   let [after, droppedVectors] = [before, 0];

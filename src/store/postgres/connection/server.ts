@@ -90,6 +90,18 @@ export class Server {
     return this.#repeated((client) => work(this.#sessionOn(client)), call);
   }
 
+  /** As `read`, all of it in one state of the tables, while others write. */
+  async snapshot<Result>(work: Work<Result>, call?: CallOptions): Promise<Result> {
+    return this.read(async (session) => {
+      await session.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+      try {
+        return await work(session);
+      } finally {
+        await session.query("ROLLBACK").catch(() => {});
+      }
+    }, call);
+  }
+
   /**
    * Runs work in one transaction, again where another was in its way or the connection was lost. When it was lost during
    * the commit, the server is asked what became of it, so that nothing is done twice.

@@ -99,6 +99,16 @@ describe.skipIf(noPostgres)("a store with a streaming replica", () => {
     expect(await found(long)).toBe(11);
   });
 
+  test("written at the address of a standby is tried until the deadline, as while it is being promoted, and then refused", async () => {
+    await (await open({ schema: "standby" })).write(made(0));
+    const arrived = () => onReplica("SELECT FROM pg_namespace WHERE nspname = 'standby'");
+    await expect.poll(arrived, { timeout: 30_000 }).toHaveLength(1);
+    const options = { schema: "standby", create: false, deadlineMs: 2000 };
+    const store = await openPostgresStore(replica.url(), { space: "made" }, options);
+    onTestFinished(() => store.close());
+    await expect(store.write(made(1))).rejects.toMatchObject({ code: "unavailable" });
+  });
+
   test("refuses what is no replica of it with one line, and reads the first server", async () => {
     const stranger = await startPostgres();
     onTestFinished(() => stranger.remove());

@@ -8,9 +8,8 @@ const unreachable = /^(08|57P0[123]|53300|25006|ECONN|EPIPE|ETIMEDOUT|EHOST|ENET
 /** Two transactions were in each other's way. */
 const contended = /^40(001|P01)$/;
 
-/** What `pg` says without a code when a connection ends or cannot be made, and a standby when a transaction is to begin. */
-const lostConnection =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a conn|cannot assign Transaction)/;
+/** What `pg` says without a code when a connection ends or cannot be made. */
+const lostConnection = /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a conn)/;
 
 /** Whether a connection is of no use any more. */
 export function isUnreachable(error: unknown): boolean {

@@ -49,7 +49,7 @@ export function embeddingOnce<Space extends string>(embedder: Embedder<Space>): 
     embed: async (texts, call) => {
       const unknown = [...new Set(texts.filter((text) => !known.has(text)))];
       const reply = unknown.length === 0 ? { tokens: 0 } : await embedder.embed(unknown, call);
-      if ("vectors" in reply) for (const [at, vector] of reply.vectors.entries()) known.set(unknown[at]!, vector!);
+      if ("vectors" in reply) for (const [at, vector] of reply.vectors.entries()) known.set(unknown[at]!, vector);
       return { tokens: reply.tokens, vectors: texts.map((text) => known.get(text)!) };
     },
   };

@@ -135,6 +135,16 @@ describe("a question of documentation is answered by", () => {
     expect(answer).toContain("their error is low");
   });
 
+  test("both of two sentences of which either may be meant", async () => {
+    const answer = await ask(
+      "What is the limit of the queue?",
+      "The agent keeps spans. There the limit of the queue is 10 spans.",
+      "The gateway keeps spans. There the limit of the queue is 20 spans.",
+    );
+    expect(answer).toContain("10 spans");
+    expect(answer).toContain("20 spans");
+  });
+
   test("a sentence that says the same in other words", async () => {
     const text =
       "# Annotations\n\nAnnotations work for the methods of a proxy.\n\n" +

@@ -19,6 +19,8 @@ const minDefinition = 0.85;
 /** A further statement must come this near to the best, and hold a telling word of the question that is not yet there. */
 const minShareOfBest = 0.75;
 const tellingRarity = 0.7;
+/** … or come so near that which of the two answers is open: both are quoted. */
+const closeShareOfBest = 0.9;
 const maxStatements = 3;
 /** Items of a list that are quoted with the sentence that leads up to them. */
 const maxItems = 6;
@@ -71,7 +73,7 @@ function answerStatements(question: string, all: readonly Statement[]): readonly
   for (const one of scored) {
     if (chosen.length >= maxStatements || one.score < minShareOfBest * best.score) break;
     const adds = [...one.matched].some((term) => !matched.has(term) && rarity(term) >= tellingRarity);
-    if (adds) take(companions(one));
+    if (adds || one.score >= closeShareOfBest * best.score) take(companions(one));
   }
   return chosen;
 }

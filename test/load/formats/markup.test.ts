@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { LoadedText, Loader } from "../../../src/load/formats/loader.js";
 import { loadAsciidoc } from "../../../src/load/formats/markup/asciidoc.js";
 import { loadDocumentationXml } from "../../../src/load/formats/markup/documentation-xml.js";
@@ -432,6 +432,26 @@ describe("OpenAPI", () => {
     expect((await load(loadYaml, "/x.yaml", "openapi: [\n")).mediaType).toBe("text/x-yaml");
     expect((await load(loadYaml, "/x.yaml", "services:\n  web: 1\n")).text).toBe("services:\n  web: 1\n");
     expect(openApiOfJson('{"a": 1}')).toBeUndefined();
+  });
+
+  test("a file of one line with many paths is searched for lines once, not for each path", () => {
+    const paths = Object.fromEntries(Array.from({ length: 2000 }, (_, at) => [`/berths/${at}`, { get: {} }]));
+    const source = JSON.stringify({ openapi: "3.0.0", paths });
+    const { indexOf } = String.prototype;
+    let searched = 0;
+    const counted = vi.spyOn(String.prototype, "indexOf").mockImplementation(function (
+      this: string,
+      sought,
+      start = 0,
+    ) {
+      const found = indexOf.call(this, sought, start);
+      if (sought === "\n" && this.length === source.length) searched += (found < 0 ? this.length : found) - start;
+      return found;
+    });
+    const { anchors } = openApiOfJson(source)!;
+    counted.mockRestore();
+    expect(anchors).toHaveLength(2001);
+    expect(searched).toBeLessThanOrEqual(source.length);
   });
 
   test("schemas that multiply by references, and aliases that do, stay bounded", async () => {

@@ -74,10 +74,13 @@ class KeyLines {
   readonly #source: string;
   #at = 0;
   #line = 1;
+  /** Where the line ends: found once for each, as a compact file has one for all its keys. */
+  #lineEnd: number;
   #misses = 0;
 
   constructor(source: string) {
     this.#source = source;
+    this.#lineEnd = this.#endAfter(0);
   }
 
   /** The line of the next key by this name, or that of the last where there is none. */
@@ -92,10 +95,17 @@ class KeyLines {
       return this.#line;
     }
     const end = match.index + match[0].length;
-    for (let at = this.#source.indexOf("\n", this.#at); at >= 0 && at < end; at = this.#source.indexOf("\n", at + 1))
+    while (this.#lineEnd < end) {
       this.#line++;
+      this.#lineEnd = this.#endAfter(this.#lineEnd + 1);
+    }
     this.#at = end;
     return this.#line;
+  }
+
+  #endAfter(start: number): number {
+    const end = this.#source.indexOf("\n", start);
+    return end < 0 ? Infinity : end;
   }
 }
 

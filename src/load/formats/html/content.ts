@@ -119,9 +119,9 @@ function isSurrounding({ name, attributes }: HtmlElement): boolean {
   return surroundings.has(name) || surroundings.has(attributes["role"] ?? "");
 }
 
-/** Names that sites give to consent dialogs and to navigation. */
+/** Names that sites give to consent dialogs, to navigation, and Confluence to the line of who made a page. */
 const furniture =
-  /(?:^|\s)(?:(?:[\w-]+[-_])?(?:cookies?|gdpr|ccpa)[-_]?(?:banner|consent|notice|bar|popup|modal|overlay|message|alert|law)(?:[-_][\w-]+)?|onetrust-[\w-]+|cybotcookiebot\w*|didomi-[\w-]+|cmplz-[\w-]+|cky-[\w-]+|usercentrics-root|nav|navbar|navigation|breadcrumbs?|sidebar|footer|(?:site|page|main|global)[-_](?:nav|navigation|footer|sidebar)|skip-?(?:link|nav|to-content))(?=\s|$)/i;
+  /(?:^|\s)(?:(?:[\w-]+[-_])?(?:cookies?|gdpr|ccpa)[-_]?(?:banner|consent|notice|bar|popup|modal|overlay|message|alert|law)(?:[-_][\w-]+)?|onetrust-[\w-]+|cybotcookiebot\w*|didomi-[\w-]+|cmplz-[\w-]+|cky-[\w-]+|usercentrics-root|nav|navbar|navigation|breadcrumbs?|sidebar|footer|(?:site|page|main|global)[-_](?:nav|navigation|footer|sidebar)|skip-?(?:link|nav|to-content)|page-metadata)(?=\s|$)/i;
 
 /** Whether an element is furniture by its name, and nothing in it says otherwise. */
 function isFurniture(element: HtmlElement): boolean {

@@ -49,7 +49,7 @@ async function charactersOf(name: string, bytes: Uint8Array): Promise<number> {
     return count;
   }
   const file = { path: `/${name}`, uri: `file:///${name}`, bytes };
-  const load = format.worker === undefined ? format.load : heavyLoaders[format.worker];
+  const load = "worker" in format ? heavyLoaders[format.worker] : format.load;
   const { text, inner = [], rows = [] }: LoadedText = await load(file, signal);
   const held = [...inner.map((each) => each.bytes), ...rows.map((each) => each.lines)];
   return held.reduce((sum, { length }) => sum + length, text.length);

@@ -20,7 +20,7 @@ const mayImport: Record<string, readonly string[]> = {
   stages: ["text", "thread"],
   store: ["text", "thread", "sqlite"],
   conformance: ["text"],
-  load: ["text", "network", "thread", "sqlite"],
+  load: ["contract", "text", "network", "thread", "sqlite"],
   local: ["contract", "text", "network", "sqlite"],
   evaluate: ["text", "stages"],
   // ------------------------------------------------------------------------------------------------------------------
@@ -98,6 +98,8 @@ const guests: Record<string, readonly string[]> = {
   "load/formats/html": ["load/web"],
   // The column mapping is an option of everything that reads rows.
   "load/formats/rows": ["load/sources", "cli/settings"],
+  // Reading the words of pictures is switched on where sources are made, and worked through with the reading.
+  "load/formats/recognition": ["entries", "cli/settings", "load/worker"],
   "local/engines/neural": ["local"],
   // The queue of workers is kept in the database of the store.
   "store/postgres/columns": ["knowledge-base/workers"],

@@ -24,6 +24,7 @@ import { catVideo } from "./support/video-task.js";
 const calls = withDeclarations(publicCalls);
 const noDocuments = { search: () => Promise.resolve({ hits: [] }) };
 const question = "who?";
+const tesseractData = "node_modules/@tesseract.js-data/eng/4.0.0_best_int";
 
 interface Opened {
   readonly kb: KnowledgeBase;
@@ -126,6 +127,9 @@ const acts: Readonly<Record<string, (options: never, opened: Opened) => unknown>
   planIngest: (options: object, { store, embedder }) => citewell.planIngest([], { store, embedder, ...options }),
   readFile: (options) => citewell.readFile("a.txt", options),
   readFolder: (options, { folder }) => citewell.readFolder(folder, options),
+  tesseract: (options: object) => loading.tesseract({ dataFolder: tesseractData, ...options }),
+  "Tesseract.recognize": (options) =>
+    loading.tesseract({ dataFolder: tesseractData }).recognize(new Uint8Array(), options),
   readUrl: (options) => citewell.readUrl("http://localhost/", options),
   chatModel: (options: object, { transport }) => citewell.chatModel(transport, { model: "m", ...options }),
   "ChatModel.stream ChatRequest": (request: object, { chat }) => collect(chat.stream({ messages: hello, ...request })),

@@ -60,6 +60,7 @@ export class CliCommand extends Command {
         rowsOption,
       )
       .option("--metadata <name=value>", "put this on every document, over what it says itself; repeatable", repeated)
+      .option("--ocr <folder>", "read words of pictures and scans, with Tesseract's language data in that folder")
       .option("--sitemap", "read every page that the sites of the addresses list")
       .option("--requests-per-second <rate>", "maximum requests to one host (default: 1)", decimalBetween(0.01, 100))
       .option("--allow-private", "also fetch from addresses of this machine and its network")

@@ -77,6 +77,24 @@ export interface Embedder<Space extends string = string> {
   readonly embed: (texts: readonly string[], call?: EmbedCall) => Promise<Embeddings>;
 }
 
+export interface RecognizeCall {
+  /** Ends the call; its reason is thrown as it is. */
+  readonly signal?: AbortSignal;
+  /** Is called whenever the work has come further: without it for `timeoutMs`, the picture is given up. */
+  readonly onProgress?: () => void;
+}
+
+/** Reads the words in pictures: optical character recognition. */
+export interface TextRecognizer {
+  /** Names the program and its languages, such as `tesseract eng`: with another, files are read again. */
+  readonly name: string;
+  /**
+   * The text of one picture, line by line; empty where it shows none. The picture is a whole file of a kind that files of
+   * pictures have; pages of PDFs are PNG.
+   */
+  readonly recognize: (picture: Uint8Array, call?: RecognizeCall) => Promise<string>;
+}
+
 export interface RerankCall extends CallOptions {
   /** Maximum number of results. Default: all. */
   readonly topN?: number;

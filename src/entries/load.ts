@@ -2,6 +2,8 @@
 
 export { LoadError } from "../core/errors.js";
 export type { LoadErrorCode } from "../core/errors.js";
+export { tesseract } from "../load/formats/recognition/tesseract.js";
+export type { Tesseract, TesseractOptions } from "../load/formats/recognition/tesseract.js";
 export type { FileToLoad, InnerFile, LoadedText, Loader } from "../load/formats/loader.js";
 export { readPath } from "../load/read-path.js";
 export type { ReadPathOptions } from "../load/read-path.js";

@@ -29,8 +29,8 @@ const readPathOptions = optionsOf<ReadPathOptions>()({
  */
 export function readPath(path: string, given: ReadPathOptions = {}): DocumentSource {
   const { web, sitemap, ...options } = resolve("readPath", readPathOptions, given);
-  const { loaders, rows, maxFileBytes, timeoutMs, metadata } = options;
-  const loading = { loaders, rows, maxFileBytes, timeoutMs, metadata };
+  const { loaders, recognizer, rows, maxFileBytes, timeoutMs, metadata } = options;
+  const loading = { loaders, recognizer, rows, maxFileBytes, timeoutMs, metadata };
   if (isWebAddress(path)) {
     const read = sitemap || isSitemapAddress(path) ? readSitemap : readUrl;
     return read(path, { ...web, ...loading });

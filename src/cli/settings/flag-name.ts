@@ -1,6 +1,7 @@
 /** Options whose flag is not their name in kebab case. */
 const otherNames: Readonly<Record<string, string>> = {
   timeoutMs: "--file-timeout",
+  dataFolder: "--ocr",
   maxTokens: "the chunk size",
   maxCost: "--budget-cost",
 };

@@ -3,6 +3,7 @@ import { relative, resolve, sep } from "node:path";
 import { LoadError, OptionsError } from "../../core/errors.js";
 import { parsedJson } from "../../core/json.js";
 import type { Json, Metadata } from "../../core/types.js";
+import { tesseract } from "../../load/formats/recognition/tesseract.js";
 import { literalGlob } from "../../load/sources/walk.js";
 import { readPath, type ReadPathOptions } from "../../load/read-path.js";
 import { realPath } from "../../load/sources/real-path.js";
@@ -22,6 +23,8 @@ export interface SourceFlags extends StoreFlags {
   readonly fileTimeout?: number;
   /** Each `name=value`, put on every document. */
   readonly metadata?: readonly string[];
+  /** Folder of the language data for recognising the words of pictures. */
+  readonly ocr?: string;
   /** Web addresses name whole sites, read by their sitemaps. */
   readonly sitemap?: boolean;
   readonly requestsPerSecond?: number;
@@ -34,7 +37,7 @@ export interface SourceFlags extends StoreFlags {
 /** One source of all paths (relative to the current folder) and web addresses of a command line. */
 export function sourceOf(io: CommandIo, paths: readonly string[], flags: SourceFlags): DocumentSource {
   const settings = readSettings(io, flags);
-  const options = readingOptions(flags, settings.rows);
+  const options = readingOptions(io, flags, settings.rows);
   const store = storePath(io, settings);
   const source = (path: string) => {
     if (isWebAddress(path)) return readPath(path, options);
@@ -77,15 +80,26 @@ function missing(place: string): LoadError {
   return new LoadError("missing", place, `There is no file or folder at ${place}${wayOut}`);
 }
 
-function readingOptions(flags: SourceFlags, rows: ReadPathOptions["rows"]): ReadPathOptions {
-  const { include, exclude, maxFileBytes, fileTimeout, metadata, sitemap, requestsPerSecond, allowPrivate, refetch } =
-    flags;
+function readingOptions(io: CommandIo, flags: SourceFlags, rows: ReadPathOptions["rows"]): ReadPathOptions {
+  const {
+    include,
+    exclude,
+    maxFileBytes,
+    fileTimeout,
+    metadata,
+    sitemap,
+    requestsPerSecond,
+    allowPrivate,
+    refetch,
+    ocr,
+  } = flags;
   return {
     include: include && [...include],
     exclude: exclude && [...exclude],
     rows,
     maxFileBytes,
     timeoutMs: fileTimeout && Math.round(fileTimeout * 1000),
+    ...(ocr !== undefined && { recognizer: tesseract({ dataFolder: resolve(io.directory, ocr) }) }),
     metadata: metadata && metadataOf(metadata),
     ...given({ sitemap }),
     web: { requestsPerSecond, allowPrivate, refetch },

@@ -1,4 +1,5 @@
 import { basename, extname } from "node:path";
+import type { TextRecognizer } from "../../core/ports.js";
 import type { HeavyFormat } from "./heavy-loaders.js";
 import type { Loader, RowReader } from "./loader.js";
 import { codeEndings } from "./programming-languages.js";
@@ -16,6 +17,8 @@ export type TextFormat =
       /** Whether other files or rows may lie in one, so that it is several documents. */
       readonly holdsFiles?: boolean;
       readonly load?: Loader;
+      /** Reads its pages that hold no text of their own. */
+      readonly recognizer?: TextRecognizer;
       /** Smaller files are loaded in place, where `load` is given. */
       readonly minWorkerBytes: number;
     };
@@ -140,14 +143,35 @@ const known: readonly (readonly [format: Format, endings: string, mediaTypes: st
   [yaml, ".yaml .yml", "application/yaml text/yaml"],
 ];
 
+/** Pictures, which are read where somebody recognises their words. */
+const pictures = [
+  ".png .jpg .jpeg .webp .gif .bmp .tif .tiff",
+  "image/png image/jpeg image/webp image/gif image/bmp image/tiff",
+] as const;
+
+function recognized(recognizer: TextRecognizer): typeof known {
+  const load: Loader = async (...given) =>
+    (await import("./recognition/pictures.js")).loadPicture(recognizer, ...given);
+  return [
+    [{ load }, ...pictures],
+    [{ worker: "pdf-with-scans", minWorkerBytes: 0, recognizer }, ".pdf", "application/pdf"],
+  ];
+}
+
 /** Finds the format of a file by its ending or media type, the caller's own loaders first. */
 export class Formats {
   readonly #byEnding = new Map<string, Format>();
   readonly #byMediaType = new Map<string, Format>();
+  /** Names who recognises words of pictures and scans. */
+  readonly recognizedBy: string | undefined;
 
-  /** @param own loaders by ending, `.foo`, or by media type, `text/x-foo`. */
-  constructor(own: Readonly<Record<string, Loader>> = {}) {
-    for (const [format, endings, mediaTypes] of known) {
+  /**
+   * @param own loaders by ending, `.foo`, or by media type, `text/x-foo`.
+   * @param recognizer reads the words of pictures and scans. Default: they are not read.
+   */
+  constructor(own: Readonly<Record<string, Loader>> = {}, recognizer?: TextRecognizer) {
+    this.recognizedBy = recognizer?.name;
+    for (const [format, endings, mediaTypes] of recognizer ? [...known, ...recognized(recognizer)] : known) {
       for (const ending of endings.split(" ")) this.#byEnding.set(ending, format);
       for (const mediaType of mediaTypes.split(" ")) if (mediaType) this.#byMediaType.set(mediaType, format);
     }

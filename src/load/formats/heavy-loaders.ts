@@ -15,7 +15,7 @@ import type { Loader } from "./loader.js";
 import { loadOds } from "./office/ods.js";
 import { loadOdt } from "./office/odt.js";
 import { loadParquet } from "./rows/parquet.js";
-import { loadPdf } from "./pdf/pdf.js";
+import { loadPdf, loadPdfWithScans } from "./pdf/pdf.js";
 import { loadRestructuredText } from "./markup/restructured-text.js";
 import { loadSqlite } from "./rows/sqlite-tables.js";
 import { loadOdp, loadPptx } from "./office/slides.js";
@@ -24,9 +24,12 @@ import { loadRtf } from "./office/rtf.js";
 import { loadXls } from "./office/xls.js";
 import { loadXlsx } from "./office/xlsx.js";
 
+export { pagePictures } from "./pdf/page-pictures.js";
+
 /** Loaders that may take long or much memory: they run in a process, which can be ended. */
 export const heavyLoaders = {
   pdf: loadPdf,
+  "pdf-with-scans": loadPdfWithScans,
   docx: loadDocx,
   pptx: loadPptx,
   xlsx: loadXlsx,

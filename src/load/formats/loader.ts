@@ -20,6 +20,8 @@ export interface LoadedText extends Pick<Document, "text" | "title" | "metadata"
   readonly warnings?: readonly string[];
   /** Files that lie in it, such as what is attached to a mail, each a document of its own. */
   readonly inner?: readonly InnerFile[];
+  /** Numbers of its pages, from 1, that hold no text of their own: blank, or pictures of a text. */
+  readonly pagesWithoutText?: readonly number[];
   /** Its tables, each row of which is a document of its own; the text is empty. */
   readonly rows?: readonly LoadedTable[];
 }

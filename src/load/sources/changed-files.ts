@@ -34,8 +34,12 @@ export async function* changedFiles(
   options: RecallOptions,
 ): AsyncGenerator<FoundFile> {
   const digest = metadataDigest(options.metadata);
-  // With more time, a file may be read that could not be; with other metadata, its document is another.
-  const readBy = `within ${options.timeoutMs} ms${digest === undefined ? "" : ` with metadata ${digest}`}`;
+  // With more time, a file may be read that could not be; with other metadata, its document is another, and so is that of
+  // a scan whose words somebody else recognises.
+  const { recognizedBy } = formats;
+  const readBy =
+    `within ${options.timeoutMs} ms${digest === undefined ? "" : ` with metadata ${digest}`}` +
+    (recognizedBy === undefined ? "" : ` by ${recognizedBy}`);
   for (let at = 0; at < paths.length; at += filesPerRecall) {
     const found = await Promise.all(
       paths.slice(at, at + filesPerRecall).map(async (path): Promise<FoundFile> => {

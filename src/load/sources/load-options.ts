@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { optionsOf } from "../../core/options.js";
+import type { TextRecognizer } from "../../core/ports.js";
 import type { Metadata } from "../../core/types.js";
 import type { Loader } from "../formats/loader.js";
 import { type RowMapping, rowMapping } from "../formats/rows/row-mapping.js";
@@ -14,6 +15,11 @@ export interface LoadOptions {
    * Default: none.
    */
   readonly loaders?: Readonly<Record<string, Loader>>;
+  /**
+   * Reads the words of pictures (PNG, JPEG, WebP, GIF, BMP, TIFF), and of pages of a PDF that hold none as text, such as
+   * `tesseract()`. At most 1,000 pages of a file, and 50,000,000 pixels of a picture. Default: none, pictures are passed over.
+   */
+  readonly recognizer?: TextRecognizer;
   /** Which columns of CSV and fields of JSON are text, title and name of a document. Default: by their names. */
   readonly rows?: RowMapping;
   /** Maximum bytes of a file, 1 or more; larger ones are passed over, and where rows are documents, larger rows. Default 50,000,000. */
@@ -41,6 +47,12 @@ export const loadOptions = optionsOf<LoadOptions>()({
       error: "each must be named by an ending such as .foo or a media type such as text/x-foo",
     })
     .default({}),
+  recognizer: z
+    .custom<TextRecognizer>(
+      (value) => typeof (value as Partial<TextRecognizer> | null)?.recognize === "function",
+      "must be a recognizer of text: { name, recognize }, such as tesseract()",
+    )
+    .optional(),
   rows: rowMapping.default({}),
   maxFileBytes: z.int().min(1).default(50_000_000),
   timeoutMs: z.int().min(100).max(3_600_000).default(10_000),

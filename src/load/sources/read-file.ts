@@ -12,8 +12,8 @@ export type ReadFileOptions = LoadOptions;
 
 /** Reads one file. Whatever its ending, it is read if it is text; a file that cannot be read is a failure. */
 export function readFile(path: string, options: ReadFileOptions = {}): DocumentSource {
-  const { loaders, ...loading } = resolve("readFile", loadOptions, options);
-  const formats = new Formats(loaders);
+  const { loaders, recognizer, ...loading } = resolve("readFile", loadOptions, options);
+  const formats = new Formats(loaders, recognizer);
   const file = realPath(path);
   const id = pathToFileURL(file).href;
   const seen = new RowsSeen();

@@ -47,8 +47,12 @@ export const readFolderOptions = optionsOf<ReadFolderOptions>()({
  * ```
  */
 export function readFolder(paths: string | readonly string[], options: ReadFolderOptions = {}): DocumentSource {
-  const { include, exclude, gitignore, loaders, ...loading } = resolve("readFolder", readFolderOptions, options);
-  const formats = new Formats(loaders);
+  const { include, exclude, gitignore, loaders, recognizer, ...loading } = resolve(
+    "readFolder",
+    readFolderOptions,
+    options,
+  );
+  const formats = new Formats(loaders, recognizer);
   const folders = [paths].flat().map(realPath);
   for (const folder of folders) withinFolder(include ?? [], folder);
   const addresses = folders.map((folder) => pathToFileURL(join(folder, "/")).href);

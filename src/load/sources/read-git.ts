@@ -27,8 +27,8 @@ export function isGitAddress(address: string): boolean {
  * @throws LoadError when it is read: (`missing`) when there is no such repository or commit.
  */
 export function readGit(address: string, options: ReadGitOptions = {}): DocumentSource {
-  const { loaders, ...loading } = resolve("readGit", loadOptions, options);
-  const formats = new Formats(loaders);
+  const { loaders, recognizer, ...loading } = resolve("readGit", loadOptions, options);
+  const formats = new Formats(loaders, recognizer);
   const [place = "", revision] = address.slice("git:".length).split("#", 2);
   const folder = realPath(place.startsWith("///") ? fileURLToPath(`file:${place}`) : place);
   const at = revision ? `?at=${encodeURIComponent(revision)}` : "";
@@ -65,7 +65,7 @@ export function readGit(address: string, options: ReadGitOptions = {}): Document
 interface Visit {
   readonly repository: GitRepository;
   readonly formats: Formats;
-  readonly loading: Omit<LoadSettings, "loaders">;
+  readonly loading: Omit<LoadSettings, "loaders" | "recognizer">;
   readonly source: string;
   readonly changes: ReadonlyMap<string, LastChange>;
   readonly addressOf: (file: GitFile) => string;
@@ -101,7 +101,11 @@ async function* fileOutcomes(
   }
   const change = changes.get(path);
   const digest = metadataDigest(loading.metadata);
-  const revision = { etag: `${blob} ${change?.commit ?? ""}`, ...(digest !== undefined && { metadataDigest: digest }) };
+  const by = formats.recognizedBy === undefined ? "" : ` ${formats.recognizedBy}`;
+  const revision = {
+    etag: `${blob} ${change?.commit ?? ""}${by}`,
+    ...(digest !== undefined && { metadataDigest: digest }),
+  };
   const before = await stored?.(uri);
   if (before?.revision?.etag === revision.etag && before.revision.metadataDigest === digest) {
     yield { document: { ...before, source }, warnings: [] };

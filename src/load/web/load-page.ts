@@ -32,7 +32,7 @@ export async function* visiting<Out>(
 ): AsyncGenerator<Out> {
   const client = new WebClient(options);
   const worker = new LoadingWorker();
-  const formats = new Formats(options.loaders);
+  const formats = new Formats(options.loaders, options.recognizer);
   try {
     yield* read({ client, robots: new Robots(client, options), formats, worker, options, source, signal, stored });
   } finally {

@@ -1,13 +1,17 @@
 import { asError, LoadError, systemMessage } from "../../core/errors.js";
 import { WorkerCalls } from "../../thread/worker-calls.js";
 import { startProcess } from "../../thread/worker-process.js";
+import type { TextRecognizer } from "../../core/ports.js";
+import { maxPages, textOfPages } from "../formats/recognition/recognized-pages.js";
 import type { TextFormat } from "../formats/formats.js";
-import type { HeavyFormat } from "../formats/heavy-loaders.js";
 import type { FileToLoad, LoadedText } from "../formats/loader.js";
-import type { LoadCall, LoadCalls } from "./loading-process.js";
+import type { LoadCalls } from "./loading-process.js";
 
 /** Heap that one file may take to load, in megabytes. */
 const maxMegabytes = 1024;
+
+/** Pages whose pictures are decoded at once: several share the opening of their file, and few fit into memory. */
+const pagesPerCall = 4;
 
 export interface LoadBytesOptions {
   /** Maximum time for one file without progress. */
@@ -29,7 +33,11 @@ export class LoadingWorker {
     if (!("worker" in format) || (format.load && file.bytes.length < format.minWorkerBytes)) {
       return withinTime(options, tookTooLong(file.uri, options), (...given) => format.load!(file, ...given));
     }
-    const loaded = this.#last.then(() => this.#load(format.worker, file, options));
+    const { worker, recognizer } = format;
+    const loaded = this.#last.then(async () => {
+      const text = await this.#call("load", { format: worker, file }, options);
+      return recognizer ? this.#withScans(text, recognizer, file, options) : text;
+    });
     this.#last = loaded.catch(() => {});
     return loaded;
   }
@@ -40,7 +48,49 @@ export class LoadingWorker {
     await process?.end();
   }
 
-  async #load(format: HeavyFormat, file: FileToLoad, options: LoadBytesOptions): Promise<LoadedText> {
+  /** Adds the text that is recognised on pages which hold none, some pages at a time. */
+  async #withScans(
+    { pagesWithoutText: bare = [], warnings = [], anchors = [], ...loaded }: LoadedText,
+    recognizer: TextRecognizer,
+    file: FileToLoad,
+    options: LoadBytesOptions,
+  ): Promise<LoadedText> {
+    const texts = new Map<number, string>();
+    for (let at = 0; at < Math.min(bare.length, maxPages); at += pagesPerCall) {
+      const pages = bare.slice(at, Math.min(at + pagesPerCall, maxPages));
+      const pictures = await this.#call("pictures", { file, pages }, options);
+      for (const [index, page] of pages.entries()) {
+        const found = await withinTime(options, tookTooLong(file.uri, options), async (signal, onProgress) => {
+          const words: string[] = [];
+          for (const picture of pictures[index]!)
+            words.push(await recognizer.recognize(picture, { signal, onProgress }));
+          return words.join("\n").trim();
+        });
+        if (found !== "") texts.set(page, found);
+      }
+    }
+    const left = bare.length - texts.size;
+    const remarks =
+      left === 0 ? [] : [`${left} of its pages hold no text, and ${recognizer.name} recognised none there`];
+    const { uri } = file;
+    if (texts.size === 0 && anchors.length === 0) {
+      throw new LoadError("empty", uri, `${uri} holds no text: ${remarks.join()}`);
+    }
+    const recognizedBy = texts.size > 0 && { recognizedBy: recognizer.name };
+    return {
+      ...loaded,
+      ...textOfPages(loaded.text, anchors, texts),
+      metadata: { ...loaded.metadata, ...recognizedBy },
+      ...(remarks.length + warnings.length > 0 && { warnings: [...remarks, ...warnings] }),
+    };
+  }
+
+  async #call<Name extends keyof LoadCalls>(
+    name: Name,
+    argument: LoadCalls[Name]["argument"],
+    options: LoadBytesOptions,
+  ): Promise<LoadCalls[Name]["result"]> {
+    const { uri } = argument.file;
     options.signal.throwIfAborted();
     if (this.#process?.hasEnded) this.#process = undefined;
     const isFirst = this.#process === undefined;
@@ -49,18 +99,18 @@ export class LoadingWorker {
       this.#process = undefined;
       void process.end();
     };
-    const tooLate = tookTooLong(file.uri, options, ", or split the file");
+    const tooLate = tookTooLong(uri, options, ", or split the file");
     try {
       return await withinTime(options, tooLate, (stopped, onProgress) => {
         stopped.addEventListener("abort", end, { once: true });
-        return process.load({ format, file }, onProgress);
+        return process.call(name, argument, onProgress);
       });
     } catch (thrown) {
       if (!process.hasEnded) throw thrown;
       end();
       // What the files before it left behind may be what ended the process: the file gets one of its own.
-      if (!isFirst) return await this.#load(format, file, options);
-      throw workerEnded(file.uri, asError(thrown));
+      if (!isFirst) return await this.#call(name, argument, options);
+      throw workerEnded(uri, asError(thrown));
     }
   }
 }
@@ -80,9 +130,13 @@ class LoadingProcess {
     return this.#calls.failure !== undefined;
   }
 
-  load(call: LoadCall, onProgress: () => void): Promise<LoadedText> {
+  call<Name extends keyof LoadCalls>(
+    name: Name,
+    argument: LoadCalls[Name]["argument"],
+    onProgress: () => void,
+  ): Promise<LoadCalls[Name]["result"]> {
     this.#onProgress = onProgress;
-    return this.#calls.call("load", call);
+    return this.#calls.call(name, argument);
   }
 
   /** Ends the process, also in the midst of a file: it holds nothing else. */

@@ -1,6 +1,6 @@
 import { serveCalls } from "../../thread/serve-calls.js";
 import { callsToProcess } from "../../thread/worker-process.js";
-import { heavyLoaders, type HeavyFormat } from "../formats/heavy-loaders.js";
+import { heavyLoaders, pagePictures, type HeavyFormat } from "../formats/heavy-loaders.js";
 import type { FileToLoad, LoadedText } from "../formats/loader.js";
 
 export interface LoadCall {
@@ -8,8 +8,18 @@ export interface LoadCall {
   readonly file: FileToLoad;
 }
 
-/** The call that the process answers. While it loads a file, it also says "progress". It is ended from outside. */
-export type LoadCalls = { readonly load: { readonly argument: LoadCall; readonly result: LoadedText } };
+export interface PicturesCall {
+  readonly file: FileToLoad;
+  /** Numbers of pages, from 1. */
+  readonly pages: readonly number[];
+}
+
+/** The calls that the process answers. While it works on a file, it also says "progress". It is ended from outside. */
+export type LoadCalls = {
+  readonly load: { readonly argument: LoadCall; readonly result: LoadedText };
+  /** The pictures on each of some pages of a PDF, as PNG. */
+  readonly pictures: { readonly argument: PicturesCall; readonly result: readonly (readonly Uint8Array[])[] };
+};
 
 const port = callsToProcess();
 const { signal } = new AbortController();
@@ -20,4 +30,5 @@ serveCalls<LoadCalls>(port, {
     onProgress();
     return heavyLoaders[format](file, signal, onProgress);
   },
+  pictures: ({ file, pages }) => pagePictures(file, pages, signal, onProgress),
 });

@@ -23,40 +23,61 @@ import type { TextRun } from "./text-runs.js";
  *   too far, (`empty`) when it holds no text, as a scan or an empty form does.
  */
 export const loadPdf: Loader = async (file, signal, onProgress = () => {}) => {
-  const { pages, bold, title, metadata, written } = await readPages(file, signal, onProgress);
-  const { text, anchors, bare } = pagesAsText(pages, bold, onProgress);
-  if (anchors.length === 0) {
-    const where = pages.length === 1 ? "its page" : `any of its ${pages.length} pages`;
+  const {
+    pages,
+    emptyFields,
+    pagesWithoutText: bare,
+    warnings = [],
+    ...loaded
+  } = await readPdf(file, signal, onProgress);
+  if (loaded.anchors.length === 0) {
     const wayOut =
-      written.emptyFields > 0
-        ? `its form has ${written.emptyFields} fields, and nobody has filled them`
-        : "where that is a scan, give it a text layer with an OCR program such as ocrmypdf";
+      emptyFields > 0
+        ? `its form has ${emptyFields} fields, and nobody has filled them`
+        : "where that is a scan, give it a text layer with an OCR program such as ocrmypdf, or read it with a recognizer (--ocr)";
+    const where = pages === 1 ? "its page" : `any of its ${pages} pages`;
     throw new LoadError("empty", file.uri, `${file.uri} holds no text on ${where}: ${wayOut}`);
   }
-  const warnings = [
-    ...(bare > 0
-      ? [`${bare} of its ${pages.length} pages hold no text of their own: blank, or scanned and in need of OCR`]
+  const all = [
+    ...(bare.length > 0
+      ? [`${bare.length} of its ${pages} pages hold no text of their own: blank, or scanned and in need of OCR`]
       : []),
-    ...(written.signatures.length > 0
-      ? [`its signatures are not read (${written.signatures.join(", ")}): a PDF reader shows who signed`]
-      : []),
+    ...warnings,
   ];
+  return { ...loaded, ...(all.length > 0 && { warnings: all }) };
+};
+
+/** The same of a PDF whose pages without text are recognised next, so that one without any text is no failure yet. */
+export const loadPdfWithScans: Loader = async (file, signal, onProgress = () => {}) => {
+  const { pages: _, emptyFields: __, ...loaded } = await readPdf(file, signal, onProgress);
+  return loaded;
+};
+
+async function readPdf(file: FileToLoad, signal: AbortSignal, onProgress: () => void) {
+  const { pages, bold, title, metadata, written } = await readPages(file, signal, onProgress);
+  const { text, anchors, bare } = pagesAsText(pages, bold, onProgress);
+  const signers = written.signatures.join(", ");
+  const warnings =
+    written.signatures.length === 0 ? [] : [`its signatures are not read (${signers}): a PDF reader shows who signed`];
   return {
     text,
     anchors,
     mediaType: "text/plain",
     ...(title !== undefined && { title }),
     metadata: { ...metadata, pages: pages.length },
+    pages: pages.length,
+    emptyFields: written.emptyFields,
+    pagesWithoutText: bare,
     ...(warnings.length > 0 && { warnings }),
   };
-};
+}
 
 /** Joins the pages to one text, an empty line between two, with an anchor at the start of each page and heading. */
 function pagesAsText(
   read: readonly (readonly PageLine[])[],
   bold: ReadonlySet<string>,
   onProgress: () => void,
-): { text: string; anchors: Anchor[]; bare: number } {
+): { text: string; anchors: Anchor[]; bare: readonly number[] } {
   const bodySize = bodySizeOf(read.flat());
   const { left, bare } = withoutRunningLines(read, bodySize);
   const inBold = boldHeadings(left, bodySize, bold);
@@ -91,51 +112,72 @@ interface ReadPages {
   readonly metadata: Metadata;
 }
 
-async function readPages({ bytes, uri }: FileToLoad, signal: AbortSignal, onProgress: () => void): Promise<ReadPages> {
+async function readPages(file: FileToLoad, signal: AbortSignal, onProgress: () => void): Promise<ReadPages> {
+  return withPdf(file, signal, 0, async (pdf) => {
+    const pages: PageLine[][] = [];
+    for (let number = 1; number <= pdf.numPages; number++) {
+      signal.throwIfAborted();
+      const page = await pdf.getPage(number);
+      const { items } = await page.getTextContent();
+      const runs = items.flatMap((item): TextRun[] => {
+        if (!("str" in item)) return [];
+        const { str, dir, transform, width, hasEOL: endsLine, fontName: font } = item;
+        return [{ text: plainCharacters(str), transform, width, endsLine, rightToLeft: dir === "rtl", font }];
+      });
+      pages.push(pageLines(runs));
+      page.cleanup();
+      onProgress();
+    }
+    const getPage = (number: number) => {
+      onProgress();
+      return pdf.getPage(number);
+    };
+    const bold = await boldFonts({ getPage }, pages);
+    // Asked for by its kinds, the reader takes a hundredth of the time that it takes for all annotations of a page.
+    const written = writtenIn(await pdf.getAnnotationsByType(annotationTypes, new Set()));
+    const { info } = await pdf.getMetadata();
+    return {
+      pages: pages.map((lines, page) => withWritten(lines, written.lines.get(page) ?? [])),
+      bold,
+      written,
+      ...described(info as Readonly<Record<string, unknown>>),
+    };
+  });
+}
+
+/**
+ * Opens a PDF for as long as `work` takes.
+ *
+ * @param maxPicturePixels larger pictures are not decoded; 0 for none.
+ * @throws LoadError as `loadPdf` does.
+ */
+export async function withPdf<Result>(
+  { bytes, uri }: FileToLoad,
+  signal: AbortSignal,
+  maxPicturePixels: number,
+  work: (
+    pdf: Awaited<ReturnType<typeof import("unpdf").getDocumentProxy>>,
+    operators: Awaited<ReturnType<typeof import("unpdf").getResolvedPDFJS>>["OPS"],
+  ) => Promise<Result>,
+): Promise<Result> {
   const bounded = boundedPdf(bytes);
   if ("reason" in bounded) throw new LoadError("too-large", uri, `${uri} ${bounded.reason}`);
   provideTransfer();
-  const { getDocumentProxy } = await import("unpdf");
+  const { getDocumentProxy, getResolvedPDFJS } = await import("unpdf");
   try {
     // The reader transfers the bytes, which leaves their owner an empty array, and it refuses a Buffer.
     const pdf = await getDocumentProxy(bounded.bytes, {
       verbosity: 0,
       useWorkerFetch: false,
       cMapPacked: false,
-      // Pictures are never decoded, nor fonts used.
-      maxImageSize: 0,
+      maxImageSize: maxPicturePixels,
+      isOffscreenCanvasSupported: false,
+      // Fonts are never used.
       disableFontFace: true,
       BinaryDataFactory: CharacterMaps,
     });
     try {
-      const pages: PageLine[][] = [];
-      for (let number = 1; number <= pdf.numPages; number++) {
-        signal.throwIfAborted();
-        const page = await pdf.getPage(number);
-        const { items } = await page.getTextContent();
-        const runs = items.flatMap((item): TextRun[] => {
-          if (!("str" in item)) return [];
-          const { str, dir, transform, width, hasEOL: endsLine, fontName: font } = item;
-          return [{ text: plainCharacters(str), transform, width, endsLine, rightToLeft: dir === "rtl", font }];
-        });
-        pages.push(pageLines(runs));
-        page.cleanup();
-        onProgress();
-      }
-      const getPage = (number: number) => {
-        onProgress();
-        return pdf.getPage(number);
-      };
-      const bold = await boldFonts({ getPage }, pages);
-      // Asked for by its kinds, the reader takes a hundredth of the time that it takes for all annotations of a page.
-      const written = writtenIn(await pdf.getAnnotationsByType(annotationTypes, new Set()));
-      const { info } = await pdf.getMetadata();
-      return {
-        pages: pages.map((lines, page) => withWritten(lines, written.lines.get(page) ?? [])),
-        bold,
-        written,
-        ...described(info as Readonly<Record<string, unknown>>),
-      };
+      return await work(pdf, (await getResolvedPDFJS()).OPS);
     } finally {
       await pdf.destroy();
     }

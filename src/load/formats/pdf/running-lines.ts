@@ -22,7 +22,7 @@ const placeHeight = 2;
 export function withoutRunningLines(
   pages: readonly (readonly PageLine[])[],
   bodySize: number,
-): { readonly left: PageLine[][]; readonly bare: number } {
+): { readonly left: PageLine[][]; readonly bare: readonly number[] } {
   const written = pages.filter((lines) => lines.length > 0).length;
   const enough = Math.max(minPages, minShare * written);
   const atEdges = pages.map((lines) => edges(lines).filter(({ letterSize }) => letterSize <= maxSize * bodySize));
@@ -52,7 +52,7 @@ export function withoutRunningLines(
   const left = pages.map((lines, page) => {
     return others[page]!.length > 0 ? others[page]! : lines.filter((line) => isAll || hasWords(line));
   });
-  return { left, bare: others.filter((lines) => lines.length === 0).length };
+  return { left, bare: others.flatMap((lines, page) => (lines.length === 0 ? [page + 1] : [])) };
 }
 
 /** The outermost lines of a page, by position: page numbers may come anywhere in the order of the file. */

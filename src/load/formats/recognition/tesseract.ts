@@ -1,0 +1,179 @@
+import { readdirSync } from "node:fs";
+import { createRequire } from "node:module";
+import { resolve as absolutePath } from "node:path";
+import type { Worker as Thread } from "node:worker_threads";
+import { z } from "zod";
+import { abortSignal } from "../../../core/call-options.js";
+import { asError, OptionsError } from "../../../core/errors.js";
+import { functionOption, optionsOf, resolve } from "../../../core/options.js";
+import type { RecognizeCall, TextRecognizer } from "../../../core/ports.js";
+
+export interface TesseractOptions {
+  /**
+   * Folder with the language data of Tesseract 4 or 5: `eng.traineddata` or `eng.traineddata.gz`, as the packages
+   * `@tesseract.js-data/…` have it (`node_modules/@tesseract.js-data/eng/4.0.0_best_int`). Nothing is downloaded.
+   */
+  readonly dataFolder: string;
+  /** Languages of the texts, by the names of their files: `["eng", "chi_sim"]`. Default: all in the folder. */
+  readonly languages?: readonly string[];
+}
+
+const tesseractOptions = optionsOf<TesseractOptions>()({
+  dataFolder: z.string().min(1),
+  languages: z.array(z.string().regex(/^\w+$/)).min(1).readonly().optional(),
+});
+
+const recognizeCall = optionsOf<RecognizeCall>()({
+  signal: abortSignal.optional(),
+  onProgress: functionOption<NonNullable<RecognizeCall["onProgress"]>>().optional(),
+});
+
+/** Tesseract, which has a thread of its own from its first picture until it is closed. */
+export interface Tesseract extends TextRecognizer {
+  /** Ends the thread, also in the midst of a picture. While it reads none, it does not keep the process alive. */
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Recognises the words of pictures by Tesseract, with the package `tesseract.js`: one picture at a time, in a thread.
+ *
+ * @throws OptionsError (`missing-package`) without the package, or when the folder lacks the data of a language.
+ */
+export function tesseract(options: TesseractOptions): Tesseract {
+  const { dataFolder, languages: wanted } = resolve("tesseract", tesseractOptions, options);
+  assertInstalled();
+  const folder = absolutePath(dataFolder);
+  const { languages, isPacked } = languagesIn(folder, wanted);
+  let running: Promise<Engine> | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+
+  const recognizeNow = async (picture: Uint8Array, { signal, onProgress = () => {} }: RecognizeCall) => {
+    signal?.throwIfAborted();
+    running ??= Engine.start(folder, languages, isPacked);
+    const engine = await running.catch((cause: unknown) => {
+      running = undefined;
+      throw asError(cause);
+    });
+    const stop = () => {
+      running = undefined;
+      void engine.end(asError(signal!.reason));
+    };
+    signal?.addEventListener("abort", stop, { once: true });
+    try {
+      return await engine.recognize(picture, onProgress);
+    } catch (thrown) {
+      if (engine.hasEnded) running = undefined;
+      throw thrown;
+    } finally {
+      signal?.removeEventListener("abort", stop);
+    }
+  };
+
+  return {
+    name: `tesseract ${languages.join("+")}`,
+    recognize: async (picture, given = {}) => {
+      const call = resolve("recognize", recognizeCall, given);
+      const text = last.then(() => recognizeNow(picture, call));
+      last = text.catch(() => {});
+      return text;
+    },
+    close: async () => {
+      const engine = await running?.catch(() => undefined);
+      running = undefined;
+      await engine?.end(new Error("Tesseract was closed"));
+    },
+  };
+}
+
+/** One thread of Tesseract, once it has read its languages. */
+class Engine {
+  readonly #tesseract: import("tesseract.js").Worker;
+  readonly #thread: Thread;
+  readonly #progress: { onProgress: () => void };
+  #fail: (reason: Error) => void = () => {};
+  #ended: Error | undefined;
+
+  private constructor(tesseractWorker: import("tesseract.js").Worker, progress: { onProgress: () => void }) {
+    this.#tesseract = tesseractWorker;
+    this.#progress = progress;
+    this.#thread = (tesseractWorker as unknown as { readonly worker: Thread }).worker;
+    // What it says of a damaged picture would stand in the midst of the process's output.
+    for (const stream of [this.#thread.stdout, this.#thread.stderr]) stream.unpipe().resume();
+    this.#thread.on("error", (error) => this.#end(error));
+    this.#thread.on("exit", (code) => this.#end(new Error(`Tesseract ended with exit code ${code}`)));
+    this.#thread.unref();
+  }
+
+  static async start(langPath: string, languages: string[], gzip: boolean): Promise<Engine> {
+    const { createWorker } = await import("tesseract.js");
+    const progress = { onProgress: () => {} };
+    const how = { langPath, gzip, cacheMethod: "none", logger: () => progress.onProgress(), errorHandler: () => {} };
+    return new Engine(await createWorker(languages, 1, how), progress);
+  }
+
+  get hasEnded(): boolean {
+    return this.#ended !== undefined;
+  }
+
+  async recognize(picture: Uint8Array, onProgress: () => void): Promise<string> {
+    if (this.#ended) throw this.#ended;
+    this.#progress.onProgress = onProgress;
+    this.#thread.ref();
+    try {
+      const failed = new Promise<never>((_, reject) => (this.#fail = reject));
+      const { data } = await Promise.race([this.#tesseract.recognize(Buffer.from(picture)), failed]);
+      return data.text;
+    } catch (thrown) {
+      throw typeof thrown === "string" ? new Error(thrown) : asError(thrown);
+    } finally {
+      this.#thread.unref();
+    }
+  }
+
+  async end(reason: Error): Promise<void> {
+    this.#end(reason);
+    await this.#thread.terminate();
+  }
+
+  #end(reason: Error): void {
+    this.#ended ??= reason;
+    this.#fail(this.#ended);
+  }
+}
+
+function languagesIn(
+  folder: string,
+  wanted: readonly string[] | undefined,
+): { languages: string[]; isPacked: boolean } {
+  let names: string[];
+  try {
+    names = readdirSync(folder);
+  } catch (cause) {
+    throw new OptionsError("options", `There is no folder of language data at ${folder}`, {
+      option: "dataFolder",
+      cause,
+    });
+  }
+  const found = (ending: string) =>
+    names.filter((name) => name.endsWith(ending)).map((name) => name.slice(0, -ending.length));
+  const [packed, plain] = [found(".traineddata.gz"), found(".traineddata")];
+  // Tesseract takes all of its languages packed, or none.
+  const isPacked = (wanted ?? packed.slice(0, 1)).every((name) => packed.includes(name)) && packed.length > 0;
+  const there = isPacked ? packed : plain;
+  // Which way up a page is, is no language.
+  const languages = [...(wanted ?? there.filter((name) => name !== "osd"))].toSorted();
+  if (languages.length > 0 && languages.every((name) => there.includes(name))) return { languages, isPacked };
+  const lacks = wanted ? wanted.join(", ") : "any language";
+  const has = [...packed, ...plain].join(", ") || "none";
+  const message = `${folder} has no data of ${lacks} (it has ${has}): files such as eng.traineddata or eng.traineddata.gz, as in the package @tesseract.js-data/eng`;
+  throw new OptionsError("options", message, { option: "dataFolder" });
+}
+
+function assertInstalled(): void {
+  try {
+    createRequire(import.meta.url).resolve("tesseract.js");
+  } catch (cause) {
+    const message = "Recognising text needs the package tesseract.js. Install it: npm install tesseract.js";
+    throw new OptionsError("missing-package", message, { cause });
+  }
+}

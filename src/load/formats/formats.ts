@@ -2,12 +2,14 @@ import { basename, extname } from "node:path";
 import type { TextRecognizer } from "../../core/ports.js";
 import type { HeavyFormat } from "./heavy-loaders.js";
 import type { Loader, RowReader } from "./loader.js";
+import { latin1Start } from "./decode.js";
 import { codeEndings } from "./programming-languages.js";
 
 /** A format whose files are one document each, loaded in place or in a worker that can be stopped. */
 export type TextFormat =
   | {
       readonly load: Loader;
+      readonly instead?: undefined;
       /** Whether it is the caller's: nobody knows whether it would read a file as it did before. */
       readonly isOwn?: boolean;
       readonly holdsFiles?: undefined;
@@ -19,6 +21,8 @@ export type TextFormat =
       readonly load?: Loader;
       /** Reads its pages that hold no text of their own. */
       readonly recognizer?: TextRecognizer;
+      /** The format that the first bytes of a file tell, where it is another one. */
+      readonly instead?: (start: Uint8Array) => RowFormat | undefined;
       /** Smaller files are loaded in place, where `load` is given. */
       readonly minWorkerBytes: number;
     };
@@ -61,6 +65,10 @@ const xml: TextFormat = {
   load: async (file) => (await import("./markup/documentation-xml.js")).loadXml(file),
   worker: "xml",
   minWorkerBytes: 100_000,
+  instead: (start) => {
+    const first = latin1Start(start).replace(/^[^<]*(?:<(?:\?|!DOCTYPE)[^>]*>\s*|<!--[^]*?-->\s*)*/, "");
+    return otherXml.find(([pattern]) => pattern.test(first))?.[1];
+  },
 };
 const latex: TextFormat = {
   load: async (file) => (await import("./markup/latex.js")).loadLatex(file),
@@ -86,6 +94,9 @@ const json: RowReader = async function* (file, options) {
 const feed: RowReader = async function* (file, options) {
   yield* (await import("./rows/feed.js")).readFeed(file, options);
 };
+const confluence: RowReader = async function* (file, options) {
+  yield* (await import("./rows/confluence.js")).readConfluence(file, options);
+};
 const mbox: RowReader = async function* (file, options) {
   yield* (await import("./mail/mbox.js")).readMbox(file, options);
 };
@@ -95,6 +106,11 @@ const zip: RowReader = async function* (file, options) {
 const tar: RowReader = async function* (file, options) {
   yield* (await import("./archives/tar.js")).readTar(file, options);
 };
+/** Feeds and exports by the first element of their XML, behind its prolog. */
+const otherXml: readonly (readonly [start: RegExp, format: RowFormat])[] = [
+  [/^<(?:rss\b|feed\b[^>]*w3\.org\/2005\/Atom|rdf:RDF\b[^>]*purl\.org\/rss)/, { rows: feed }],
+  [/^<hibernate-generic\b/, { rows: confluence }],
+];
 const holder = (worker: HeavyFormat): TextFormat => ({ worker, minWorkerBytes: 0, holdsFiles: true });
 const microsoft = "application/vnd.openxmlformats-officedocument";
 const oasis = "application/vnd.oasis.opendocument";
@@ -139,7 +155,7 @@ const known: readonly (readonly [format: Format, endings: string, mediaTypes: st
   [{ rows: tar }, ".tar .tgz .gz", "application/x-tar application/gzip"],
   [plainText, codeEndings.join(" "), ""],
   // Most XML and YAML is configuration, and stays as it is.
-  [xml, ".xml", ""],
+  [xml, ".xml", "application/xml text/xml"],
   [yaml, ".yaml .yml", "application/yaml text/yaml"],
 ];
 

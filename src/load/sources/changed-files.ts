@@ -1,4 +1,4 @@
-import { stat } from "node:fs/promises";
+import { open, stat } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import type { FileState, RecalledFile } from "../../core/pipeline.js";
 import type { Metadata } from "../../core/types.js";
@@ -24,6 +24,9 @@ interface RecallOptions extends Pick<ReadContext, "files" | "report"> {
 /** Files looked up at once. */
 const filesPerRecall = 128;
 
+/** Bytes at the start of a file that tell its format where its name does not. */
+const startBytes = 4096;
+
 /** Changes of a file that lie further apart leave different times: FAT counts in steps of two seconds. */
 const clockStepMs = 2000;
 
@@ -44,7 +47,9 @@ export async function* changedFiles(
     const found = await Promise.all(
       paths.slice(at, at + filesPerRecall).map(async (path): Promise<FoundFile> => {
         // A file of an unknown kind may be text.
-        const format = formats.ofFile(path) ?? plainText;
+        const named = formats.ofFile(path) ?? plainText;
+        const start = "rows" in named || !named.instead ? undefined : await firstBytes(path, startBytes);
+        const format = (start && "instead" in named && named.instead?.(start)) || named;
         // Rows, and files that lie in others, are looked up one by one.
         const isMany = "rows" in format || format.holdsFiles;
         const isRemembered = options.files && !(isMany || ("isOwn" in format && format.isOwn));
@@ -85,4 +90,17 @@ async function stateOf(path: string, readBy: string): Promise<FileState | undefi
       readBy,
     }
   );
+}
+
+/** The first bytes of a file; `undefined` where it cannot be opened, which reading it will show. */
+export async function firstBytes(path: string, count: number): Promise<Uint8Array | undefined> {
+  const file = await open(path).catch(() => undefined);
+  try {
+    const { bytesRead, buffer } = (await file?.read(Buffer.alloc(count), 0, count, 0)) ?? {};
+    return buffer?.subarray(0, bytesRead);
+  } catch {
+    return undefined;
+  } finally {
+    await file?.close();
+  }
 }

@@ -1,6 +1,7 @@
 import { basename, extname } from "node:path";
 import { Readable } from "node:stream";
 import { asError, LoadError, systemMessage } from "../../core/errors.js";
+import { noLoaderReason } from "../formats/conversions.js";
 import type { Format, Formats } from "../formats/formats.js";
 import type { FileOutcome, FileToLoad, InnerFile, RowOptions } from "../formats/loader.js";
 import type { LoadingWorker } from "../worker/load-bytes.js";
@@ -53,13 +54,14 @@ interface Place {
 }
 
 async function* contents(
-  format: Format,
+  named: Format,
   file: FileToLoad,
   options: ContentOptions,
   place: Place,
 ): AsyncGenerator<FileOutcome> {
   const { uri, path, bytes } = file;
   const { source, worker } = options;
+  const format = ("rows" in named ? undefined : named.instead?.(bytes)) ?? named;
   const forRows = rowOptionsWithin(uri, options, place);
   if ("rows" in format) {
     yield* format.rows({ uri, chunks: Readable.from([bytes]) }, forRows);
@@ -89,7 +91,7 @@ function rowOptionsWithin(uri: string, options: ContentOptions, place: Place): R
     counts.set(name, count);
     const address = `${uri}#${encodedPath(name)}${count === 1 ? "" : `;${count}`}`;
     const format = options.formats.ofFile(path);
-    const reason = reasonToSkip(path, format);
+    const reason = reasonToSkip({ path, uri: address, bytes }, format);
     if (format === undefined || reason !== undefined) {
       yield { uri: address, skipped: reason! };
       return;
@@ -120,9 +122,9 @@ function withOuter(outcome: Loaded, metadata: NonNullable<InnerFile["metadata"]>
   return { ...outcome, document: { ...outcome.document, metadata: { ...metadata, ...outcome.document.metadata } } };
 }
 
-function reasonToSkip(path: string, format: Format | undefined): string | undefined {
-  if (mayHoldSecrets(path)) return "its name suggests that it holds secrets";
-  if (format === undefined) return `no loader for ${extname(path).toLowerCase() || "such"} files`;
+function reasonToSkip({ path, bytes }: FileToLoad, format: Format | undefined): string | undefined {
+  if (mayHoldSecrets(path, bytes)) return "its name suggests that it holds secrets";
+  if (format === undefined) return noLoaderReason(path);
   return generated.test(path) ? "it looks generated" : undefined;
 }
 
@@ -137,7 +139,9 @@ function encodedPath(path: string): string {
 
 /** The title of a document that has none: the name of its file, without the ending, or the id that Notion's exports add. */
 export function titleOfName(path: string): string {
-  return basename(path, extname(path))
+  // A document of Pages or Keynote may be a folder, with its pages as a PDF inside.
+  const [, whole] = /([^/\\]+)\.(?:key|pages|numbers)[/\\](?:QuickLook[/\\])?Preview\.pdf$/i.exec(path) ?? [];
+  return (whole ?? basename(path, extname(path)))
     .replace(/ [\da-f]{32}$/, "")
     .replace(/[\p{Cc}\s]+/gu, " ")
     .trim();

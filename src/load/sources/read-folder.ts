@@ -5,11 +5,13 @@ import { LoadError } from "../../core/errors.js";
 import { optionsOf, resolve } from "../../core/options.js";
 import type { Document } from "../../core/types.js";
 import { Formats } from "../formats/formats.js";
+import { noLoaderReason } from "../formats/conversions.js";
 import { loadOptions, type LoadOptions } from "./load-options.js";
 import { isMissing, mustBe, realPath } from "./real-path.js";
 import { RowsSeen, isRow } from "./rows-seen.js";
 import { documentSource, type DocumentSource, type ReadContext } from "./source.js";
-import { generated, hiddenSecrets, mayHoldSecrets } from "./unwanted-names.js";
+import { firstBytes } from "./changed-files.js";
+import { generated, hiddenSecrets, isKeyFile, mayHoldSecrets } from "./unwanted-names.js";
 import { walk, withinFolder } from "./walk.js";
 
 export interface ReadFolderOptions extends LoadOptions {
@@ -83,7 +85,11 @@ export function readFolder(paths: string | readonly string[], options: ReadFolde
         if (only?.has(path) ?? true) found.add(path);
       }
     }
-    const reasons = new Map([...found].map((file) => [file, reasonToSkip(file, formats, include)]));
+    const reasons = new Map<string, string | undefined>();
+    for (const file of found) {
+      const start = isKeyFile(file) ? await firstBytes(file, 4) : undefined;
+      reasons.set(file, reasonToSkip(file, formats, include, start));
+    }
     const files = [...found].filter((file) => reasons.get(file) === undefined);
     report({ type: "progress", what: "files-found", count: files.length });
     for (const [file, reason] of reasons) if (reason !== undefined) reportSkipped(file, reason);
@@ -126,13 +132,18 @@ export function readFolder(paths: string | readonly string[], options: ReadFolde
 }
 
 /** Why a file is not read: it may hold secrets, no loader knows its ending, or a machine made it; else `undefined`. */
-function reasonToSkip(file: string, formats: Formats, include: readonly string[] | undefined): string | undefined {
+function reasonToSkip(
+  file: string,
+  formats: Formats,
+  include: readonly string[] | undefined,
+  start: Uint8Array | undefined,
+): string | undefined {
   const ending = extname(file).toLowerCase();
-  if (mayHoldSecrets(file) && !include?.some((glob) => posix.basename(glob) === basename(file))) {
+  if (mayHoldSecrets(file, start) && !include?.some((glob) => posix.basename(glob) === basename(file))) {
     return "its name suggests that it holds secrets: to read it, include it by its whole name";
   }
   if (formats.ofFile(file) === undefined && !include?.some((glob) => glob.toLowerCase().endsWith(ending))) {
-    return `no loader for ${ending} files`;
+    return noLoaderReason(file);
   }
   return include === undefined && generated.test(file)
     ? "it looks generated: to read it, include it by its name"

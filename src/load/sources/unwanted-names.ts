@@ -16,8 +16,18 @@ const secretNames = [
 /** Dotfiles among them: a walk does not meet these by itself, so that it could not report them as skipped. */
 export const hiddenSecrets = ["**/.env*", "**/.{npmrc,netrc,pgpass,htpasswd,pypirc,git-credentials}"];
 
-/** Whether a file by this name is likely to hold keys or passwords: those do not belong in an index that a model reads. */
-export function mayHoldSecrets(path: string): boolean {
+/**
+ * Whether a file by this name is likely to hold keys or passwords: those do not belong in an index that a model reads.
+ *
+ * @param start its first bytes, where they are known: those of an archive are a Keynote document's, not a private key's.
+ */
+export function mayHoldSecrets(path: string, start?: Uint8Array): boolean {
   const name = basename(path).toLowerCase();
+  if (start && isKeyFile(path) && Buffer.from(start.subarray(0, 4)).toString("latin1") === "PK\x03\x04") return false;
   return secretNames.some((pattern) => pattern.test(name));
+}
+
+/** Whether the name is that of a private key, or of a document of Keynote. */
+export function isKeyFile(path: string): boolean {
+  return /\.key$/i.test(path);
 }

@@ -64,7 +64,8 @@ export async function* loadPage(address: string, visit: Visit): AsyncGenerator<F
     }
     const { url, bytes, mediaType, charset, revision } = page;
     const path = nameOf(url);
-    const format = formatOf(path, mediaType, formats);
+    const named = formatOf(path, mediaType, formats);
+    const format = (named && !("rows" in named) && named.instead?.(bytes)) || named;
     if (!format) {
       throw new LoadError("unsupported", address, `${address} is ${mediaType || path}: no loader reads that`);
     }

@@ -22,6 +22,10 @@ export const loadAsciidoc: Loader = async (file) => {
     const message = `${file.uri} repeats cells of its tables more than ${maxCellsRepeated} times: write them out`;
     throw new LoadError("too-large", file.uri, message);
   }
+  if (charactersOfAttributes(lines) > maxCharactersOfAttributes) {
+    const message = `${file.uri} repeats its attributes to more than ${maxCharactersOfAttributes / 1e6} million characters: write them out`;
+    throw new LoadError("too-large", file.uri, message);
+  }
   const { load, LoggerManager, NullLogger } = asciidoctor();
   LoggerManager.logger = new NullLogger();
   const source = lines.map(({ text }) => text).join("\n");
@@ -51,6 +55,24 @@ const repetition = /(\d+)\*(?=[<>^.\d]{0,10}[a-z]?[|!¦,:"'\]])/g;
 function cellsRepeated(lines: readonly SourceLine[]): number {
   let count = 0;
   for (const { text } of lines) for (const [, times] of text.matchAll(repetition)) count += Number(times);
+  return count;
+}
+
+/** Characters that the attributes of a file stand for, all together: three characters can be made to mean 4,096. */
+const maxCharactersOfAttributes = 20_000_000;
+/** Asciidoctor's own limit of one, in its secure mode. */
+const maxAttributeCharacters = 4096;
+
+function charactersOfAttributes(lines: readonly SourceLine[]): number {
+  const lengths = new Map<string, number>();
+  let count = 0;
+  for (const { text } of lines) {
+    const [, name = "", value = ""] = /^:(\w[\w-]*):\s+(.*)$/.exec(text) ?? [];
+    const length = /[{\\]/.test(value) ? maxAttributeCharacters : Math.min(value.length, maxAttributeCharacters);
+    if (name !== "") lengths.set(name.toLowerCase(), Math.max(length, lengths.get(name.toLowerCase()) ?? 0));
+    for (const [, set] of text.matchAll(/\{set:([\w-]+)/g)) lengths.set(set!.toLowerCase(), maxAttributeCharacters);
+    for (const [, used] of text.matchAll(/\{([\w-]+)\}/g)) count += lengths.get(used!.toLowerCase()) ?? 0;
+  }
   return count;
 }
 

@@ -1,0 +1,136 @@
+import { LoadError, asError } from "../../../core/errors.js";
+import type { Metadata } from "../../../core/types.js";
+import { heldWhole } from "../held-whole.js";
+import { markdownOfNodes } from "../html/html.js";
+import {
+  elementNode,
+  elementsOf,
+  isText,
+  lineOf,
+  named,
+  parseHtml,
+  parseXml,
+  textNode,
+  textOf,
+  type HtmlElement,
+  type HtmlNode,
+} from "../html/tree.js";
+import type { FileOutcome, RowReader } from "../loader.js";
+import { rowDocuments } from "./row-documents.js";
+
+/**
+ * Reads the `entities.xml` of a Confluence space that was exported as XML: a document for each page and blog post as it is
+ * now, its words as Markdown, by its number, with its space, the pages above it, and its dates as metadata.
+ */
+export const readConfluence: RowReader = async function* (file, options): AsyncGenerator<FileOutcome> {
+  const { uri } = file;
+  const bytes = await heldWhole(file, options.maxRowBytes);
+  let root;
+  try {
+    [root] = elementsOf(parseXml(bytes.toString()));
+  } catch (cause) {
+    throw new LoadError("unreadable", uri, `${uri} is no export that can be read: ${asError(cause).message}`, {
+      cause,
+    });
+  }
+  const objects = elementsOf(root).filter(({ name }) => name === "object");
+  const pages = objects.filter(isCurrentPage);
+  const byId = new Map(pages.map((page) => [idOf(page), page]));
+  const bodies = new Map(
+    objects
+      .filter(({ attributes }) => attributes["class"] === "BodyContent")
+      .map((body) => [idOf(property(body, "content")), property(body, "body")]),
+  );
+  const spaces = new Map(
+    objects
+      .filter(({ attributes }) => attributes["class"] === "Space")
+      .map((each) => [idOf(each), valueOf(each, "name")]),
+  );
+  const rows = pages.map((page, index) => {
+    const body = bodies.get(idOf(page));
+    const title = valueOf(page, "title");
+    const text = body === undefined ? "" : markdownOfStorage(textOf(body));
+    const facts: Metadata = {
+      ...(spaces.has(idOf(property(page, "space"))) && { space: spaces.get(idOf(property(page, "space")))! }),
+      ...(property(page, "parent") && { path: pathOf(page, byId) }),
+      ...dates(page),
+    };
+    return {
+      fragment: `page=${index + 1}`,
+      line: page.line,
+      row: { id: idOf(page), title, text: text || title, ...facts },
+    };
+  });
+  for await (const outcome of rowDocuments(file, rows, { ...options, mapping: {} })) {
+    yield "document" in outcome
+      ? { ...outcome, document: { ...outcome.document, mediaType: "text/markdown" } }
+      : outcome;
+  }
+};
+
+/** Earlier versions name the page that they are of, and drafts and deleted pages have another status. */
+function isCurrentPage(object: HtmlElement): boolean {
+  const kind = object.attributes["class"];
+  const status = valueOf(object, "contentStatus");
+  return (
+    (kind === "Page" || kind === "BlogPost") &&
+    (status === "" || status === "current") &&
+    idOf(property(object, "originalVersion")) === ""
+  );
+}
+
+function property(object: HtmlElement, name: string): HtmlElement | undefined {
+  return elementsOf(object).find((each) => each.name === "property" && each.attributes["name"] === name);
+}
+
+function valueOf(object: HtmlElement, name: string): string {
+  return lineOf(property(object, name));
+}
+
+function idOf(element: HtmlElement | undefined): string {
+  return lineOf(elementsOf(element).find(({ name }) => name === "id"));
+}
+
+/** The titles of the pages above it, from the top. A damaged export may have pages above themselves. */
+function pathOf(page: HtmlElement, byId: ReadonlyMap<string, HtmlElement>): string {
+  const above: HtmlElement[] = [];
+  for (let each = byId.get(idOf(property(page, "parent"))); each && !above.includes(each) && above.length < 100;) {
+    above.unshift(each);
+    each = byId.get(idOf(property(each, "parent")));
+  }
+  return above.map((each) => valueOf(each, "title")).join(" / ");
+}
+
+function dates(page: HtmlElement): Metadata {
+  const found = [
+    ["created", "creationDate"],
+    ["modified", "lastModificationDate"],
+  ].flatMap(([name, from]) => {
+    const value = valueOf(page, from!);
+    return value === "" ? [] : [[name!, value.replace(" ", "T")] as const];
+  });
+  return Object.fromEntries(found);
+}
+
+/** Words in Confluence's storage format: XHTML with macros, whose code is in sections of plain characters. */
+function markdownOfStorage(storage: string): string {
+  const escaped = storage.replace(/<!\[CDATA\[([^]*?)\]\] ?>/g, (_, plain: string) =>
+    plain.replaceAll("&", "&amp;").replaceAll("<", "&lt;"),
+  );
+  return markdownOfNodes(parseHtml(escaped).children.flatMap(withoutMacros)).text;
+}
+
+function withoutMacros(node: HtmlNode): HtmlNode[] {
+  if (isText(node)) return [node];
+  const { name, attributes, children, line } = node;
+  // The settings of a macro are not its words.
+  if (name === "ac:parameter") return [];
+  if (name === "ac:plain-text-body") return [elementNode("pre", [elementNode("code", children, {}, line)], {}, line)];
+  if (name === "ac:link" && named(node, "ac:link-body", "ac:plain-text-link-body").length === 0) {
+    const target = named(node, "ri:page", "ri:attachment")[0]?.attributes;
+    return [textNode(target?.["ri:content-title"] ?? target?.["ri:filename"] ?? "", line)];
+  }
+  const inside = children.flatMap(withoutMacros);
+  if (name === "ac:plain-text-link-body" || name === "ac:link-body") return inside;
+  return [elementNode(name.startsWith("ac:") ? "div" : name, inside, attributes, line)];
+}

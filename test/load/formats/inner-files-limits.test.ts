@@ -1,0 +1,47 @@
+import { zipSync, type Zippable } from "fflate";
+import { expect, test } from "vitest";
+import { collect } from "../../../src/core/stream.js";
+import { Formats } from "../../../src/load/formats/formats.js";
+import type { FileOutcome } from "../../../src/load/formats/loader.js";
+import { rowOptions } from "../../../src/load/sources/read-contents.js";
+import { LoadingWorker } from "../../../src/load/worker/load-bytes.js";
+import { readAll } from "../../support/read-all.js";
+
+/** Reads files that lie in `outer.zip`, as a reader of archives hands them over. */
+function innerReader() {
+  return rowOptions("file:///outer.zip", {
+    formats: new Formats(),
+    worker: new LoadingWorker(),
+    source: "file:///outer.zip",
+    signal: new AbortController().signal,
+    maxFileBytes: 1e9,
+    timeoutMs: 1000,
+    rows: {},
+  }).readInner;
+}
+
+test("what lies in one file is read up to 1 GB in all, to the byte", async () => {
+  const readInner = innerReader();
+  // Of a kind that no loader reads, so that nothing but the counting happens, and one array is all of them.
+  const tenth = new Uint8Array(1e8);
+  const read = (bytes: Uint8Array) => collect<FileOutcome>(readInner({ name: "a.bin", bytes }));
+  for (let count = 0; count < 10; count++) await read(tenth);
+  await read(new Uint8Array(0));
+  await expect(read(new Uint8Array(1))).rejects.toMatchObject({
+    code: "too-large",
+    message:
+      "file:///outer.zip holds more than 1000 MB of files and is read up to a.bin: unpack it, and index the folder",
+  });
+});
+
+test("and up to 100,000 files, those of inner archives counted with the others, after which all that was read stays", async () => {
+  const files: Zippable = {};
+  for (let count = 0; count < 60_000; count++) files[`${count}.bin`] = [new Uint8Array(0), { level: 0 }];
+  const many = zipSync({ ...files, "a.md": new TextEncoder().encode("Word.") });
+  const outer = zipSync({ "1.zip": [many, { level: 0 }], "2.zip": [many, { level: 0 }] });
+  const { documents, failures, skipped } = await readAll("outer.zip", outer);
+  expect(documents.map(({ uri }) => uri)).toEqual(["outer.zip#1.zip#a.md"]);
+  expect(failures.join()).toMatch(/holds more than 100000 files and is read up to \d+\.bin/);
+  // The two archives and the document are files, too.
+  expect(skipped).toHaveLength(100_000 - 3);
+});

@@ -66,6 +66,7 @@ const doors = [
   "contract/services",
   "knowledge-base/ingest",
   "knowledge-base/workers",
+  "load/buckets",
   "load/formats",
   "load/sources",
   "load/web",
@@ -94,8 +95,8 @@ const doors = [
 
 /** Exceptions for inner sub-rooms: who may import them besides the owner. */
 const guests: Record<string, readonly string[]> = {
-  // Sitemaps are XML and are read with the HTML parser.
-  "load/formats/html": ["load/web"],
+  // Sitemaps and listings of buckets are XML and are read with the HTML parser.
+  "load/formats/html": ["load/web", "load/buckets"],
   // The column mapping is an option of everything that reads rows.
   "load/formats/rows": ["load/sources", "cli/settings"],
   // Reading the words of pictures is switched on where sources are made, and worked through with the reading.

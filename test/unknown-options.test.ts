@@ -184,6 +184,7 @@ const acts: Readonly<Record<string, (options: never, opened: Opened) => unknown>
   videoCallbacks: (options: object, { transport }) =>
     videos.videoCallbacks({ transport, onTask: () => {}, ...options }),
   readPath: (options, { folder }) => loading.readPath(folder, options),
+  readBucket: (options) => loading.readBucket("s3://bucket", options),
   readGit: (options, { folder }) => collect(loading.readGit(`git:${folder}`, options)),
   watchSource: (options, { folder }) => collect(loading.watchSource(citewell.readFolder(folder), options)),
   readSitemap: (options) => loading.readSitemap("http://localhost/", options),

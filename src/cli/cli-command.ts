@@ -41,7 +41,10 @@ export class CliCommand extends Command {
   }
 
   takesSource(): this {
-    return this.argument("<path...>", "files, folders, and addresses of web pages and sitemaps")
+    return this.argument(
+      "<path...>",
+      "files, folders, addresses of web pages and sitemaps, git:REPOSITORY, s3://BUCKET",
+    )
       .option(
         "--include <glob>",
         'read only files that match, such as "guides/**" in each folder; repeatable',

@@ -8,6 +8,7 @@ import { literalGlob } from "../../load/sources/walk.js";
 import { readPath, type ReadPathOptions } from "../../load/read-path.js";
 import { realPath } from "../../load/sources/real-path.js";
 import { allSources, type DocumentSource } from "../../load/sources/source.js";
+import { isBucketAddress } from "../../load/buckets/read-bucket.js";
 import { isGitAddress } from "../../load/sources/read-git.js";
 import { isWebAddress } from "../../load/web/web-address.js";
 import { isDatabaseAddress } from "../../store/open-store-at.js";
@@ -41,6 +42,7 @@ export function sourceOf(io: CommandIo, paths: readonly string[], flags: SourceF
   const store = storePath(io, settings);
   const source = (path: string) => {
     if (isWebAddress(path)) return readPath(path, options);
+    if (isBucketAddress(path)) return readPath(path, { ...options, bucket: bucketSettings(io.environment) });
     if (isGitAddress(path)) return readPath(`git:${resolve(io.directory, path.slice("git:".length))}`, options);
     const place = resolve(io.directory, path);
     if (!existsSync(place)) throw missing(place);
@@ -53,6 +55,20 @@ export function sourceOf(io: CommandIo, paths: readonly string[], flags: SourceF
     });
   };
   return allSources(paths.map(source));
+}
+
+/** The settings of buckets by the names that AWS's own programs have for them. */
+function bucketSettings(environment: CommandIo["environment"]): NonNullable<ReadPathOptions["bucket"]> {
+  const read = (...names: readonly string[]) => names.map((name) => environment[`AWS_${name}`]).find(Boolean);
+  const [accessKeyId, secretAccessKey] = [read("ACCESS_KEY_ID"), read("SECRET_ACCESS_KEY")];
+  return given({
+    endpoint: read("ENDPOINT_URL_S3", "ENDPOINT_URL"),
+    region: read("REGION", "DEFAULT_REGION"),
+    credentials:
+      accessKeyId && secretAccessKey
+        ? { accessKeyId, secretAccessKey, ...given({ sessionToken: read("SESSION_TOKEN") }) }
+        : undefined,
+  });
 }
 
 /**

@@ -1,16 +1,13 @@
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { resolve } from "../../core/options.js";
 import type { Document, Metadata } from "../../core/types.js";
-import { Formats, type Format } from "../formats/formats.js";
+import { Formats } from "../formats/formats.js";
 import { isHidden } from "../formats/hidden-names.js";
-import type { FileOutcome } from "../formats/loader.js";
-import { LoadingWorker } from "../worker/load-bytes.js";
-import type { GitFile, GitRepository, LastChange } from "./git-repository.js";
-import { loadOptions, type LoadOptions, type LoadSettings } from "./load-options.js";
-import { metadataDigest } from "./operator-metadata.js";
+import type { GitFile, LastChange } from "./git-repository.js";
+import { loadOptions, type LoadOptions } from "./load-options.js";
+import type { ListedFile } from "./read-listed-files.js";
 import { realPath } from "./real-path.js";
 import { documentSource, type DocumentSource, type ReadContext } from "./source.js";
-import { generated, mayHoldSecrets } from "./unwanted-names.js";
 
 export type ReadGitOptions = LoadOptions;
 
@@ -41,110 +38,40 @@ export function readGit(address: string, options: ReadGitOptions = {}): Document
     complete = false;
     const { GitRepository: Repository } = await import("./git-repository.js");
     const { reportOutcomes } = await import("./read-files.js");
+    const { encodedPath, readListedFiles } = await import("./read-listed-files.js");
     const repository = await Repository.open(folder, revision ?? "HEAD", id, signal);
-    const files = (await repository.files()).filter(({ path }) => !isHidden(path));
-    const changes = await repository.lastChanges(files.map(({ path }) => path));
-    report({ type: "progress", what: "files-found", count: files.length });
-    const addressOf = ({ path }: GitFile) =>
-      `${base}${path
-        .split("/")
-        .map((part) => encodeURIComponent(part))
-        .join("/")}${at}`;
-    const visit = { repository, formats, loading, source: id, changes, addressOf };
-    const outcomes = gitOutcomes(files, visit, context);
-    const { failed } = yield* reportOutcomes(outcomes, context, {
-      metadata: loading.metadata,
-      skippedCodes: ["binary", "too-large"],
-    });
-    complete = failed === 0;
+    try {
+      const files = (await repository.files()).filter(({ path }) => !isHidden(path));
+      const changes = await repository.lastChanges(files.map(({ path }) => path));
+      report({ type: "progress", what: "files-found", count: files.length });
+      const listed = async function* (): AsyncGenerator<GitFile & ListedFile> {
+        for (const file of files) {
+          const change = changes.get(file.path);
+          const state = `${file.blob} ${change?.commit ?? ""}`;
+          yield {
+            ...file,
+            uri: `${base}${encodedPath(file.path)}${at}`,
+            state,
+            ...(change && { metadata: metadataOf(change) }),
+          };
+        }
+      };
+      const fetch = (file: ListedFile) => repository.content(file as GitFile & ListedFile);
+      // One process of git answers, one content after the other.
+      const reading = { formats, loading, source: id, fetch, concurrency: 1 };
+      const { failed } = yield* reportOutcomes(readListedFiles(listed(), reading, context), context, {
+        metadata: loading.metadata,
+        skippedCodes: ["binary", "too-large"],
+      });
+      complete = failed === 0;
+    } finally {
+      repository.close();
+    }
   }
 
   return documentSource({ id, read, vanished: (_, source) => source === id && complete });
 }
 
-interface Visit {
-  readonly repository: GitRepository;
-  readonly formats: Formats;
-  readonly loading: Omit<LoadSettings, "loaders" | "recognizer">;
-  readonly source: string;
-  readonly changes: ReadonlyMap<string, LastChange>;
-  readonly addressOf: (file: GitFile) => string;
-}
-
-async function* gitOutcomes(
-  files: readonly GitFile[],
-  visit: Visit,
-  context: ReadContext,
-): AsyncGenerator<FileOutcome> {
-  const worker = new LoadingWorker();
-  try {
-    for (const file of files) yield* fileOutcomes(file, visit, worker, context);
-  } finally {
-    await worker.close();
-    visit.repository.close();
-  }
-}
-
-async function* fileOutcomes(
-  file: GitFile,
-  { repository, formats, loading, source, changes, addressOf }: Visit,
-  worker: LoadingWorker,
-  { signal, stored }: ReadContext,
-): AsyncGenerator<FileOutcome> {
-  const { path, blob, sizeBytes } = file;
-  const uri = addressOf(file);
-  const format = formats.ofFile(path);
-  const reason = reasonToSkip(file, format, loading.maxFileBytes);
-  if (!format || reason !== undefined) {
-    yield { uri, skipped: reason! };
-    return;
-  }
-  const change = changes.get(path);
-  const digest = metadataDigest(loading.metadata);
-  const by = formats.recognizedBy === undefined ? "" : ` ${formats.recognizedBy}`;
-  const revision = {
-    etag: `${blob} ${change?.commit ?? ""}${by}`,
-    ...(digest !== undefined && { metadataDigest: digest }),
-  };
-  const before = await stored?.(uri);
-  if (before?.revision?.etag === revision.etag && before.revision.metadataDigest === digest) {
-    yield { document: { ...before, source }, warnings: [] };
-    return;
-  }
-  const { asLoadError, readContents } = await import("./read-contents.js");
-  try {
-    const bytes = await repository.content(file);
-    if (sizeBytes === 0) {
-      yield { uri, skipped: "blank" };
-      return;
-    }
-    const outcomes = readContents(format, { path, uri, bytes }, { ...loading, formats, worker, source, signal });
-    for await (const outcome of outcomes) {
-      if (!("document" in outcome)) yield outcome;
-      else {
-        const metadata = { ...outcome.document.metadata, ...(change && metadataOf(change)) };
-        const document = { ...outcome.document, metadata };
-        yield { ...outcome, document: document.uri === uri ? { ...document, revision } : document };
-      }
-    }
-  } catch (thrown) {
-    signal.throwIfAborted();
-    yield { error: asLoadError(uri, thrown) };
-  }
-}
-
 function metadataOf({ commit, author, date }: LastChange): Metadata {
   return { lastAuthor: author, modified: date, lastCommit: commit };
-}
-
-function reasonToSkip(
-  { path, sizeBytes }: GitFile,
-  format: Format | undefined,
-  maxFileBytes: number,
-): string | undefined {
-  if (mayHoldSecrets(path)) return "its name suggests that it holds secrets";
-  if (format === undefined) return "no loader for such files";
-  if (sizeBytes > maxFileBytes)
-    return `it has ${sizeBytes} bytes, and files of more than ${maxFileBytes} bytes are passed over`;
-  return generated.test(path) ? "it looks generated" : undefined;
 }

@@ -17,9 +17,14 @@ const ways: readonly (readonly [endings: string, way: string])[] = [
 ];
 const byEnding = new Map(ways.flatMap(([endings, way]) => endings.split(" ").map((ending) => [ending, way] as const)));
 
+/** How to make a file that can be read of one that cannot, by its ending. */
+export function conversionOf(path: string): string | undefined {
+  return byEnding.get(extname(path).toLowerCase());
+}
+
 /** Why a file of no known kind is not read, with the way to make one that is, where there is one. */
 export function noLoaderReason(path: string): string {
   const ending = extname(path).toLowerCase();
-  const way = byEnding.get(ending);
+  const way = conversionOf(path);
   return `no loader for ${ending || "such"} files${way === undefined ? "" : `: ${way}`}`;
 }

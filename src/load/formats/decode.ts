@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
 import { LoadError } from "../../core/errors.js";
+import { conversionOf } from "./conversions.js";
 import { binaryReason } from "./binary.js";
 import type { FileToLoad, RowFile } from "./loader.js";
 
@@ -48,7 +49,10 @@ export function decodeText({ bytes, uri }: Pick<FileToLoad, "bytes" | "uri">, de
     return { text: wideText, encoding: wide };
   }
   const reason = binaryReason(bytes);
-  if (reason !== undefined) throw new LoadError("binary", uri, `${uri} is not text: ${reason}`);
+  if (reason !== undefined) {
+    const way = conversionOf(uri);
+    throw new LoadError("binary", uri, `${uri} is not text: ${reason}${way === undefined ? "" : `; ${way}`}`);
+  }
 
   const asUtf8 = decodeAs(bytes, "utf-8");
   const asDeclared = declared === undefined ? undefined : decodeAs(bytes, declared);

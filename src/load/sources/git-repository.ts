@@ -61,14 +61,18 @@ export class GitRepository {
     });
   }
 
-  /** The latest change of each path: the history is read back until all are found. */
-  async lastChanges(paths: readonly string[]): Promise<ReadonlyMap<string, LastChange>> {
+  /**
+   * The latest change of each path: the history is read back until all are found.
+   *
+   * @param maxCommits commits to read back at most; what changed before them has no entry. Git takes some 20 s for the default.
+   */
+  async lastChanges(paths: readonly string[], maxCommits = 200_000): Promise<ReadonlyMap<string, LastChange>> {
     const changes = new Map<string, LastChange>();
     const wanted = new Set(paths);
     const shown = ["log", "-c", "--no-renames", "--no-ext-diff", "--name-only", "--relative", "-z"];
     const log = start(
       this.#folder,
-      [...shown, "--format=%x01%H%x02%aN%x02%aI%x02", this.commit, "--", "."],
+      [...shown, `--max-count=${maxCommits}`, "--format=%x01%H%x02%aN%x02%aI%x02", this.commit, "--", "."],
       this.#signal,
     );
     const take = (entry: string) => {

@@ -18,8 +18,9 @@ export function isGitAddress(address: string): boolean {
 /**
  * Reads the files of a git repository as they are at a commit, whatever lies in its folder: `git:../handbook`, or of another
  * branch, tag or commit behind a `#`: `git:../handbook#v2`. A folder within a repository is read alone. Each document says by
- * whom and when its file was last changed (`lastAuthor`, `modified`, `lastCommit`). What a folder passes over is passed over
- * here. It needs git on the machine.
+ * whom and when its file was last changed (`lastAuthor`, `modified`, `lastCommit`), as far as the last
+ * 200,000 commits say. A file that was renamed was changed then. Links and other repositories within it are not followed.
+ * What a folder passes over is passed over here. It needs git on the machine.
  *
  * @throws LoadError when it is read: (`missing`) when there is no such repository or commit.
  */

@@ -153,6 +153,15 @@ describe("files that are passed over", () => {
     ]);
   });
 
+  test("and one that is named says so, too", async () => {
+    const { failures } = await readAll("old.mobi", Buffer.alloc(100));
+    expect(failures).toEqual([
+      expect.stringMatching(
+        /is not text: a NUL byte at 0; convert it to EPUB, such as with Calibre \(ebook-convert\)$/,
+      ),
+    ]);
+  });
+
   test("are private keys, but not documents of Keynote, which share their ending, nor those that are folders", async () => {
     const preview = tinyPdf([["Slides about the harbour and its tides."]]);
     const { skipped, documents } = await reasons({

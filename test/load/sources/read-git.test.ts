@@ -5,6 +5,7 @@ import { pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
 import { createRunContext, type RunEvent } from "../../../src/core/pipeline.js";
 import { collect } from "../../../src/core/stream.js";
+import { GitRepository } from "../../../src/load/sources/git-repository.js";
 import { readGit } from "../../../src/load/sources/read-git.js";
 import { readPath } from "../../../src/load/read-path.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
@@ -178,6 +179,38 @@ describe.skipIf(!hasGit)("a git repository", () => {
       title: "900",
       metadata: { modified: expect.stringMatching(/^2023-11-14T22:28:20/) },
     });
+  });
+
+  test("gives a renamed file under its new name, by whom it was renamed, and follows no link and no submodule out of it", async () => {
+    const { folder, git, write, commit } = await repository();
+    const other = await repository();
+    const secret = await temporaryFolder({ "outside.md": "# Outside\n" });
+    git("mv", "docs/leave.md", "docs/holidays.md");
+    symlinkSync(secret, join(folder, "folder-outside"));
+    symlinkSync(join(secret, "outside.md"), join(folder, "outside.md"));
+    symlinkSync("../../../../../../../../etc/passwd", join(folder, "passwd.txt"));
+    git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", other.folder, "vendor");
+    write("UPPER.MD", "# Upper\n");
+    commit("Rita");
+    const { documents, failures } = await read(`git:${folder}`);
+    expect(failures).toEqual([]);
+    expect(
+      documents.map(({ uri }) =>
+        decodeURIComponent(uri).slice(decodeURIComponent(uri).indexOf(folder) + folder.length),
+      ),
+    ).toEqual(["/README.md", "/UPPER.MD", "/docs/holidays.md", "/docs/über uns.txt", "/people.csv#7"]);
+    expect(documents[2]!.metadata).toMatchObject({ lastAuthor: "Rita" });
+    expect(documents[2]!.text).toBe("# Leave\n\nThree weeks.\n");
+  });
+
+  test("is read back no further than it may be, and older files have no author then", async () => {
+    const { folder } = await repository();
+    const files = await GitRepository.open(folder, "HEAD", `git:${folder}`, new AbortController().signal);
+    const changes = await files.lastChanges(["README.md", "docs/leave.md", "people.csv"], 3);
+    expect([...changes].map(([path, { author }]) => [path, author])).toEqual([
+      ["README.md", "Zoë"],
+      ["docs/leave.md", "Paul"],
+    ]);
   });
 
   test("of a broken object store is a failure, not an endless wait", async () => {

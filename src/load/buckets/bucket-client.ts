@@ -6,7 +6,9 @@ import { encodedPath } from "../sources/read-listed-files.js";
 import { elementsOf, lineOf, named, parseXml, textOf, type HtmlElement } from "../formats/html/tree.js";
 
 export interface BucketCredentials {
+  /** Id of the key, as the service lists it. */
   readonly accessKeyId: string;
+  /** The secret with which requests are signed; it is never sent. */
   readonly secretAccessKey: string;
   /** Of temporary credentials. */
   readonly sessionToken?: string;

@@ -120,6 +120,9 @@ function markdownOfStorage(storage: string): string {
   return markdownOfNodes(parseHtml(escaped).children.flatMap(withoutMacros)).text;
 }
 
+/** Elements of Confluence's own that stand within a line. */
+const inLines: ReadonlySet<string> = new Set(["ac:link", "ac:image", "ac:emoticon", "ac:inline-comment-marker"]);
+
 function withoutMacros(node: HtmlNode): HtmlNode[] {
   if (isText(node)) return [node];
   const { name, attributes, children, line } = node;
@@ -132,5 +135,6 @@ function withoutMacros(node: HtmlNode): HtmlNode[] {
   }
   const inside = children.flatMap(withoutMacros);
   if (name === "ac:plain-text-link-body" || name === "ac:link-body") return inside;
-  return [elementNode(name.startsWith("ac:") ? "div" : name, inside, attributes, line)];
+  const plain = inLines.has(name) ? "span" : name.startsWith("ac:") ? "div" : name;
+  return [elementNode(plain, inside, attributes, line)];
 }

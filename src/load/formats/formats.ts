@@ -2,7 +2,6 @@ import { basename, extname } from "node:path";
 import type { TextRecognizer } from "../../core/ports.js";
 import type { HeavyFormat } from "./heavy-loaders.js";
 import type { Loader, RowReader } from "./loader.js";
-import { latin1Start } from "./decode.js";
 import { codeEndings } from "./programming-languages.js";
 
 /** A format whose files are one document each, loaded in place or in a worker that can be stopped. */
@@ -66,7 +65,9 @@ const xml: TextFormat = {
   worker: "xml",
   minWorkerBytes: 100_000,
   instead: (start) => {
-    const first = latin1Start(start).replace(/^[^<]*(?:<(?:\?|!DOCTYPE)[^>]*>\s*|<!--[^]*?-->\s*)*/, "");
+    const first = Buffer.from(start.subarray(0, maxProlog))
+      .toString("latin1")
+      .replace(/^[^<]*(?:<(?:\?|!DOCTYPE)[^>]*>\s*|<!--[^]*?-->\s*)*/, "");
     return otherXml.find(([pattern]) => pattern.test(first))?.[1];
   },
 };
@@ -106,6 +107,8 @@ const zip: RowReader = async function* (file, options) {
 const tar: RowReader = async function* (file, options) {
   yield* (await import("./archives/tar.js")).readTar(file, options);
 };
+/** Characters in which the first element of a file of XML must begin. */
+const maxProlog = 4096;
 /** Feeds and exports by the first element of their XML, behind its prolog. */
 const otherXml: readonly (readonly [start: RegExp, format: RowFormat])[] = [
   [/^<(?:rss\b|feed\b[^>]*w3\.org\/2005\/Atom|rdf:RDF\b[^>]*purl\.org\/rss)/, { rows: feed }],

@@ -10,7 +10,6 @@ import { loadOptions, type LoadOptions } from "./load-options.js";
 import { isMissing, mustBe, realPath } from "./real-path.js";
 import { RowsSeen, isRow } from "./rows-seen.js";
 import { documentSource, type DocumentSource, type ReadContext } from "./source.js";
-import { firstBytes } from "./changed-files.js";
 import { generated, hiddenSecrets, isKeyFile, mayHoldSecrets } from "./unwanted-names.js";
 import { walk, withinFolder } from "./walk.js";
 
@@ -67,6 +66,7 @@ export function readFolder(paths: string | readonly string[], options: ReadFolde
   async function* read(context: ReadContext, only?: ReadonlySet<string>): AsyncGenerator<Document> {
     const { signal, report, files: memory } = context;
     const { readFiles, reportFailed, reportOutcomes } = await import("./read-files.js");
+    const { firstBytes } = await import("./changed-files.js");
     const reportSkipped = (path: string, reason: string) =>
       report({ type: "skipped", uri: pathToFileURL(path).href, reason });
     seen.start();

@@ -380,7 +380,7 @@ describe("size and READMEs of rooms", () => {
     const folder = dirname(path);
     const text = readFileSync(join(src, path), "utf8");
     expect(text.trimEnd().split("\n").length).toBeLessThanOrEqual(maxReadmeLines);
-    const named = [...text.matchAll(/`([a-z0-9/-]+(?:\.tsx?|\/))`/g)].map(([, name]) => name!);
+    const named = [...text.matchAll(/`([a-z0-9/-]+(?:\.tsx?|\.wat|\/))`/g)].map(([, name]) => name!);
     expect(named.filter((name) => !existsSync(join(src, folder, name)) && !existsSync(join(src, name)))).toEqual([]);
     const here = everything
       .filter(({ path: each, isFolder }) => (isFolder ? dirname(each) === folder : nearestReadme(each) === path))

@@ -5,7 +5,7 @@ import { loadHnswLibrary } from "./dense/dense.js";
 /** A native package, and why it cannot be used, where it cannot. */
 export interface NativeModule {
   readonly name: string;
-  /** Without it there is no store; without an optional one, large stores are searched exactly and more slowly. */
+  /** Without it there is no store. The other serves only stores that are opened with `quantization: "none"`. */
   readonly required: boolean;
   readonly problem?: string;
 }

@@ -176,7 +176,11 @@ test("while one handle writes, another can read, sees each commit, and learns wh
 
 test("without the native library the store searches exactly, and warns once", async () => {
   const warnings: string[] = [];
-  const options: StoreOptions = { index: "hnsw", onWarning: (message) => warnings.push(message) };
+  const options: StoreOptions = {
+    index: "hnsw",
+    quantization: "none",
+    onWarning: (message) => warnings.push(message),
+  };
   const store = await opened(join(temporaryFolder(), "store"), options, { graphModule: "citewell-no-such-module" });
   await store.write(withVectors([one], 8));
   for (let search = 0; search < 3; search++) {

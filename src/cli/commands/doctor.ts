@@ -57,7 +57,7 @@ async function nativeModules(): Promise<Finding[]> {
     return {
       check: name,
       result: "note",
-      message: `not loaded (${lines}); large stores are searched exactly and more slowly. Install it: npm install ${name}`,
+      message: `not loaded (${lines}); only stores opened with quantization "none" use it: npm install ${name}`,
     };
   });
 }

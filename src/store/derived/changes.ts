@@ -81,6 +81,11 @@ export class Changes {
     return this.#sql.vectorsBetween.all(first, last).map(({ label, data }) => ({ label, vector: decodeVector(data) }));
   }
 
+  /** The vectors as written of those of the labels whose chunks still exist. */
+  *vectorsOf(labels: Iterable<number>): Generator<VectorRow> {
+    for (const label of labels) yield* this.vectorsBetween(label, label);
+  }
+
   textsAfter(label: number, limit: number): TextRow[] {
     // One snapshot: a document could be written again between the reading of a chunk's span and of its text.
     const read = this.#database.transaction(() =>

@@ -81,7 +81,7 @@ test("undefined or a string in a vector is refused, and the process survives", a
 
 test("a filter that throws when it is read fails the call, and the process survives", async () => {
   const { exitCode, stdout } = await processOf(`
-    const store = await openStore(folder + "/store", { space: "s" }, { index: "hnsw" });
+    const store = await openStore(folder + "/store", { space: "s" }, { index: "hnsw", quantization: "none" });
     const text = "apple";
     const { vectorKey } = await import(${JSON.stringify(new URL("../../../dist/text/chunking/chunk-identity.js", import.meta.url).href)});
     const chunk = { id: "c", documentId: "d", start: 0, end: 5, text, context: "", tokens: 1 };
@@ -133,7 +133,11 @@ test("a failed load on a new object is an error, and the process exits normally"
 const documents = Array.from({ length: 30 }, (_, at) => madeDocument(`d${at}`, [`apple ${at}`]));
 
 async function openedAt(path: string, warnings: string[] = []) {
-  const options = { index: "hnsw", onWarning: (message: string) => warnings.push(message) } as const;
+  const options = {
+    index: "hnsw",
+    quantization: "none",
+    onWarning: (message: string) => warnings.push(message),
+  } as const;
   const store = await openStore(path, { space: "made" }, options);
   onTestFinished(() => store.close());
   return store;

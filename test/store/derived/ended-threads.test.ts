@@ -87,7 +87,11 @@ test("a warning says that the graph's thread died; searches find the same withou
     export default { ...hnswlib, HierarchicalNSW };
   `).href;
   const warnings: string[] = [];
-  const options: StoreOptions = { index: "hnsw", onWarning: (message) => warnings.push(message) };
+  const options: StoreOptions = {
+    index: "hnsw",
+    quantization: "none",
+    onWarning: (message) => warnings.push(message),
+  };
   const store = await opened(path, options, { graphModule });
   await store.write(withVectors(documents(0, 20), 8));
   expect(await idsFound(store.dense)).toHaveLength(20);

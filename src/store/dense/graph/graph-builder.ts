@@ -1,30 +1,26 @@
 import { existsSync } from "node:fs";
 import { asError } from "../../../core/errors.js";
 import type { Database } from "../../../sqlite/database.js";
-import { normalised } from "../../database/vectors.js";
+import { cosine, normalised } from "../../database/vectors.js";
 import type { Allowed } from "../../derived/allowed-labels.js";
 import { Changes, type VectorRow } from "../../derived/changes.js";
 import { IndexUpdater } from "../../derived/index-updater.js";
 import { isCurrent, loadIndex, saveIndex } from "../../derived/saved-index.js";
 import { type Ranking, TopK } from "../../derived/top-k.js";
 import { FilteredScan } from "./filtered-scan.js";
-import { sampleVectors } from "../recall.js";
-import { checkGraphFile, type GraphFacts, parseGraphFacts } from "./graph-file.js";
+import { type GraphFacts, parseGraphFacts } from "./graph-file.js";
 import type { GraphStart } from "./graph-messages.js";
-import { type GraphParameters, HnswGraph, type HnswLibrary } from "./hnsw.js";
-import type { NativeCode } from "./native-code.js";
-import { isWorthPacking, savePacked, withUnpackedGraph } from "./packed-graph.js";
 import { PendingVectors } from "./pending-vectors.js";
 import { tuneEf } from "./tune-ef.js";
+import type { GraphEngine, GraphParameters, VectorGraph } from "./vector-graph.js";
 
 /** A parameter that the caller did not choose is that of the saved graph, or the default. Unless chosen, `ef` is tuned. */
 export interface GraphBuilderOptions extends Pick<GraphStart, "folder" | "store" | "m" | "efConstruction" | "ef"> {
   readonly database: Database;
-  readonly library: HnswLibrary;
+  readonly engine: GraphEngine;
   readonly onWarning: (message: string) => void;
   /** Called when so much was inserted since the last save that losing it would be costly. */
   readonly onUnsaved: () => void;
-  readonly native: NativeCode;
 }
 
 /** Saving costs as much as the graph is large, and a few seconds of insertions can be lost. */
@@ -36,14 +32,11 @@ const insertionSliceMs = 1;
 /** Factor on the results fetched for a filter, as its chunks may lie apart from the others. */
 const fetchMargin = 1.5;
 
-/** Number of vectors that can be read and compared one by one while the graph fetches one. */
-const comparisonsPerFetch = 2;
+/** Of an approximate graph half as many again are fetched as wanted, and at least this many more, to be compared exactly. */
+const minExtraCandidates = 32;
 
 /** A smaller graph is searched in a millisecond with any `ef`. */
 const minTunedCount = 10_000;
-
-/** Vectors by which it is decided whether the saved file is packed. */
-const packingSample = 64;
 
 /** Keeps a graph up to date with a store, answers searches from both, and saves the graph. */
 export class GraphBuilder {
@@ -52,7 +45,7 @@ export class GraphBuilder {
   readonly #filteredScan: FilteredScan;
   readonly #parameters: GraphParameters;
   #updater: IndexUpdater<VectorRow>;
-  #graph: HnswGraph | undefined;
+  #graph: VectorGraph | undefined;
   #pending: PendingVectors;
   #unsaved = 0;
   #changed = false;
@@ -70,7 +63,7 @@ export class GraphBuilder {
 
   /** Loads the saved graph if it is intact, of this store, and has the chosen parameters; else begins an empty one. */
   static async open(options: GraphBuilderOptions): Promise<GraphBuilder> {
-    const { folder, library, native, onWarning } = options;
+    const { folder, engine, onWarning } = options;
     const changes = new Changes(options.database);
     const loaded = await loadIndex(folder, "graph", parseGraphFacts);
     let refusal = loaded.outcome === "refused" ? loaded.reason : undefined;
@@ -81,14 +74,10 @@ export class GraphBuilder {
     const builder = new GraphBuilder(options, changes, { m, efConstruction, ef });
     if (saved) {
       const { facts, filePath } = saved;
-      const asChosen = facts.m === m && facts.efConstruction === efConstruction;
+      const asChosen = facts.format === engine.format && facts.m === m && facts.efConstruction === efConstruction;
       try {
         if (asChosen && isCurrent(facts, options.store, changes.head())) {
-          const read = async (path: string) => {
-            await checkGraphFile(path, facts);
-            return native.run(() => HnswGraph.read(library, path, { ...facts, ef }));
-          };
-          builder.#graph = await (facts.format === 2 ? withUnpackedGraph(filePath, facts, read) : read(filePath));
+          builder.#graph = await engine.read(filePath, { ...facts, ef });
           builder.#updater = builder.#createUpdater(facts.position);
           builder.#tunedAt = facts.tunedAt;
         }
@@ -113,11 +102,13 @@ export class GraphBuilder {
       const updater = this.#updater;
       await updater.catchUp();
       if (this.#stopping.signal.aborted) return;
+      await updater.exclusively(async () => this.#graph?.settle());
       // Every search passes through deleted elements: when they are the majority, building again is cheaper.
       const graph = this.#graph;
       if (updater === this.#updater && !(graph && graph.deleted > 1000 && graph.deleted * 2 > graph.count)) return;
       await updater.stop();
       if (updater === this.#updater) {
+        await graph?.close();
         this.#graph = undefined;
         this.#tunedAt = 0;
         this.#pending = new PendingVectors(this.#changes);
@@ -129,71 +120,90 @@ export class GraphBuilder {
   /** The nearest of everything committed and allowed: vectors that the graph lacks are compared one by one. */
   search(vector: Float32Array, count: number, allowed?: Allowed): Ranking {
     const best = new TopK(allowed ? Math.min(count, allowed.size) : count);
-    if (!this.#searchGraph(vector, count, best, allowed)) return this.#filteredScan.search(vector, count, allowed!);
+    const nearest = this.#nearestInGraph(vector, count, allowed);
+    if (!nearest) return this.#filteredScan.search(vector, count, allowed!);
+    this.#offer(vector, nearest, best);
     this.#pending.search({ vector, count, position: this.#updater.position, allowed }, best);
     return best.ranking();
   }
 
   /**
-   * Offers at least the `count` nearest in the graph. The library's own filter would call a JavaScript function for every
-   * vector that it visits, and abort the process if that throws. Instead more are fetched than wanted, and then filtered.
+   * At least the `count` nearest in the graph, where it has as many. The graph's own filter would be a call of a JavaScript
+   * function for every vector that is visited. Instead more are fetched than wanted, and then filtered.
    *
-   * @returns false, with nothing offered, when comparing all allowed vectors is cheaper or the only way to find enough.
+   * @returns undefined when comparing all allowed vectors is cheaper or the only way to find enough, and the graph cannot.
    */
-  #searchGraph(vector: Float32Array, count: number, best: TopK, allowed?: Allowed): boolean {
+  #nearestInGraph(vector: Float32Array, count: number, allowed?: Allowed): Ranking | undefined {
     const graph = this.#graph;
-    if (!graph || graph.count === graph.deleted) return true;
+    if (!graph || graph.count === graph.deleted) return { labels: new Float64Array(0), scores: new Float64Array(0) };
+    const { comparisonsPerResult } = this.#options.engine;
     const removed = new Set(this.#changes.removalsAfter(this.#updater.position.removal).map(({ label }) => label));
     const living = graph.count - graph.deleted;
     // As many more as may have been removed, which are few: removals are applied as soon as they are seen.
-    let fetched = Math.min(count, living) + removed.size;
-    if (allowed) fetched = Math.ceil(fetchMargin * fetched * Math.max(1, living / Math.max(1, allowed.size)));
+    const wanted = this.#candidates(Math.min(count, living) + removed.size);
+    let fetched = allowed ? Math.ceil(fetchMargin * wanted * Math.max(1, living / Math.max(1, allowed.size))) : wanted;
     for (;;) {
-      if (allowed && fetched * comparisonsPerFetch > allowed.size) return false;
-      const { labels, scores } = this.#options.native.run(() => graph.search(vector, fetched));
-      const kept = Array.from(labels.keys()).filter(
-        (at) => !removed.has(labels[at]!) && (!allowed || allowed.has(labels[at]!)),
-      );
-      if (allowed && kept.length < Math.min(count, allowed.size) && labels.length < living) {
-        fetched *= 2;
-        continue;
+      if (allowed && fetched * comparisonsPerResult > allowed.size) {
+        return graph.scan && without(removed, graph.scan(vector, wanted, allowed));
       }
-      for (const at of kept) best.offer(labels[at]!, scores[at]!);
-      return true;
+      const found = graph.search(vector, fetched);
+      const kept = without(removed, found, allowed);
+      if (!allowed || kept.labels.length >= Math.min(wanted, allowed.size) || found.labels.length >= living)
+        return kept;
+      fetched *= 2;
     }
+  }
+
+  /** How many to fetch, so that the `count` nearest are among them. */
+  #candidates(count: number): number {
+    return this.#options.engine.isApproximate ? count + Math.max(minExtraCandidates, count >> 1) : count;
+  }
+
+  /** Offers what the graph found, with its exact similarity. */
+  #offer(vector: Float32Array, { labels, scores }: Ranking, best: TopK): void {
+    if (this.#options.engine.isApproximate) {
+      for (const row of this.#changes.vectorsOf(labels)) best.offer(row.label, cosine(vector, row.vector));
+    } else for (const [at, label] of labels.entries()) best.offer(label, scores[at]!);
   }
 
   async save(): Promise<void> {
     await this.#updater.exclusively(async () => {
       const graph = this.#graph;
+      const { engine } = this.#options;
       if (!graph || !this.#changed || this.#stopping.signal.aborted) return;
       await this.#tune(graph);
       const { saved } = graph;
       const { position } = this.#updater;
-      const format: GraphFacts["format"] = isWorthPacking(sampleVectors(this.#changes, packingSample)) ? 2 : 1;
-      const facts = { format, store: this.#options.store, ...saved, tunedAt: this.#tunedAt, position };
-      const write = async (path: string) => {
-        await this.#options.native.runAsync(() => graph.write(path));
-        if (!existsSync(path)) throw new Error(`${path} could not be written`);
-        await checkGraphFile(path, saved);
+      const facts: GraphFacts = {
+        format: engine.format,
+        store: this.#options.store,
+        ...saved,
+        tunedAt: this.#tunedAt,
+        position,
       };
-      await saveIndex(this.#options.folder, "graph", facts, (path) =>
-        format === 2 ? savePacked(path, saved, write) : write(path),
-      );
+      await saveIndex(this.#options.folder, "graph", facts, async (path) => {
+        await graph.write(path);
+        if (!existsSync(path)) throw new Error(`${path} could not be written`);
+        await engine.check(path, saved);
+      });
       this.#changed = false;
       this.#unsaved = 0;
     });
   }
 
   /** Tunes `ef` each time the graph has doubled: a larger graph needs a larger one. */
-  async #tune(graph: HnswGraph): Promise<void> {
+  async #tune(graph: VectorGraph): Promise<void> {
     const living = graph.count - graph.deleted;
     if (this.#options.ef !== undefined || living < Math.max(minTunedCount, 2 * this.#tunedAt)) return;
-    const { native } = this.#options;
     const { signal } = this.#stopping;
     const upToLabel = this.#updater.position.label;
     try {
-      graph.setEf(await tuneEf({ changes: this.#changes, graph, upToLabel, native, signal }));
+      const search = (vector: Float32Array, count: number, ef: number) => {
+        const best = new TopK(count);
+        this.#offer(vector, graph.search(vector, this.#candidates(count), ef), best);
+        return best.ranking();
+      };
+      graph.setEf(await tuneEf({ changes: this.#changes, search, upToLabel, signal }));
       this.#tunedAt = living;
     } catch (error) {
       if (!signal.aborted) throw error;
@@ -204,6 +214,7 @@ export class GraphBuilder {
   async stop(): Promise<void> {
     this.#stopping.abort(new Error("The graph's thread is stopping"));
     await this.#updater.stop();
+    await this.#graph?.close();
   }
 
   #createUpdater(from = { label: 0, removal: 0 }): IndexUpdater<VectorRow> {
@@ -215,7 +226,7 @@ export class GraphBuilder {
         add: (row) => this.#add(row),
         remove: (label) => {
           this.#pending.remove(label);
-          if (this.#options.native.run(() => this.#graph?.remove(label))) this.#changed = true;
+          if (this.#graph?.remove(label)) this.#changed = true;
         },
       },
       from,
@@ -223,13 +234,20 @@ export class GraphBuilder {
   }
 
   #add({ label, vector }: VectorRow): void {
-    this.#options.native.run(() => {
-      this.#graph ??= HnswGraph.create(this.#options.library, vector.length, this.#parameters);
-      this.#graph.add(label, normalised(vector));
-    });
+    this.#graph ??= this.#options.engine.create(vector.length, this.#parameters);
+    this.#graph.add(label, normalised(vector));
     this.#pending.remove(label);
     this.#changed = true;
-    const savedCount = this.#graph!.count - ++this.#unsaved;
+    const savedCount = this.#graph.count - ++this.#unsaved;
     if (this.#unsaved === Math.ceil(maxUnsavedInsertions(savedCount))) this.#options.onUnsaved();
   }
+}
+
+/** A ranking without labels that were removed, and those that are not allowed. */
+function without(removed: ReadonlySet<number>, { labels, scores }: Ranking, allowed?: Allowed): Ranking {
+  const isKept = (label: number) => !removed.has(label) && (!allowed || allowed.has(label));
+  return {
+    labels: labels.filter((label) => isKept(label)),
+    scores: scores.filter((_, at) => isKept(labels[at]!)),
+  };
 }

@@ -21,9 +21,10 @@ const heap = { maxYoungGenerationSizeMb: 4 };
 
 /** Search by an HNSW graph on a thread of its own. Resolves when the saved graph is loaded, or cannot be. */
 export async function graphDense(options: GraphDenseOptions): Promise<DenseIndex | GraphUnavailable> {
-  const { databasePath, folder, store, m, efConstruction, ef, graphModule, onWarning, whenUnsaved } = options;
+  const { databasePath, folder, store, quantization, m, efConstruction, ef, graphModule, onWarning, whenUnsaved } =
+    options;
   const flags = sharedFlags();
-  const start: GraphStart = { databasePath, folder, store, m, efConstruction, ef, graphModule, flags };
+  const start: GraphStart = { databasePath, folder, store, quantization, m, efConstruction, ef, graphModule, flags };
   const worker = startThread(new URL("./graph-worker.js", import.meta.url), start, heap);
   const calls = new WorkerCalls<GraphCalls>(
     worker,

@@ -5,8 +5,8 @@ import { indexProblem, loadIndex } from "../../derived/saved-index.js";
 
 /** The manifest of a saved graph. */
 export interface GraphFacts {
-  /** 1: the file is as hnswlib wrote it. 2: it is packed, and was whole before. */
-  readonly format: 1 | 2;
+  /** 1: the file is as hnswlib wrote it. 3: it is a `QuantizedGraph`. */
+  readonly format: 1 | 3;
   /** Id of the store that the graph was built from. */
   readonly store: string;
   readonly m: number;
@@ -23,7 +23,7 @@ export interface GraphFacts {
 }
 
 /** What a graph's file must hold. */
-export type GraphShape = Pick<GraphFacts, "dimension" | "m" | "count">;
+type GraphShape = Pick<GraphFacts, "dimension" | "m" | "count">;
 
 /** Reads a manifest; `undefined` for another format. */
 export function parseGraphFacts(manifest: object): GraphFacts | undefined {
@@ -32,7 +32,7 @@ export function parseGraphFacts(manifest: object): GraphFacts | undefined {
   const { format, store, m, efConstruction, ef, dimension, count, deleted, lastLabel, position } = facts;
   const numbers = [m, efConstruction, ef, dimension, count, deleted, lastLabel, tunedAt, position?.label];
   const areWhole = [...numbers, position?.removal].every((number) => Number.isSafeInteger(number) && number! >= 0);
-  if ((format !== 1 && format !== 2) || typeof store !== "string" || !areWhole || dimension === 0) return undefined;
+  if ((format !== 1 && format !== 3) || typeof store !== "string" || !areWhole || dimension === 0) return undefined;
   return { ...(facts as GraphFacts), tunedAt };
 }
 
@@ -40,21 +40,17 @@ export function parseGraphFacts(manifest: object): GraphFacts | undefined {
 export async function savedGraphProblem(folder: string, store: string): Promise<StoreProblem | undefined> {
   const loaded = await loadIndex(folder, "graph", parseGraphFacts);
   const problem = indexProblem("graph", loaded, store);
-  if (problem || loaded.outcome !== "loaded" || loaded.facts.format === 2) return problem;
+  if (problem || loaded.outcome !== "loaded" || loaded.facts.format !== 1) return problem;
   return checkGraphFile(loaded.filePath, loaded.facts).then(
     () => undefined,
     (error: unknown) => ({ what: "graph", message: asError(error).message, repairable: true }),
   );
 }
 
-export const headerBytes = 96;
+const headerBytes = 96;
 
-/** The record of an element: the links of the lowest layer behind their count, the vector, the label. */
-export function graphRecord({ dimension, m }: Omit<GraphShape, "count">) {
-  const vectorAt = 4 + 2 * m * 4;
-  const labelAt = vectorAt + dimension * 4;
-  return { vectorAt, labelAt, bytes: labelAt + 8 };
-}
+/** Bytes of an element: the links of the lowest layer behind their count, the vector, the label. */
+const recordBytes = ({ dimension, m }: GraphShape) => 4 + 2 * m * 4 + dimension * 4 + 8;
 
 /**
  * Walks through a file as hnswlib writes it (`HierarchicalNSW::saveIndex` in hnswalg.h: a header, a record of fixed length
@@ -62,21 +58,21 @@ export function graphRecord({ dimension, m }: Omit<GraphShape, "count">) {
  * this shape to its last byte. hnswlib reports success for a write that the disk refused, and reads vectors of another
  * length without complaint.
  */
-export async function checkGraphFile(path: string, { dimension, m, count }: GraphShape): Promise<void> {
+export async function checkGraphFile(path: string, shape: GraphShape): Promise<void> {
+  const { m, count } = shape;
   const file = await open(path, "r");
   try {
     const { size } = await file.stat();
     const header = Buffer.alloc(headerBytes);
     await file.read(header, 0, headerBytes, 0);
     const number = (at: number) => Number(header.readBigUInt64LE(at));
-    const recordBytes = number(24);
-    const { bytes: expected } = graphRecord({ dimension, m });
-    if (size < headerBytes || number(16) !== count || recordBytes !== expected || number(72) !== m) {
+    const expected = recordBytes(shape);
+    if (size < headerBytes || number(16) !== count || number(24) !== expected || number(72) !== m) {
       throw new Error(
-        `${path} holds ${number(16)} elements of ${recordBytes} bytes instead of ${count} of ${expected} (M ${m})`,
+        `${path} holds ${number(16)} elements of ${number(24)} bytes instead of ${count} of ${expected} (M ${m})`,
       );
     }
-    let at = headerBytes + count * recordBytes;
+    let at = headerBytes + count * expected;
     const tail = Buffer.alloc(Math.max(0, size - at));
     await file.read(tail, 0, tail.length, at);
     const start = at;

@@ -7,6 +7,7 @@ export interface GraphStart {
   readonly folder: string;
   /** Id of the store: graphs of another store are not used. */
   readonly store: string;
+  readonly quantization: "none" | "int8";
   /** Parameters that the caller chose. */
   readonly m?: number | undefined;
   readonly efConstruction?: number | undefined;

@@ -5,8 +5,10 @@ import { serveCalls } from "../../../thread/serve-calls.js";
 import { AllowedLabels } from "../../derived/allowed-labels.js";
 import { GraphBuilder } from "./graph-builder.js";
 import { type GraphCalls, type GraphEvent, type GraphStart, isPrepare } from "./graph-messages.js";
-import { type HnswLibrary, loadHnswLibrary } from "./hnsw.js";
+import { hnswEngine, loadHnswLibrary } from "./hnsw.js";
 import { NativeCode } from "./native-code.js";
+import { quantizedEngine } from "./quantized/quantized-graph.js";
+import type { GraphEngine } from "./vector-graph.js";
 
 // The graph's thread. It reads vectors from SQLite itself: they cross no thread boundary, are in memory once, and a graph
 // can only ever hold what is committed.
@@ -15,16 +17,15 @@ const port = parentPort!;
 const start = workerData as GraphStart;
 const emit = (event: GraphEvent) => port.postMessage(event);
 
-async function serve(library: HnswLibrary): Promise<void> {
-  const { databasePath, flags, ...options } = start;
+async function serve(engine: GraphEngine): Promise<void> {
+  const { databasePath, ...options } = start;
   const database = openForReading(databasePath, 1_000_000);
   const builder = await GraphBuilder.open({
     ...options,
     database,
-    library,
+    engine,
     onWarning: (message) => emit({ event: "warning", message }),
     onUnsaved: () => emit({ event: "unsaved" }),
-    native: new NativeCode(flags),
   });
   // A failure shows at the next call that needs an up-to-date graph.
   const catchUp = () => void builder.catchUp().catch(() => {});
@@ -54,9 +55,10 @@ async function serve(library: HnswLibrary): Promise<void> {
   catchUp();
 }
 
-async function loadLibrary(): Promise<HnswLibrary> {
+async function loadEngine(): Promise<GraphEngine> {
+  if (start.quantization === "int8") return quantizedEngine;
   try {
-    return await loadHnswLibrary(start.graphModule);
+    return hnswEngine(await loadHnswLibrary(start.graphModule), new NativeCode(start.flags));
   } catch (error) {
     const reason = asError(error).message.split("\n")[0];
     throw new Error(`hnswlib-node cannot be loaded (${reason}); install it with npm install hnswlib-node`, {
@@ -66,7 +68,7 @@ async function loadLibrary(): Promise<HnswLibrary> {
 }
 
 try {
-  await serve(await loadLibrary());
+  await serve(await loadEngine());
 } catch (error) {
   emit({ event: "unavailable", reason: asError(error).message });
   port.close();

@@ -3,8 +3,6 @@ import type { Changes } from "../../derived/changes.js";
 import { TimeSlice } from "../../derived/scheduling.js";
 import type { Ranking } from "../../derived/top-k.js";
 import { exactNearest, neighbours, recallOf, sampleVectors } from "../recall.js";
-import type { HnswGraph } from "./hnsw.js";
-import type { NativeCode } from "./native-code.js";
 
 /** Well above the promised 0.95, because the sample is small. */
 const tuningRecall = 0.985;
@@ -15,10 +13,10 @@ const steps = [32, 48, 64, 96, 128, 200, 300, 450, 700, 1000];
 
 export interface EfTuning {
   readonly changes: Changes;
-  readonly graph: HnswGraph;
+  /** The `count` nearest in the graph. */
+  readonly search: (vector: Float32Array, count: number, ef: number) => Ranking;
   /** Last label in the graph: recall is measured up to it. */
   readonly upToLabel: number;
-  readonly native: NativeCode;
   readonly signal: AbortSignal;
 }
 
@@ -28,7 +26,7 @@ export interface EfTuning {
  * another, and those for checking lie midway between two. Compares all vectors with the sample once, which takes 96 dot
  * products a vector. Lets other work run meanwhile.
  */
-export async function tuneEf({ changes, graph, upToLabel, native, signal }: EfTuning): Promise<number> {
+export async function tuneEf({ changes, search, upToLabel, signal }: EfTuning): Promise<number> {
   const sample = sampleVectors(changes, sampleSize);
   const isMidway = (at: number) => at % 2 === 1;
   const questions = sample.map((vector, at) => {
@@ -44,7 +42,7 @@ export async function tuneEf({ changes, graph, upToLabel, native, signal }: EfTu
   const recall = async (part: typeof asked, ef: number) => {
     const found: Ranking[] = [];
     for (const { question } of part) {
-      found.push(native.run(() => graph.search(question, neighbours, ef)));
+      found.push(search(question, neighbours, ef));
       if (slice.over) await slice.next();
       signal.throwIfAborted();
     }

@@ -1,0 +1,77 @@
+;; Dot products of vectors of 8-bit numbers from -127 to 127. A row is its numbers, padded with zeros to a multiple of 32
+;; bytes, and behind them its scale, a 32-bit float: the number by which each of its numbers was divided. Everything called
+;; `query`, `row`, `rows`, `slots` and `out` is a byte address; `stride` is the distance between two rows in bytes, and
+;; `bytes` the padded length of a vector, which is not 0. The memory is shared by the threads that build a graph.
+(module
+  (import "host" "memory" (memory 1 65536 shared))
+
+  (func $dot (param $query i32) (param $row i32) (param $bytes i32) (result i32)
+    (local $end i32) (local $left v128) (local $right v128)
+    ;; Two sums that do not wait for each other.
+    (local $sum0 v128) (local $sum1 v128)
+    (local.set $end (i32.add (local.get $query) (local.get $bytes)))
+    (local.set $sum0 (v128.const i32x4 0 0 0 0))
+    (local.set $sum1 (v128.const i32x4 0 0 0 0))
+    ;; Two products of numbers up to 127 fit into 16 bits together: 2 * 127 * 127 = 32,258.
+    (loop $nextStep
+      (local.set $left (v128.load (local.get $query)))
+      (local.set $right (v128.load (local.get $row)))
+      (local.set $sum0 (i32x4.add (local.get $sum0) (i32x4.extadd_pairwise_i16x8_s (i16x8.add
+        (i16x8.extmul_low_i8x16_s (local.get $left) (local.get $right))
+        (i16x8.extmul_high_i8x16_s (local.get $left) (local.get $right))))))
+      (local.set $left (v128.load offset=16 (local.get $query)))
+      (local.set $right (v128.load offset=16 (local.get $row)))
+      (local.set $sum1 (i32x4.add (local.get $sum1) (i32x4.extadd_pairwise_i16x8_s (i16x8.add
+        (i16x8.extmul_low_i8x16_s (local.get $left) (local.get $right))
+        (i16x8.extmul_high_i8x16_s (local.get $left) (local.get $right))))))
+      (local.set $row (i32.add (local.get $row) (i32.const 32)))
+      (local.set $query (i32.add (local.get $query) (i32.const 32)))
+      (br_if $nextStep (i32.lt_u (local.get $query) (local.get $end))))
+    (local.set $sum0 (i32x4.add (local.get $sum0) (local.get $sum1)))
+    (i32.add
+      (i32.add (i32x4.extract_lane 0 (local.get $sum0)) (i32x4.extract_lane 1 (local.get $sum0)))
+      (i32.add (i32x4.extract_lane 2 (local.get $sum0)) (i32x4.extract_lane 3 (local.get $sum0)))))
+
+  ;; The dot product of the query's numbers with a row, by the row's scale.
+  (func $similarity (param $query i32) (param $row i32) (param $bytes i32) (result f32)
+    (f32.mul
+      (f32.convert_i32_s (call $dot (local.get $query) (local.get $row) (local.get $bytes)))
+      (f32.load (i32.add (local.get $row) (local.get $bytes)))))
+
+  ;; Writes the similarity of the query to `count` rows, whose slots stand in a list, to `out`.
+  (func (export "similarities")
+    (param $query i32) (param $slots i32) (param $count i32) (param $out i32)
+    (param $rows i32) (param $stride i32) (param $bytes i32)
+    (local $end i32)
+    (local.set $end (i32.add (local.get $slots) (i32.shl (local.get $count) (i32.const 2))))
+    (block $done
+      (loop $nextRow
+        (br_if $done (i32.ge_u (local.get $slots) (local.get $end)))
+        (f32.store (local.get $out) (call $similarity
+          (local.get $query)
+          (i32.add (local.get $rows) (i32.mul (i32.load (local.get $slots)) (local.get $stride)))
+          (local.get $bytes)))
+        (local.set $out (i32.add (local.get $out) (i32.const 4)))
+        (local.set $slots (i32.add (local.get $slots) (i32.const 4)))
+        (br $nextRow))))
+
+  ;; 1 if the query is more similar than `limit` to any of the rows, whose slots stand in a list; else 0.
+  (func (export "anyAbove")
+    (param $query i32) (param $slots i32) (param $count i32) (param $limit f32)
+    (param $rows i32) (param $stride i32) (param $bytes i32) (result i32)
+    (local $end i32)
+    (local.set $end (i32.add (local.get $slots) (i32.shl (local.get $count) (i32.const 2))))
+    (block $done
+      (loop $nextRow
+        (br_if $done (i32.ge_u (local.get $slots) (local.get $end)))
+        (if
+          (f32.gt
+            (call $similarity
+              (local.get $query)
+              (i32.add (local.get $rows) (i32.mul (i32.load (local.get $slots)) (local.get $stride)))
+              (local.get $bytes))
+            (local.get $limit))
+          (then (return (i32.const 1))))
+        (local.set $slots (i32.add (local.get $slots) (i32.const 4)))
+        (br $nextRow)))
+    (i32.const 0)))

@@ -1,0 +1,168 @@
+import { statSync, truncateSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { StoreError } from "../../../../src/core/errors.js";
+import { gaussian } from "../../../../src/conformance/made-documents.js";
+import { normalised } from "../../../../src/store/database/vectors.js";
+import { FlatIndex } from "../../../../src/store/dense/flat/flat-index.js";
+import { QuantizedGraph } from "../../../../src/store/dense/graph/quantized/quantized-graph.js";
+import { AllowedLabels, labelBits } from "../../../../src/store/derived/allowed-labels.js";
+import { seededRandom } from "../../../support/seeded-random.js";
+import { temporaryFolder } from "../../temporary-folder.js";
+
+const parameters = { m: 16, efConstruction: 100, ef: 100 };
+
+/** Evenly distributed vectors, which are the hardest to find by a graph. */
+function vectors(count: number, dimension: number, seed = 1): Float32Array[] {
+  const next = seededRandom(seed);
+  return Array.from({ length: count }, () =>
+    normalised(Float32Array.from({ length: dimension }, () => gaussian(next))),
+  );
+}
+
+function graphFor(dimension: number): QuantizedGraph {
+  const graph = QuantizedGraph.create(dimension, parameters);
+  onTestFinished(() => graph.close());
+  return graph;
+}
+
+/** A graph whose labels are the places of the vectors, from 1. */
+async function graphOf(made: readonly Float32Array[]): Promise<QuantizedGraph> {
+  const graph = graphFor(made[0]!.length);
+  for (const [at, vector] of made.entries()) graph.add(at + 1, vector);
+  await graph.settle();
+  return graph;
+}
+
+function exactOf(made: readonly Float32Array[]): FlatIndex {
+  const flat = new FlatIndex(made[0]!.length);
+  for (const [at, vector] of made.entries()) flat.add(at + 1, vector);
+  return flat;
+}
+
+/** The share of the exact ten nearest that are among the 40 best of the graph. */
+function recall(graph: QuantizedGraph, made: readonly Float32Array[], questions: readonly Float32Array[]): number {
+  const flat = exactOf(made);
+  let shared = 0;
+  for (const question of questions) {
+    const found = new Set(graph.search(question, 40).labels);
+    shared += flat.searchAtOnce(question, 10).labels.filter((label) => found.has(label)).length;
+  }
+  return shared / (10 * questions.length);
+}
+
+test("the exact ten nearest are among the forty best, in a graph that one thread built", async () => {
+  const made = vectors(900, 48);
+  expect(recall(await graphOf(made), made, vectors(50, 48, 2))).toBeGreaterThanOrEqual(0.97);
+});
+
+test("the exact ten nearest are among the forty best, in a graph that several threads built", async () => {
+  const made = vectors(6000, 48);
+  expect(recall(await graphOf(made), made, vectors(50, 48, 2))).toBeGreaterThanOrEqual(0.95);
+});
+
+test("a vector is found as soon as it is added, whether a thread has linked it or not", async () => {
+  const made = vectors(4000, 24);
+  const graph = graphFor(24);
+  for (const [at, vector] of made.entries()) {
+    graph.add(at + 1, vector);
+    if (at % 50 === 0) expect(graph.search(vector, 1).labels).toEqual(Float64Array.of(at + 1));
+    if (at % 500 === 0) await new Promise(setImmediate); // the other threads are started here
+  }
+  await graph.settle();
+  for (const [at, vector] of made.entries()) expect(graph.search(vector, 1).labels[0]).toBe(at + 1);
+});
+
+test.each([1, 2, 31, 32, 33, 384])("scores are near to the cosine in %d dimensions", async (dimension) => {
+  const made = vectors(200, dimension);
+  const graph = await graphOf(made);
+  const flat = exactOf(made);
+  for (const question of vectors(20, dimension, 2)) {
+    const exact = flat.searchAtOnce(question, 200);
+    const { labels, scores } = graph.search(question, 200);
+    for (const [at, label] of labels.entries()) {
+      expect(Math.abs(scores[at]! - exact.scores[exact.labels.indexOf(label)]!)).toBeLessThan(0.02);
+    }
+  }
+});
+
+test("a scan compares all that are allowed, also those that no link leads to", async () => {
+  const made = vectors(3000, 32);
+  const graph = await graphOf(made);
+  const allowed = new AllowedLabels(labelBits(3500, (label) => label % 7 === 0 && label !== 14));
+  graph.remove(21);
+  const [question] = vectors(1, 32, 2);
+  const { labels, scores } = graph.scan(question!, 5000, allowed);
+  const expected = Array.from({ length: 3000 }, (_, at) => at + 1).filter(
+    (label) => label % 7 === 0 && label !== 14 && label !== 21,
+  );
+  expect(Array.from(labels).toSorted((a, b) => a - b)).toEqual(expected);
+  expect(Array.from(scores)).toEqual(Array.from(scores).toSorted((a, b) => b - a));
+});
+
+test("removed vectors are not found, and those behind them still are", async () => {
+  const made = vectors(600, 16);
+  const graph = await graphOf(made);
+  for (let label = 1; label <= 400; label++) expect(graph.remove(label)).toBe(true);
+  expect(graph.remove(5)).toBe(false);
+  expect(graph.remove(601)).toBe(false);
+  expect([graph.count, graph.deleted]).toEqual([600, 400]);
+  for (let label = 401; label <= 600; label++) expect(graph.search(made[label - 1]!, 1).labels[0]).toBe(label);
+  expect(graph.search(made[0]!, 1000).labels.every((label) => label > 400)).toBe(true);
+});
+
+test("what was written is read with the same results, and more can be added", async () => {
+  const made = vectors(1500, 40);
+  const graph = await graphOf(made.slice(0, 1400));
+  graph.remove(3);
+  const path = join(temporaryFolder(), "graph.bin");
+  await graph.write(path);
+  const facts = { ...graph.saved, format: 3, store: "s", tunedAt: 0, position: { label: 0, removal: 0 } } as const;
+  const read = await QuantizedGraph.read(path, facts);
+  onTestFinished(() => read.close());
+  expect(read.saved).toEqual(graph.saved);
+  for (const question of vectors(20, 40, 2)) expect(read.search(question, 30)).toEqual(graph.search(question, 30));
+  for (let at = 1400; at < 1500; at++) read.add(at + 1, made[at]!);
+  await read.settle();
+  for (let at = 1400; at < 1500; at++) expect(read.search(made[at]!, 1).labels[0]).toBe(at + 1);
+  // A vector of 40 dimensions takes 64 bytes of a record of 320, the upper layers little more.
+  expect(statSync(path).size).toBeLessThan(1400 * 340);
+});
+
+test("a file that is too short, or of another number of vectors, is refused", async () => {
+  const graph = await graphOf(vectors(300, 16));
+  const path = join(temporaryFolder(), "graph.bin");
+  await graph.write(path);
+  const facts = { ...graph.saved, format: 3, store: "s", tunedAt: 0, position: { label: 0, removal: 0 } } as const;
+  await expect(QuantizedGraph.read(path, { ...facts, count: 299 })).rejects.toThrow("300 vectors");
+  truncateSync(path, statSync(path).size - 1);
+  await expect(QuantizedGraph.read(path, facts)).rejects.toThrow("ends at byte");
+});
+
+test("vectors and labels that cannot be right are refused, and the graph answers as before", async () => {
+  const made = vectors(50, 16);
+  const graph = await graphOf(made);
+  const before = graph.search(made[7]!, 5);
+  const [extra] = vectors(1, 16, 3);
+  const bad: readonly (readonly [number, Float32Array])[] = [
+    [51, extra!.map((component, at) => (at === 2 ? NaN : component))],
+    [51, new Float32Array(16)],
+    [51, extra!.subarray(1)],
+    [50, extra!],
+  ];
+  for (const [label, vector] of bad) expect(() => graph.add(label, vector)).toThrow(StoreError);
+  expect(() => graph.search(new Float32Array(15).fill(1), 5)).toThrow(StoreError);
+  expect(graph.search(made[7]!, 5)).toEqual(before);
+  expect(graph.count).toBe(50);
+});
+
+test("an empty graph, and one of which all was removed, find nothing", async () => {
+  const [vector] = vectors(1, 16);
+  const graph = graphFor(16);
+  expect(graph.search(vector!, 3).labels).toHaveLength(0);
+  graph.add(1, vector!);
+  graph.remove(1);
+  expect(graph.search(vector!, 3).labels).toHaveLength(0);
+  graph.add(2, vector!);
+  expect(graph.search(vector!, 3).labels).toEqual(Float64Array.of(2));
+});

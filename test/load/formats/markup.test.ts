@@ -391,6 +391,11 @@ describe("Subtitles", () => {
     expect(placeInDocument({ text, anchors: anchors! }, 31)).toEqual({ line: 14, seconds: 3.5 });
   });
 
+  test("characters that are written by their names or numbers are read as themselves", async () => {
+    const cue = "WEBVTT\n\n00:01.000 --> 00:02.000\n&lrm;It&#39;s a caf&eacute; &lt;b&gt; &amp;amp; R&D; &unknown;\n";
+    expect((await load(loadSubtitles, "/x.vtt", cue)).text).toBe("It's a café <b> &amp; R&D; &unknown;");
+  });
+
   test("hostile files are read to the end, and none of their words is lost or multiplied", async () => {
     await expectBounded(loadSubtitles, {
       "times alone": "00:00:01,000 --> 00:00:02,000\n".repeat(20_000),

@@ -1,4 +1,5 @@
 import type { Anchor } from "../../../core/types.js";
+import { parseHtml, textOf } from "../html/tree.js";
 import type { FileToLoad, LoadedText } from "../loader.js";
 import { sourceLines, type SourceLine } from "./source-lines.js";
 
@@ -54,14 +55,14 @@ function* cues(lines: readonly SourceLine[]): Generator<{ seconds: number; said:
   if (seconds !== undefined) yield { seconds, said };
 }
 
-const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", nbsp: " ", lrm: "", rlm: "" };
-
 /** The words without the marks of fonts and places; a voice is named before what it says. */
 function spoken(line: string): string {
   return line
     .replace(/\{\\[^{}]{0,100}\}/g, "")
     .replace(/<v(?:\.[\w.]{1,50})?\s+([^<>]{1,100})>/g, "$1: ")
     .replace(/<\/?[a-z\d.:#][^<>]{0,100}>|<\/?[a-z]>/gi, "")
-    .replace(/&(\w{2,4});/g, (entity, name: string) => entities[name] ?? entity)
+    .replace(/&#?\w{1,31};/g, (entity) => textOf(parseHtml(entity)))
+    .replace(/[\u200e\u200f]/g, "")
+    .replaceAll("\u00a0", " ")
     .trim();
 }

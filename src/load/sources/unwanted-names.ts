@@ -1,8 +1,11 @@
 import { basename } from "node:path";
 
-/** Names of files that machines write for machines: large, and nobody asks about them. A store would index itself. */
+/**
+ * Names of files that machines write for machines: large, and nobody asks about them. A store would index itself, and an
+ * export of Confluence its style sheet.
+ */
 export const generated =
-  /(?:^|[/\\])(?:(?:package-lock|npm-shrinkwrap|pnpm-lock)\.(?:json|yaml)|(?:store|conversations)\.sqlite)$|\.min\.(?:js|css|mjs)$/u;
+  /(?:^|[/\\])(?:(?:package-lock|npm-shrinkwrap|pnpm-lock)\.(?:json|yaml)|(?:store|conversations)\.sqlite|styles[/\\]site\.css)$|\.min\.(?:js|css|mjs)$/u;
 
 /** Usual names of files that programs read keys and passwords from; secret scanners go by them as well. */
 const secretNames = [

@@ -78,6 +78,17 @@ test("a Notion export is read through its inner archive, pages and databases by 
   ]);
 });
 
+test("the style sheet of a Confluence export is passed over, others are not", async () => {
+  const zip = zipSync({
+    "OPS/styles/site.css": strToU8("body { color: red }"),
+    "OPS/styles/own.css": strToU8("p {}"),
+    "OPS/a.md": strToU8("words"),
+  });
+  const { documents, skipped } = await readAll("space.zip", zip);
+  expect(documents.map(({ uri }) => uri)).toEqual(["space.zip#OPS/styles/own.css", "space.zip#OPS/a.md"]);
+  expect(skipped).toEqual(["space.zip#OPS/styles/site.css"]);
+});
+
 test("a Confluence export of pages is read without what surrounds each page", async () => {
   const page = `<!DOCTYPE html><html><head><title>Ops : Runbook</title></head><body class="theme-default aui-theme-default"><div id="page">
 <div id="main" class="aui-page-panel"><div id="main-header"><div id="breadcrumb-section"><ol id="breadcrumbs"><li class="first"><span><a href="index.html">Ops</a></span></li></ol></div>

@@ -67,6 +67,21 @@ describe("an archive", () => {
     expect(skipped).toEqual([expect.stringMatching(/people\.csv is encrypted: unpack the archive$/)]);
   });
 
+  test("of bzip2, Deflate64 and LZMA within names the method of each such file, and how to read it; the others are read", async () => {
+    const folder = await temporaryFolder({ "a.zip": fixture("methods.zip") });
+    const skipped: string[] = [];
+    const context = createRunContext({ report: (event) => event.type === "skipped" && skipped.push(event.reason) });
+    expect((await collect(readFolder(folder).read(context))).map(({ title }) => title)).toEqual(["deflate"]);
+    expect(skipped.toSorted().map((reason) => reason.replace(/^.*#/, ""))).toEqual(
+      [
+        ["bzip2.txt", "bzip2"],
+        ["deflate64.txt", "Deflate64"],
+        ["lzma.txt", "LZMA"],
+      ].map(([name, method]) => `${name} is packed by ${method}: unpack the archive, or pack it again by Deflate`),
+    );
+    expect(context.failures.size).toBe(0);
+  });
+
   test("with files of one path twice gives each an address", async () => {
     const one = zipSync({ "a.txt": strToU8("first"), "b.txt": strToU8("second") });
     const twice = Buffer.from(Buffer.from(one).toString("latin1").replaceAll("b.txt", "a.txt"), "latin1");

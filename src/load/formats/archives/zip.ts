@@ -9,6 +9,17 @@ import { heldWhole } from "../held-whole.js";
 
 /** Files that the list of an archive may name; a longer list is not kept in memory. */
 const maxEntries = 200_000;
+/** Methods that programs pack by and Node cannot unpack, by their numbers in the ZIP specification, 4.4.5. */
+const otherMethods: Readonly<Record<number, string>> = {
+  9: "Deflate64",
+  12: "bzip2",
+  14: "LZMA",
+  93: "Zstandard",
+  95: "XZ",
+  98: "PPMd",
+};
+/** Stored, and packed by Deflate. */
+const readMethods: readonly number[] = [0, 8];
 
 /**
  * Reads the files of a ZIP archive, each by its own reader, under its path in the archive. A file that is encrypted, damaged
@@ -46,7 +57,9 @@ export const readZip: RowReader = async function* (file, { maxRowBytes, readInne
       ? "is encrypted: unpack the archive"
       : entry.uncompressedSize > maxRowBytes
         ? `has ${entry.uncompressedSize} bytes, and files of more than ${maxRowBytes} bytes are passed over`
-        : undefined;
+        : readMethods.includes(entry.compressionMethod)
+          ? undefined
+          : `is packed by ${otherMethods[entry.compressionMethod] ?? `method ${entry.compressionMethod}`}: unpack the archive, or pack it again by Deflate`;
     if (reason !== undefined) {
       yield { uri: address, skipped: `${address} ${reason}` };
       continue;

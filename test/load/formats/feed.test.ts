@@ -87,6 +87,15 @@ describe("a feed", () => {
     expect(documents[49_999]).toMatchObject({ uri: "a.rss#49999", text: "w49999" });
   });
 
+  test("of more entries than fit into memory is refused with their number, before it is parsed", async () => {
+    const { documents, failures } = await readAll(
+      "a.rss",
+      `<rss><channel>${"<item/>".repeat(100_001)}</channel></rss>`,
+    );
+    expect(documents).toEqual([]);
+    expect(failures).toEqual([expect.stringContaining("has 100001 entries, and at most 100000 are read: split it")]);
+  });
+
   test("is read from its address by the type that the server says", async () => {
     const server = createServer((_, response) => response.setHeader("content-type", "application/rss+xml").end(rss));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

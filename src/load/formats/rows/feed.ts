@@ -10,6 +10,8 @@ import type { Row } from "./row-mapping.js";
 /**
  * Reads a feed in RSS or Atom: a document for each entry, by its id, its words as Markdown, with link, author, date and
  * categories as metadata. Entries without words have those of their title.
+ *
+ * @throws LoadError (`unreadable`) when it is no feed, (`too-large`) for more than 100,000 entries.
  */
 export const readFeed: RowReader = async function* (file, options): AsyncGenerator<FileOutcome> {
   const { uri } = file;
@@ -28,7 +30,16 @@ export const readFeed: RowReader = async function* (file, options): AsyncGenerat
   }
 };
 
+/** Entries of a feed, whose tree is held in memory: ten times as many took a gigabyte. */
+const maxEntries = 100_000;
+
 function entriesOf(uri: string, text: string): HtmlElement[] {
+  let count = 0;
+  for (const _ of text.matchAll(/<(?:\w+:)?(?:item|entry)[\s/>]/g)) count++;
+  if (count > maxEntries) {
+    const message = `${uri} has ${count} entries, and at most ${maxEntries} are read: split it`;
+    throw new LoadError("too-large", uri, message);
+  }
   let root;
   try {
     [root] = elementsOf(parseXml(text));

@@ -56,6 +56,12 @@ describe("pictures", () => {
     },
   );
 
+  test.each(["deflate", "jpeg"] as const)("a TIFF packed by %s says how to save it", async (compression) => {
+    const picture = await sharp(letter).tiff({ compression }).toBuffer();
+    const { failures } = await readAll("fax.tif", picture, { recognizer });
+    expect(failures).toEqual([expect.stringContaining("save it as PNG, or a TIFF with LZW compression")]);
+  });
+
   test("each page of a TIFF is read, and a chain of pages that runs in a circle ends", async () => {
     const page = async (width: number) => sharp(letter).resize(width).tiff({ compression: "none" }).toBuffer();
     const [first, second] = [await page(100), await page(200)];

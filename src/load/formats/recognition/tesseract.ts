@@ -124,7 +124,10 @@ class Engine {
       const { data } = await Promise.race([this.#tesseract.recognize(Buffer.from(picture)), failed]);
       return data.text;
     } catch (thrown) {
-      throw typeof thrown === "string" ? new Error(thrown) : asError(thrown);
+      if (typeof thrown !== "string") throw asError(thrown);
+      // Its library reads no TIFF that is packed by Deflate, JPEG or WebP.
+      const message = `Tesseract does not read it (${thrown}): save it as PNG, or a TIFF with LZW compression`;
+      throw new Error(message, { cause: thrown });
     } finally {
       this.#thread.unref();
     }

@@ -16,7 +16,7 @@ export function parsedJson(text: string): unknown {
 }
 
 /** The JSON Schema of what a zod schema reads, as models are told it. Throws what zod does for a schema that has none. */
-export function jsonSchemaOf(schema: z.ZodType): JsonSchema {
+export function jsonSchemaOf(schema: z.core.$ZodType): JsonSchema {
   const { $schema: _, ...described } = z.toJSONSchema(schema, { io: "input", target: "draft-7" });
   return described;
 }

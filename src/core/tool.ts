@@ -28,7 +28,7 @@ export interface Tool<Input = never, Output = unknown> {
   /** Tells the model when and how to use it. */
   readonly description: string;
   /** Schema of the arguments: an object. */
-  readonly input: z.ZodType<Input>;
+  readonly input: z.core.$ZodType<Input>;
   /** Does the work. What it throws is told to the model as the result. */
   readonly run: (input: Input, context: ToolContext) => Output | Promise<Output>;
   /**
@@ -47,12 +47,12 @@ export interface Tool<Input = never, Output = unknown> {
 /** A tool of any types, as lists hold them. Run it only with the output of its `input` schema. */
 export type AnyTool = Omit<Tool, "input" | "run"> & {
   /** Schema of the arguments: an object. */
-  readonly input: z.ZodType;
+  readonly input: z.core.$ZodType;
   /** Does the work. What it throws is told to the model as the result. */
   readonly run: (input: never, context: ToolContext) => unknown;
 };
 
-export interface ToolOptions<Schema extends z.ZodType, Output> {
+export interface ToolOptions<Schema extends z.core.$ZodType, Output> {
   /** Name that the model calls it by. Any text; it is mapped to the service's letters and back. */
   readonly name: string;
   /** Tells the model when and how to use it. */
@@ -75,7 +75,7 @@ export interface ToolOptions<Schema extends z.ZodType, Output> {
 const toolOptions = z.strictObject({
   name: z.string().regex(/\S/, "must not be blank"),
   description: z.string(),
-  input: z.custom<z.ZodType>(
+  input: z.custom<z.core.$ZodType>(
     (value) => typeof value === "object" && value !== null && "_zod" in value,
     "must be a zod schema",
   ),
@@ -104,7 +104,7 @@ const toolOptions = z.strictObject({
  * const events = kb.ask("Is the lamp in stock?", { answer: { tools: [stock] } });
  * ```
  */
-export function tool<Schema extends z.ZodType, Output>(
+export function tool<Schema extends z.core.$ZodType, Output>(
   options: ToolOptions<Schema, Output>,
 ): Tool<z.output<Schema>, Output> {
   const { name, description, writes, sources, timeoutMs } = resolve("tool", toolOptions, options);
@@ -112,7 +112,7 @@ export function tool<Schema extends z.ZodType, Output>(
   return {
     name,
     description,
-    input: input as z.ZodType<z.output<Schema>>,
+    input: input as z.core.$ZodType<z.output<Schema>>,
     run,
     writes,
     sources,
@@ -121,7 +121,7 @@ export function tool<Schema extends z.ZodType, Output>(
   };
 }
 
-function objectSchema(name: string, input: z.ZodType): JsonSchema {
+function objectSchema(name: string, input: z.core.$ZodType): JsonSchema {
   let schema: JsonSchema;
   try {
     schema = jsonSchemaOf(input);

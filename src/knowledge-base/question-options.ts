@@ -5,7 +5,7 @@ import type { Filter } from "../core/filter.js";
 import { optionsOf, resolve } from "../core/options.js";
 import { runOptions, type RunOptions } from "../core/pipeline.js";
 import type { AnswerEvent, Metadata, Question, Turn } from "../core/types.js";
-import { type AnswerOptions, answerOptions } from "../stages/answering/answer-options.js";
+import { type AnswerOptions, answerOptions, type StructuredAnswerOptions } from "../stages/answering/answer-options.js";
 import type { Resumption } from "../stages/answering/answer.js";
 import { type SearchMode, type SearchOptions, searchOptions } from "../stages/retrieval/search.js";
 
@@ -98,12 +98,9 @@ export const askOptions = optionsOf<AskOptions>()({
   answer: answerOptions.prefault({}),
 });
 
-interface WithSchema<Schema extends z.ZodType> {
+interface WithSchema<Schema extends z.core.$ZodType> {
   /** How the answer is made. */
-  readonly answer: {
-    /** Schema of the answer's value. */
-    readonly schema: Schema;
-  };
+  readonly answer: StructuredAnswerOptions<Schema>;
 }
 
 /** A question whose filter knows the metadata of the documents. */
@@ -111,9 +108,9 @@ type FilteredQuestion<Fields extends object> = Omit<Question, "filter"> & Pick<A
 
 /** Asks a question; with `answer: { schema }` the answer's `value` is what that schema returns. */
 export interface Ask<Fields extends object = Metadata> {
-  <Schema extends z.ZodType>(
+  <Schema extends z.core.$ZodType>(
     question: string | FilteredQuestion<Fields>,
-    options: AskOptions<Fields> & WithSchema<Schema>,
+    options: Omit<AskOptions<Fields>, "answer"> & WithSchema<Schema>,
   ): AsyncIterable<AnswerEvent<z.output<Schema>>>;
   (question: string | FilteredQuestion<Fields>, options?: AskOptions<Fields>): AsyncIterable<AnswerEvent>;
 }
@@ -128,10 +125,10 @@ export const resumeOptions = optionsOf<ResumeOptions>()({ ...runOptions.shape, a
 
 /** Resumes an answer that waits; with `answer: { schema }` its `value` is what that schema returns. */
 export interface Resume {
-  <Schema extends z.ZodType>(
+  <Schema extends z.core.$ZodType>(
     waiting: WaitingAnswer,
     approvals: Approvals,
-    options: ResumeOptions & WithSchema<Schema>,
+    options: Omit<ResumeOptions, "answer"> & WithSchema<Schema>,
   ): AsyncIterable<AnswerEvent<z.output<Schema>>>;
   (waiting: WaitingAnswer, approvals: Approvals, options?: ResumeOptions): AsyncIterable<AnswerEvent>;
 }

@@ -15,7 +15,7 @@ export interface KnowledgeBaseTool {
   /** Tells the model when to use it. */
   readonly description: string;
   /** Schema of the arguments. */
-  readonly inputSchema: z.ZodType<SearchInput>;
+  readonly inputSchema: z.core.$ZodType<SearchInput>;
   /** Searches; what it throws is told to the model as the result. */
   readonly execute: (
     input: SearchInput,

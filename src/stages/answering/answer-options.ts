@@ -49,7 +49,7 @@ export interface AnswerOptions {
    * The schema of the answer, which then comes as a checked `value`. The model replies in JSON, with its citations beside
    * the answer; a reply that does not fit is shown to it once with what is wrong. Default: the answer is a text.
    */
-  readonly schema?: z.ZodType;
+  readonly schema?: z.core.$ZodType;
   /**
    * `required`: the model is told to call a tool before it answers, and an answer without a call has a warning, since the
    * service has no field to force one. Default: `auto`, the model decides.
@@ -90,11 +90,20 @@ export interface AnswerOptions {
   readonly approvalTimeoutMs?: number;
 }
 
+/**
+ * Options of an answer with a schema. `AnswerOptions &` would have the compiler compare every method of zod's schemas with
+ * each other's, which costs a program that asks once more than all the rest of it.
+ */
+export type StructuredAnswerOptions<Schema extends z.core.$ZodType> = Omit<AnswerOptions, "schema"> & {
+  /** Schema of the answer's value. */
+  readonly schema: Schema;
+};
+
 export const answerOptions = optionsOf<AnswerOptions>()({
   tools: z.array(z.custom<AnyTool>(isTool, asTool), `must be a list; each ${asTool}`).max(128).readonly().default([]),
   instructions: z.string().default(""),
   schema: z
-    .custom<z.ZodType>(
+    .custom<z.core.$ZodType>(
       (value) => typeof value === "object" && value !== null && "_zod" in value,
       "must be a zod schema",
     )

@@ -8,7 +8,7 @@ import type { ChatModel } from "../../core/ports.js";
 import { type Source, untilAborted } from "../../core/stream.js";
 import type { Answer, AnswerEvent, Retrieved } from "../../core/types.js";
 import type { AnswerDraft } from "./answer-draft.js";
-import { answerOptions, type AnswerOptions, maxSources } from "./answer-options.js";
+import { answerOptions, type AnswerOptions, maxSources, type StructuredAnswerOptions } from "./answer-options.js";
 import type { composeAnswer as Compose, ResumedAnswer } from "./compose-answer.js";
 import { readPaused, waitingIds } from "./paused-answer.js";
 import { answerStructure, repairMessageCount } from "./structured-answer.js";
@@ -34,12 +34,9 @@ import { toolbox } from "./tools/toolbox.js";
  * @throws OptionsError when an option is out of range, two tools share a name, the schema has no JSON Schema, or the model
  * takes fewer than 2 messages, or 4 with a schema.
  */
-export function answer<Schema extends z.ZodType>(
+export function answer<Schema extends z.core.$ZodType>(
   model: ChatModel,
-  options: AnswerOptions & {
-    /** Schema of the answer's value. */
-    readonly schema: Schema;
-  },
+  options: StructuredAnswerOptions<Schema>,
 ): Stage<Retrieved, AnswerEvent<z.output<Schema>>>;
 export function answer(model: ChatModel, options?: AnswerOptions): Stage<Retrieved, AnswerEvent>;
 export function answer(model: ChatModel, options: AnswerOptions = {}): Stage<Retrieved, AnswerEvent> {

@@ -28,7 +28,7 @@ export interface AnswerStructure {
 }
 
 /** @throws OptionsError when the schema has no JSON Schema. */
-export function answerStructure(schema: z.ZodType): AnswerStructure {
+export function answerStructure(schema: z.core.$ZodType): AnswerStructure {
   const described = describe(schema);
   return {
     replySchema: describe(replyOf(schema)),
@@ -38,7 +38,7 @@ export function answerStructure(schema: z.ZodType): AnswerStructure {
       if ("problem" in found) return found;
       const { answered, answer, sources } = found;
       if (!answered) return { answered, value: undefined, text: "", sources };
-      const checked = await schema.safeParseAsync(answer);
+      const checked = await z.safeParseAsync(schema, answer);
       if (!checked.success) return { problem: `"answer" does not fit its schema:\n${z.prettifyError(checked.error)}` };
       const text = typeof answer === "string" ? answer : JSON.stringify(answer, undefined, 2);
       return { answered, value: checked.data, text, sources };
@@ -47,12 +47,12 @@ export function answerStructure(schema: z.ZodType): AnswerStructure {
 }
 
 /** The fields in the order of the prompt: a reply that is held to the schema names its sources before it answers. */
-function replyOf(schema: z.ZodType): z.ZodType {
+function replyOf(schema: z.core.$ZodType): z.core.$ZodType {
   const citation = z.object({ source: z.int().min(1).max(9999), quote: z.string() });
-  return z.object({ citations: z.array(citation), answered: z.boolean(), answer: schema.optional() });
+  return z.object({ citations: z.array(citation), answered: z.boolean(), answer: z.optional(schema) });
 }
 
-function describe(schema: z.ZodType): JsonSchema {
+function describe(schema: z.core.$ZodType): JsonSchema {
   try {
     return jsonSchemaOf(schema);
   } catch (cause) {

@@ -62,7 +62,7 @@ export function toolbox(tools: readonly AnyTool[], approve: Approve | undefined)
         return { ...call, name, input: call.arguments, refusal: "refusal" in found ? found.refusal : invalid };
       }
       if ("refusal" in found) return { ...call, input, refusal: found.refusal };
-      const checked = await found.input.safeParseAsync(input);
+      const checked = await z.safeParseAsync(found.input, input);
       if (checked.success) return { ...call, name, input: checked.data, tool: found };
       const refusal = `The arguments do not fit the tool's schema:\n${z.prettifyError(checked.error)}`;
       return { ...call, name, input, refusal };

@@ -25,6 +25,7 @@ const versionDependent = [
   "test/examples.test.ts",
   "test/load/worker/load-on-worker.test.ts",
   "test/store/dense/hnsw.test.ts",
+  "test/store/dense/quantized/quantized-graph.test.ts",
   "test/thread",
 ];
 

@@ -5,6 +5,7 @@ import { Pipeline } from "../../../src/core/pipeline.js";
 import type { Embedder } from "../../../src/core/ports.js";
 import type { Document } from "../../../src/core/types.js";
 import { ingest } from "../../../src/knowledge-base/ingest.js";
+import { memoryStore } from "../../../src/conformance/memory-store.js";
 import { openKnowledgeBase } from "../../../src/knowledge-base/open.js";
 import { planIngest } from "../../../src/knowledge-base/plan.js";
 import { readFolder } from "../../../src/load/sources/read-folder.js";
@@ -124,7 +125,15 @@ test("a knowledge base works on your own store and models, and starts no service
   await kb.ingest([{ uri: "memo:1", text: "Moles dig." }]);
   const { hits } = await kb.search("moles");
   expect(hits.map(({ uri }) => uri)).toEqual(["memo:1"]);
-  expect(() => kb.conversation({ id: "one" })).toThrow(/with a folder as its path/);
+  // A store of openStore() keeps conversations, whoever opened it.
+  expect(await kb.conversation({ id: "one" }).info()).toBeUndefined();
   await kb.close();
   expect(await own.counts()).toMatchObject({ documents: 1 });
+});
+
+test("a store that keeps no conversations says who does, when one is wanted", async () => {
+  const embedder = new CountingEmbedder();
+  const kb = await openKnowledgeBase({ store: memoryStore(embedder.space), embedder });
+  onTestFinished(() => kb.close());
+  expect(() => kb.conversation({ id: "one" })).toThrow(/kept by the stores of openStore\(\) and openPostgresStore\(\)/);
 });

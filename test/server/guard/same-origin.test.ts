@@ -66,7 +66,7 @@ describe("a server on this machine without a token", () => {
     const headers = { origin: "https://evil.example", "content-type": "text/plain" };
     const { status } = await browse(url, "/api/conversations", headers, '{"question":"When do API keys expire?"}');
     expect(status).toBe(403);
-    expect(kb.conversations()).toEqual([]);
+    expect(await kb.conversations()).toEqual([]);
   });
 
   test("tells the pages of origins that were given that they may read", async () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import { OptionsError } from "../../../core/errors.js";
@@ -47,6 +48,8 @@ export class Server {
   readonly location: string;
   readonly #pool: pg.Pool;
   readonly #deadlineMs: number;
+  /** In the names of prepared statements: where connections share a session, as those to PGlite do, names meet. */
+  readonly #id = randomUUID().replaceAll("-", "");
   /** Names of prepared statements by their texts. */
   readonly #prepared = new Map<string, string>();
   #vectorType: number | undefined;
@@ -154,7 +157,7 @@ export class Server {
 
   #preparedName(text: string): string | undefined {
     if (!this.#prepared.has(text) && this.#prepared.size < maxPrepared) {
-      this.#prepared.set(text, `citewell_${this.#prepared.size}`);
+      this.#prepared.set(text, `citewell_${this.#id}_${this.#prepared.size}`);
     }
     return this.#prepared.get(text);
   }

@@ -9,6 +9,7 @@ import type { StoreOptions } from "../../src/store/store-options.js";
 import { WriteLock } from "../../src/store/database/write-lock.js";
 import { madeDocument, madeVector, withVectors } from "../../src/conformance/made-documents.js";
 import { temporaryFolder } from "./temporary-folder.js";
+import { runNode } from "../support/run-process.js";
 import { SQLite } from "../support/sqlite.js";
 
 const made = { space: "made", dimension: 8 };
@@ -190,6 +191,35 @@ test("without the native library the store searches exactly, and warns once", as
   expect(warnings).toEqual([
     expect.stringMatching(/^hnswlib-node cannot be loaded .*citewell-no-such-module.*one by one.*$/),
   ]);
+});
+
+test("without WebAssembly the store searches exactly, and warns once, when it opens its graph", async () => {
+  const folder = temporaryFolder();
+  const built = (file: string) => JSON.stringify(new URL(`../../dist/${file}`, import.meta.url).href);
+  const program = join(folder, "program.mjs");
+  writeFileSync(
+    program,
+    `
+    import { madeDocument, madeVector, withVectors } from ${built("conformance/made-documents.js")};
+    import { openStore } from ${built("store/open-store.js")};
+    const warnings = [];
+    const onWarning = (message) => warnings.push(message);
+    const store = await openStore(${JSON.stringify(join(folder, "store"))}, { space: "s" }, { index: "hnsw", onWarning });
+    await store.write(withVectors([madeDocument("a", ["one", "two"])], 8));
+    let found = [];
+    for (let search = 0; search < 3; search++) {
+      found = await store.dense.retrieve({ text: "", vector: madeVector("x", 8) }, { count: 5 });
+    }
+    await store.close();
+    console.log(JSON.stringify({ found: found.length, warnings }));`,
+  );
+  const { stdout } = await runNode("--jitless", [program]);
+  expect(JSON.parse(stdout)).toEqual({
+    found: 2,
+    warnings: [
+      expect.stringMatching(/^The graph of 8-bit vectors cannot be used here \(WebAssembly is missing\): .*one by one/),
+    ],
+  });
 });
 
 test("a store that outgrows the flat index switches to the graph", async () => {

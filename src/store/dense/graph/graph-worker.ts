@@ -56,7 +56,13 @@ async function serve(engine: GraphEngine): Promise<void> {
 }
 
 async function loadEngine(): Promise<GraphEngine> {
-  if (start.quantization === "int8") return quantizedEngine;
+  if (start.quantization === "int8") {
+    try {
+      return quantizedEngine();
+    } catch (error) {
+      throw new Error(`The graph of 8-bit vectors cannot be used here (${asError(error).message})`, { cause: error });
+    }
+  }
   try {
     return hnswEngine(await loadHnswLibrary(start.graphModule), new NativeCode(start.flags));
   } catch (error) {

@@ -8,6 +8,7 @@ import type { GraphFacts } from "../graph-file.js";
 import type { GraphEngine, GraphParameters, SavedGraph, VectorGraph } from "../vector-graph.js";
 import { GraphMemory, sharedGraph, slotsPerCall } from "./graph-memory.js";
 import { GraphWalk } from "./graph-walk.js";
+import { createKernel, createSharedMemory } from "./kernel.js";
 import { LinkingThreads } from "./linking-threads.js";
 
 /** From this many additions in a row on, other threads help: fewer take less time than a thread takes to start. */
@@ -18,16 +19,23 @@ const maxUnlinked = 2000;
 
 const maxLayer = 15;
 
-/** Graphs of vectors as 8-bit numbers, of which nothing has to be installed. */
-export const quantizedEngine: GraphEngine = {
-  format: 3,
-  isApproximate: true,
-  comparisonsPerResult: 20,
-  create: (dimension, parameters) => QuantizedGraph.create(dimension, parameters),
-  read: (path, facts) => QuantizedGraph.read(path, facts),
-  // `write` throws where it did not write everything.
-  check: async () => {},
-};
+/**
+ * Graphs of vectors as 8-bit numbers, for which nothing has to be installed.
+ *
+ * @throws where there is no WebAssembly with SIMD, or no address space for its memory.
+ */
+export function quantizedEngine(): GraphEngine {
+  createKernel(createSharedMemory());
+  return {
+    format: 3,
+    isApproximate: true,
+    comparisonsPerResult: 20,
+    create: (dimension, parameters) => QuantizedGraph.create(dimension, parameters),
+    read: (path, facts) => QuantizedGraph.read(path, facts),
+    // `write` throws where it did not write everything.
+    check: async () => {},
+  };
+}
 
 /**
  * A graph over vectors of length 1 as 8-bit numbers, built by several threads: a quarter of the memory of 32-bit floats, and

@@ -4,6 +4,7 @@ import { StoreError } from "../core/errors.js";
 import { guarded, openForReading } from "../sqlite/database.js";
 import { prepareSchema, readMeta } from "./database/schema.js";
 import { databasePathIn } from "./database/store-folder.js";
+import { savedQuantization } from "./dense/dense.js";
 import { generationFolder, readPointer } from "./database/store-pointer.js";
 
 /**
@@ -26,4 +27,10 @@ export function storedSpace(path: string): string | undefined {
   } finally {
     database.close();
   }
+}
+
+/** How the saved graph of the store in a folder keeps vectors; undefined where none is saved. */
+export function storedQuantization(path: string): "none" | "int8" | undefined {
+  const folder = resolvePath(path);
+  return savedQuantization(generationFolder(folder, guarded(folder, () => readPointer(folder)).current));
 }

@@ -2,6 +2,8 @@ import { readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
+import { openStore } from "../../src/store/open-store.js";
+import { storedSpace } from "../../src/store/stored-space.js";
 import { citewell, citewellJson } from "../support/citewell.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -12,6 +14,7 @@ interface StatsJson {
   readonly dimension: number;
   readonly space: string;
   readonly chunk: object;
+  readonly quantization?: "none" | "int8";
   readonly diskBytes: Record<"database" | "indexes" | "conversations" | "otherGenerations" | "total", number>;
 }
 
@@ -94,6 +97,20 @@ test("stats counts what the store holds, and its bytes on disk are those of the 
     /^Documents {3}3\nChunks {6}\d\nVectors {5}\d of [\d,]+ dimensions\nEmbeddings {2}\S+\nCut by {6}maximum tokens 64\n/,
   );
   expect(stdout).toMatch(/\nOn disk {5}[\d.]+ kB: database [\d.]+ kB, search indexes [\d.]+ k?B, conversations .*B\n$/);
+});
+
+test("stats and verify say how a graph keeps vectors, once there is one", async () => {
+  const cwd = await indexed();
+  expect(await citewellJson<StatsJson>(["stats"], { cwd })).not.toHaveProperty("quantization");
+  const path = join(cwd, ".citewell");
+  for (const quantization of ["int8", "none"] as const) {
+    const store = await openStore(path, { space: storedSpace(path)! }, { index: "hnsw", quantization });
+    await store.close();
+    expect(await citewellJson<StatsJson>(["stats"], { cwd })).toMatchObject({ quantization });
+    expect(await citewellJson(["verify"], { cwd })).toEqual({ ok: true, problems: [], recall: 1, quantization });
+  }
+  expect((await citewell(["stats"], { cwd })).stdout).toContain("\nGraph       vectors as they are (none)\n");
+  expect((await citewell(["verify"], { cwd })).stdout).toContain("\nIts graph has vectors as they are (none).\n");
 });
 
 test("stats counts the store from before a migration apart", async () => {

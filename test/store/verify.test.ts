@@ -28,8 +28,8 @@ const made = Array.from({ length: 40 }, (_, at) =>
   madeDocument(`d${at}`, [`apple ${at}`, `pear ${at}`], { metadata: { at } }),
 );
 
-async function opened(path: string): Promise<Store> {
-  const store = await openStore(path, { space: "made" }, { index: "hnsw" });
+async function opened(path: string, quantization: "none" | "int8" = "int8"): Promise<Store> {
+  const store = await openStore(path, { space: "made" }, { index: "hnsw", quantization });
   onTestFinished(() => store.close());
   return store;
 }
@@ -317,4 +317,22 @@ test("an aborted verify rejects with the caller's reason, with or without repair
   }
   expect(await store.verify({ sample: 5 })).toEqual({ ok: true, problems: [], recall: 1, repaired: false });
   await store.write(withVectors([madeDocument("late", ["written after all that"])], dimension));
+});
+
+test("verify says how the graph keeps vectors, and another quantization builds it again from the stored ones", async () => {
+  const path = closedStore();
+  const query = { text: "", vector: madeVector("a question", dimension) };
+  const found: (readonly string[])[] = [];
+  for (const quantization of ["int8", "none", "int8"] as const) {
+    // The store has no embedder: nothing could be embedded again.
+    const store = await opened(path, quantization);
+    found.push((await store.dense.retrieve(query, { count: 80 })).map(({ chunkId }) => chunkId));
+    await store.close();
+    const again = await opened(path, quantization);
+    expect(await again.verify()).toEqual({ ok: true, problems: [], recall: 1, quantization, repaired: false });
+    expect(await again.counts()).toEqual({ documents: 40, chunks: 80, vectors: 80 });
+    await again.close();
+  }
+  expect(found[0]).toHaveLength(80);
+  expect(found).toEqual([found[0], found[0], found[0]]);
 });

@@ -1,9 +1,11 @@
 import { resolve } from "node:path";
+import { given } from "../../core/given.js";
 import type { StoreCounts } from "../../core/ports.js";
 import { type ChunkSettings, keptSettings } from "../../knowledge-base/ingest/settings.js";
 import { type CollectionFigures, collectionFigures } from "../../store/collection-figures.js";
 import { databaseAddresses, isDatabaseAddress } from "../../store/open-store-at.js";
 import { diskUse, type DiskUse } from "../../store/disk-use.js";
+import { storedQuantization } from "../../store/stored-space.js";
 import {
   print,
   readSettings,
@@ -13,7 +15,7 @@ import {
   type StoreFlags,
 } from "../command-context.js";
 import { exitCodes } from "../output/failure.js";
-import { bytes, count } from "../output/figures.js";
+import { bytes, count, graphOf } from "../output/figures.js";
 import { writeText } from "../output/write-text.js";
 
 interface Stats extends StoreCounts {
@@ -23,6 +25,8 @@ interface Stats extends StoreCounts {
   readonly space: string;
   /** How documents are cut, as far as somebody said. */
   readonly chunk: ChunkSettings;
+  /** How the saved graph keeps vectors. Absent where none is saved, and for a database. */
+  readonly quantization?: "none" | "int8";
   /** Absent for a database, whose server says it. */
   readonly diskBytes?: DiskUse;
 }
@@ -41,7 +45,10 @@ export async function statsCommand(io: CommandIo, flags: StatsFlags): Promise<nu
   });
   // Measured once the store is closed: the log of an open database would count too.
   const place = storePath(io, readSettings(io, flags));
-  const stats = { ...figures, ...(!isDatabaseAddress(place) && { diskBytes: diskUse(place) }) };
+  const stats = {
+    ...figures,
+    ...(!isDatabaseAddress(place) && given({ quantization: storedQuantization(place), diskBytes: diskUse(place) })),
+  };
   const described = describe(stats);
   if (flags.report !== undefined) {
     const { statsReport } = await import("./stats-report.js");
@@ -73,6 +80,7 @@ function describe({
   dimension,
   space,
   chunk,
+  quantization,
   diskBytes,
 }: Stats): [name: string, value: string][] {
   const settings = Object.entries(chunk).map(
@@ -84,6 +92,7 @@ function describe({
     ["Vectors", `${count(vectors)}${dimension === undefined ? "" : ` of ${count(dimension)} dimensions`}`],
     ["Embeddings", space],
     ["Cut by", settings.length > 0 ? settings.join(", ") : "the default settings"],
+    ...(quantization ? [["Graph", graphOf[quantization]] satisfies [string, string]] : []),
     ...(diskBytes ? [["On disk", describeDisk(diskBytes)] satisfies [string, string]] : []),
   ];
 }

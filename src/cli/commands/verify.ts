@@ -1,6 +1,6 @@
 import { OptionsError, StoreError } from "../../core/errors.js";
 import type { Verification } from "../../core/ports.js";
-import { counted } from "../output/figures.js";
+import { counted, graphOf } from "../output/figures.js";
 import { explainStop, print, withKnowledgeBase, type StoreFlags, type CommandIo } from "../command-context.js";
 import { exitCodes } from "../output/failure.js";
 import { safeForTerminal } from "../output/terminal-text.js";
@@ -22,8 +22,8 @@ export async function verifyCommand(io: CommandIo, flags: VerifyFlags): Promise<
   );
   const stopped = "Stopped; the store is as it was. Run the same command again.\n";
   const found = await explainStop(io, stopped, verifying).catch(unopenable);
-  const { ok, problems, recall = null, droppedVectors } = found;
-  print(io, flags, { ok, problems, recall, droppedVectors }, describe(found, flags));
+  const { ok, problems, recall = null, quantization, droppedVectors } = found;
+  print(io, flags, { ok, problems, recall, quantization, droppedVectors }, describe(found, flags));
   return found.ok ? exitCodes.done : exitCodes.failures;
 }
 
@@ -34,9 +34,11 @@ function unopenable(error: unknown): Verification {
   return { ok: false, problems: [problem], recall: undefined, repaired: false };
 }
 
-function describe({ ok, problems, recall, repaired, droppedVectors }: Verification, { repair }: VerifyFlags): string {
+function describe(found: Verification, { repair }: VerifyFlags): string {
+  const { ok, problems, recall, quantization, repaired, droppedVectors } = found;
   const lines = problems.map(({ what, message }) => `${what}: ${safeForTerminal(message)}`);
   if (recall !== undefined) lines.push(`Dense search finds ${(100 * recall).toFixed(1)} % of the ten nearest chunks.`);
+  if (quantization !== undefined) lines.push(`Its graph has ${graphOf[quantization]}.`);
   if (droppedVectors !== undefined) lines.push(`Dropped ${counted(droppedVectors, "vector")} that no document needs.`);
   const repairable = !repaired && !repair && problems.every((problem) => problem.repairable);
   if (ok && problems.length === 0) lines.push("The store is sound.");

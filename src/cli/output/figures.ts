@@ -21,3 +21,6 @@ export function bytes(value: number): string {
   const power = Math.min(3, Math.floor(Math.log10(value) / 3));
   return `${(value / 1000 ** power).toFixed(1)} ${["kB", "MB", "GB"][power - 1]}`;
 }
+
+/** The vectors of a graph, by its quantization. */
+export const graphOf = { none: "vectors as they are (none)", int8: "vectors of 8 bits (int8)" } as const;

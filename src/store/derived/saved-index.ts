@@ -133,23 +133,28 @@ export function indexProblem(
  */
 export function deleteStaleIndexes(folder: string, head: () => Position): void {
   for (const name of ["lexical", "graph"] as const) {
-    const manifest = manifestPath(folder, name);
-    const saved = savedPosition(manifest);
+    const saved = savedPosition(folder, name);
     // The head is read last, since another process may be saving an index of what it has just committed.
     const { label, removal } = head();
-    if (saved && (saved.label > label || saved.removal > removal)) rmSync(manifest, { force: true });
+    if (saved && (saved.label > label || saved.removal > removal)) rmSync(manifestPath(folder, name), { force: true });
   }
 }
 
 /** How far the saved indexes in a folder had come, by the last label they know; undefined where there is none. */
 export function lastSavedLabel(folder: string): number | undefined {
-  const labels = (["lexical", "graph"] as const).map((name) => savedPosition(manifestPath(folder, name))?.label ?? 0);
+  const labels = (["lexical", "graph"] as const).map((name) => savedPosition(folder, name)?.label ?? 0);
   return Math.max(...labels) || undefined;
 }
 
-function savedPosition(manifest: string): Position | undefined {
+function savedPosition(folder: string, name: SavedIndexName): Position | undefined {
+  const saved: { readonly position?: Position } | undefined = savedFacts(folder, name);
+  return saved?.position;
+}
+
+/** The manifest of a saved index, without its file; undefined where there is none, or a damaged one. */
+export function savedFacts(folder: string, name: SavedIndexName): object | undefined {
   try {
-    return (readChecksummed(readFileSync(manifest, "utf8")) as { readonly position?: Position }).position;
+    return readChecksummed(readFileSync(manifestPath(folder, name), "utf8"));
   } catch (error) {
     if (isOutOfFiles(error)) throw error;
     return undefined;

@@ -1,8 +1,9 @@
 import { OptionsError } from "../../core/errors.js";
+import { given } from "../../core/given.js";
 import { resolve } from "../../core/options.js";
 import type { Verification, VerifyOptions } from "../../core/ports.js";
 import type { StoreFolder } from "../database/store-folder.js";
-import type { Dense } from "../dense/dense.js";
+import { type Dense, savedQuantization } from "../dense/dense.js";
 import { verifyOptions } from "../call-options.js";
 import { conversationProblems, repairConversations } from "../conversations/embedded-conversations.js";
 import { savedLexicalProblem } from "../lexical/lexical-index.js";
@@ -50,5 +51,6 @@ export async function verifyStore(store: VerifiedStore, options: VerifyOptions):
   };
   const { before, after, ...outcome } = mayRepair ? await withLock(checkAndRepair) : await checkOnly();
   const recall = after.problems.length === 0 ? await dense.measureRecall(sample, signal) : undefined;
-  return { ok: after.all.length === 0, problems: before.all, recall, ...outcome };
+  const quantization = savedQuantization(folder.path);
+  return { ok: after.all.length === 0, problems: before.all, recall, ...given({ quantization }), ...outcome };
 }

@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import { asError } from "../../../core/errors.js";
 import type { StoreProblem } from "../../../core/ports.js";
-import { indexProblem, loadIndex } from "../../derived/saved-index.js";
+import { indexProblem, loadIndex, savedFacts } from "../../derived/saved-index.js";
 
 /** The manifest of a saved graph. */
 export interface GraphFacts {
@@ -34,6 +34,13 @@ export function parseGraphFacts(manifest: object): GraphFacts | undefined {
   const areWhole = [...numbers, position?.removal].every((number) => Number.isSafeInteger(number) && number! >= 0);
   if ((format !== 1 && format !== 3) || typeof store !== "string" || !areWhole || dimension === 0) return undefined;
   return { ...(facts as GraphFacts), tunedAt };
+}
+
+/** How the graph that is saved in a folder keeps vectors, by its manifest; `undefined` where there is none, or a damaged one. */
+export function savedQuantization(folder: string): "none" | "int8" | undefined {
+  const manifest = savedFacts(folder, "graph");
+  const facts = manifest && parseGraphFacts(manifest);
+  return facts && (facts.format === 1 ? "none" : "int8");
 }
 
 /** The problem of a store's saved graph, if any. */

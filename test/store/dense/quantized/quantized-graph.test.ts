@@ -100,6 +100,22 @@ test("a scan compares all that are allowed, also those that no link leads to", a
   expect(Array.from(scores)).toEqual(Array.from(scores).toSorted((a, b) => b - a));
 });
 
+test.each([1, 2, 3, 7])(
+  "a scan finds the vectors of labels that are %d apart, and none of labels between them",
+  async (step) => {
+    const made = vectors(200, 16);
+    const graph = graphFor(16);
+    for (const [at, vector] of made.entries()) graph.add(10 + step * at, vector);
+    await graph.settle();
+    for (const kept of [1, 5, 40]) {
+      const allowed = new AllowedLabels(labelBits(1500, (label) => label % kept === 0));
+      const expected = made.flatMap((_, at) => ((10 + step * at) % kept === 0 ? [10 + step * at] : []));
+      const { labels } = graph.scan(made[0]!, 1500, allowed);
+      expect(Array.from(labels).toSorted((a, b) => a - b)).toEqual(expected);
+    }
+  },
+);
+
 test("removed vectors are not found, and those behind them still are", async () => {
   const made = vectors(600, 16);
   const graph = await graphOf(made);

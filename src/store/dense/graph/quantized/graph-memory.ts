@@ -1,4 +1,12 @@
-import { bytesPerPage, bytesPerStep, createKernel, createSharedMemory, maxPages, type SharedMemory } from "./kernel.js";
+import {
+  bytesPerPage,
+  bytesPerStep,
+  createKernel,
+  createSharedMemory,
+  maxPages,
+  rowsPerStep,
+  type SharedMemory,
+} from "./kernel.js";
 
 /** What the threads that build a graph share. */
 export interface SharedGraph {
@@ -82,7 +90,9 @@ export class GraphMemory {
     const kernel = createKernel(records);
     const [rows, stride, bytes] = [this.#recordsAt, this.#stride, this.#vectorBytes];
     this.similarities = (row, count) => {
-      kernel.similarities(row, slotsAt, count, outAt, rows, stride, bytes);
+      let end = count;
+      while (end % rowsPerStep !== 0) this.slots[end++] = this.slots[0]!;
+      if (end > 0) kernel.similarities(row, slotsAt, end, outAt, rows, stride, bytes);
       return out;
     };
     this.anyAbove = (row, count, limit) => kernel.anyAbove(row, slotsAt, count, limit, rows, stride, bytes) === 1;

@@ -5,6 +5,11 @@
 (module
   (import "host" "memory" (memory 1 65536 shared))
 
+  (func $total (param $sum v128) (result i32)
+    (i32.add
+      (i32.add (i32x4.extract_lane 0 (local.get $sum)) (i32x4.extract_lane 1 (local.get $sum)))
+      (i32.add (i32x4.extract_lane 2 (local.get $sum)) (i32x4.extract_lane 3 (local.get $sum)))))
+
   (func $dot (param $query i32) (param $row i32) (param $bytes i32) (result i32)
     (local $end i32) (local $left v128) (local $right v128)
     ;; Two sums that do not wait for each other.
@@ -27,10 +32,7 @@
       (local.set $row (i32.add (local.get $row) (i32.const 32)))
       (local.set $query (i32.add (local.get $query) (i32.const 32)))
       (br_if $nextStep (i32.lt_u (local.get $query) (local.get $end))))
-    (local.set $sum0 (i32x4.add (local.get $sum0) (local.get $sum1)))
-    (i32.add
-      (i32.add (i32x4.extract_lane 0 (local.get $sum0)) (i32x4.extract_lane 1 (local.get $sum0)))
-      (i32.add (i32x4.extract_lane 2 (local.get $sum0)) (i32x4.extract_lane 3 (local.get $sum0)))))
+    (call $total (i32x4.add (local.get $sum0) (local.get $sum1))))
 
   ;; The dot product of the query's numbers with a row, by the row's scale.
   (func $similarity (param $query i32) (param $row i32) (param $bytes i32) (result f32)
@@ -38,22 +40,73 @@
       (f32.convert_i32_s (call $dot (local.get $query) (local.get $row) (local.get $bytes)))
       (f32.load (i32.add (local.get $row) (local.get $bytes)))))
 
-  ;; Writes the similarity of the query to `count` rows, whose slots stand in a list, to `out`.
+  ;; Writes the similarity of the query to `count` rows, whose slots stand in a list, to `out`. `count` is a multiple of 4, and
+  ;; not 0. Rows lie anywhere in a memory much larger than the caches: what takes time is to wait for them. So all are touched
+  ;; first, and four at a time are read side by side.
   (func (export "similarities")
     (param $query i32) (param $slots i32) (param $count i32) (param $out i32)
     (param $rows i32) (param $stride i32) (param $bytes i32)
-    (local $end i32)
+    (local $end i32) (local $at i32) (local $queryEnd i32) (local $touched i32)
+    (local $left v128) (local $right v128)
+    (local $row0 i32) (local $row1 i32) (local $row2 i32) (local $row3 i32)
+    (local $sum0 v128) (local $sum1 v128) (local $sum2 v128) (local $sum3 v128)
     (local.set $end (i32.add (local.get $slots) (i32.shl (local.get $count) (i32.const 2))))
-    (block $done
-      (loop $nextRow
-        (br_if $done (i32.ge_u (local.get $slots) (local.get $end)))
-        (f32.store (local.get $out) (call $similarity
-          (local.get $query)
-          (i32.add (local.get $rows) (i32.mul (i32.load (local.get $slots)) (local.get $stride)))
-          (local.get $bytes)))
-        (local.set $out (i32.add (local.get $out) (i32.const 4)))
-        (local.set $slots (i32.add (local.get $slots) (i32.const 4)))
-        (br $nextRow))))
+    (local.set $queryEnd (i32.add (local.get $query) (local.get $bytes)))
+
+    (local.set $at (local.get $slots))
+    (loop $nextTouched
+      (local.set $touched (i32.or (local.get $touched)
+        (i32.load (i32.add (local.get $rows) (i32.mul (i32.load (local.get $at)) (local.get $stride))))))
+      (local.set $at (i32.add (local.get $at) (i32.const 4)))
+      (br_if $nextTouched (i32.lt_u (local.get $at) (local.get $end))))
+    ;; A compiler might leave out loads that nothing needs. A similarity takes this place below.
+    (i32.store (local.get $out) (local.get $touched))
+
+    (loop $nextRows
+      (local.set $row0 (i32.add (local.get $rows) (i32.mul (i32.load offset=0 (local.get $slots)) (local.get $stride))))
+      (local.set $sum0 (v128.const i32x4 0 0 0 0))
+      (local.set $row1 (i32.add (local.get $rows) (i32.mul (i32.load offset=4 (local.get $slots)) (local.get $stride))))
+      (local.set $sum1 (v128.const i32x4 0 0 0 0))
+      (local.set $row2 (i32.add (local.get $rows) (i32.mul (i32.load offset=8 (local.get $slots)) (local.get $stride))))
+      (local.set $sum2 (v128.const i32x4 0 0 0 0))
+      (local.set $row3 (i32.add (local.get $rows) (i32.mul (i32.load offset=12 (local.get $slots)) (local.get $stride))))
+      (local.set $sum3 (v128.const i32x4 0 0 0 0))
+      (local.set $at (local.get $query))
+      (loop $nextStep
+        (local.set $left (v128.load (local.get $at)))
+        (local.set $right (v128.load (local.get $row0)))
+        (local.set $sum0 (i32x4.add (local.get $sum0) (i32x4.extadd_pairwise_i16x8_s (i16x8.add
+          (i16x8.extmul_low_i8x16_s (local.get $left) (local.get $right))
+          (i16x8.extmul_high_i8x16_s (local.get $left) (local.get $right))))))
+        (local.set $row0 (i32.add (local.get $row0) (i32.const 16)))
+        (local.set $right (v128.load (local.get $row1)))
+        (local.set $sum1 (i32x4.add (local.get $sum1) (i32x4.extadd_pairwise_i16x8_s (i16x8.add
+          (i16x8.extmul_low_i8x16_s (local.get $left) (local.get $right))
+          (i16x8.extmul_high_i8x16_s (local.get $left) (local.get $right))))))
+        (local.set $row1 (i32.add (local.get $row1) (i32.const 16)))
+        (local.set $right (v128.load (local.get $row2)))
+        (local.set $sum2 (i32x4.add (local.get $sum2) (i32x4.extadd_pairwise_i16x8_s (i16x8.add
+          (i16x8.extmul_low_i8x16_s (local.get $left) (local.get $right))
+          (i16x8.extmul_high_i8x16_s (local.get $left) (local.get $right))))))
+        (local.set $row2 (i32.add (local.get $row2) (i32.const 16)))
+        (local.set $right (v128.load (local.get $row3)))
+        (local.set $sum3 (i32x4.add (local.get $sum3) (i32x4.extadd_pairwise_i16x8_s (i16x8.add
+          (i16x8.extmul_low_i8x16_s (local.get $left) (local.get $right))
+          (i16x8.extmul_high_i8x16_s (local.get $left) (local.get $right))))))
+        (local.set $row3 (i32.add (local.get $row3) (i32.const 16)))
+        (local.set $at (i32.add (local.get $at) (i32.const 16)))
+        (br_if $nextStep (i32.lt_u (local.get $at) (local.get $queryEnd))))
+      (f32.store offset=0 (local.get $out) (f32.mul
+        (f32.convert_i32_s (call $total (local.get $sum0))) (f32.load (local.get $row0))))
+      (f32.store offset=4 (local.get $out) (f32.mul
+        (f32.convert_i32_s (call $total (local.get $sum1))) (f32.load (local.get $row1))))
+      (f32.store offset=8 (local.get $out) (f32.mul
+        (f32.convert_i32_s (call $total (local.get $sum2))) (f32.load (local.get $row2))))
+      (f32.store offset=12 (local.get $out) (f32.mul
+        (f32.convert_i32_s (call $total (local.get $sum3))) (f32.load (local.get $row3))))
+      (local.set $slots (i32.add (local.get $slots) (i32.const 16)))
+      (local.set $out (i32.add (local.get $out) (i32.const 16)))
+      (br_if $nextRows (i32.lt_u (local.get $slots) (local.get $end)))))
 
   ;; 1 if the query is more similar than `limit` to any of the rows, whose slots stand in a list; else 0.
   (func (export "anyAbove")

@@ -212,21 +212,30 @@ export class QuantizedGraph implements VectorGraph {
   }
 
   *#slotsOf(labels: Allowed): Generator<number> {
+    let after = 0;
     for (const label of labels.labels()) {
-      const slot = this.#slotOf(label);
-      if (slot !== undefined) yield slot;
+      const slot = this.#slotOf(label, after);
+      if (slot === undefined) continue;
+      yield slot;
+      after = slot;
     }
   }
 
-  /** Labels ascend with the slots. */
-  #slotOf(label: number): number | undefined {
-    let [low, high] = [0, this.count];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#memory.labelOf(middle) < label) low = middle + 1;
-      else high = middle;
+  /**
+   * The slot of a label, from a slot on that is not behind it. Labels ascend with the slots, so that none is further behind than
+   * its label; that place is tried first, because few labels are missing, and each look at a record may wait for memory.
+   */
+  #slotOf(label: number, from = 0): number | undefined {
+    const labelOf = (slot: number) => this.#memory.labelOf(slot);
+    let low = from;
+    let high = Math.min(this.count - 1, from + label - (this.count > 0 ? labelOf(from) : 0));
+    for (let middle = high; low <= high; middle = (low + high) >>> 1) {
+      const found = labelOf(middle);
+      if (found === label) return middle;
+      if (found < label) low = middle + 1;
+      else high = middle - 1;
     }
-    return low < this.count && this.#memory.labelOf(low) === label ? low : undefined;
+    return undefined;
   }
 }
 

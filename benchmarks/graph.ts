@@ -2,7 +2,7 @@
  * Builds and searches the graphs that a store may search by, over the same clustered vectors: hnswlib-node with its defaults,
  * and the graph of 8-bit numbers with one thread and with all cores. Each runs in a process of its own.
  *
- *     npm run build && npm run build:examples && node build/benchmarks/graph.js [vectors] [dimension]
+ *     npm run build && npm run build:examples && node build/benchmarks/graph.js [vectors] [dimension] [one thread: yes or no]
  *
  * Printed for each: seconds to build by the clock and of CPU, with the ratio to hnswlib-node's; for 200 questions that are not
  * in the graph, the least `ef` that finds 95 % of the exact ten nearest, and the median and 99th percentile of a search with it;
@@ -26,6 +26,7 @@ const built = (file: string): Promise<unknown> =>
 
 const contenders = ["hnswlib-node", "8-bit, one thread", "8-bit, all cores"] as const;
 type Contender = (typeof contenders)[number];
+const wanted = contenders.filter((contender) => contender !== "8-bit, one thread" || process.argv[4] !== "no");
 
 interface Measured {
   readonly seconds: number;
@@ -137,7 +138,7 @@ if (process.send) {
   console.log(`node build/benchmarks/graph.js ${count} ${dimension}`);
   console.log(`${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}, load as it is\n`);
   let peer: Measured | undefined;
-  for (const contender of contenders) {
+  for (const contender of wanted) {
     const child = fork(fileURLToPath(import.meta.url), [String(count), String(dimension)]);
     child.send(contender);
     const [measured] = (await once(child, "message")) as [Measured];

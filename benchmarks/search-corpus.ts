@@ -16,14 +16,12 @@ export interface Corpus {
   readonly queries: readonly Asked[];
   /** Questions midway between two topics, further out than any text, whose neighbours are harder to find. */
   readonly midway: readonly Asked[];
-  /** Documents of about a hundred chunks. Another `kind` makes other documents, with their own uris. */
+  /** A hundred chunks a write, a thousandth of them for more than 100,000, a thousand at most. Another `kind` makes other documents, with their own uris. */
   readonly writes: (chunks: number, kind?: string) => Generator<Required<Pick<StoreWrite, "documents" | "vectors">>>;
 }
 
-const chunksPerWrite = 100;
-const wordsPerChunk = 150;
-
-export function madeCorpus(chunkCount: number, dimension: number, queryCount: number): Corpus {
+export function madeCorpus(chunkCount: number, dimension: number, queryCount: number, wordsPerChunk = 150): Corpus {
+  const chunksPerWrite = Math.max(100, Math.min(1000, Math.ceil(chunkCount / 1000)));
   let next = seededRandom(1);
   const normal = () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next());
 
@@ -40,7 +38,7 @@ export function madeCorpus(chunkCount: number, dimension: number, queryCount: nu
       const along = directions[direction]!;
       for (let at = 0; at < dimension; at++) made[at]! += weight * along[at]!;
     }
-    for (let at = 0; at < dimension; at++) made[at]! += 0.3 * normal();
+    for (let at = 0; at < dimension; at++) made[at]! += 0.52 * (2 * next() - 1);
     return made;
   };
 

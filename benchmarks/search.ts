@@ -5,7 +5,10 @@
  *
  *     npm run build && npm run build:examples && node build/benchmarks/search.js [chunks] [dimension] [--parts hnsw,flat,…]
  *
- * `--store DIR` keeps the store there for the next run with the same numbers. `--no-peers` leaves the peers out.
+ * `--store DIR` keeps the store there for the next run with the same numbers. `--no-peers` leaves the peers out. `--words N` sets
+ * the words of a chunk (150 by default). The store is closed at each power of ten, and what it cost so far in time and CPU is
+ * printed with the exponent of that cost over its size. `--kills N` kills the building process that many times on the way; the
+ * next one goes on with what it finds.
  */
 import {
   type Embedder,
@@ -47,6 +50,8 @@ const { values, positionals } = parseArgs({
     parts: { type: "string" },
     part: { type: "string" },
     "no-peers": { type: "boolean" },
+    words: { type: "string", default: "150" },
+    kills: { type: "string", default: "0" },
   },
 });
 const [chunkCount, dimension] = [Number(positionals[0] ?? 10_000), Number(positionals[1] ?? 1024)];
@@ -60,7 +65,8 @@ for (const part of wanted)
 const queryCount = 200;
 const k = 10;
 const raw = chunkCount * dimension * 4;
-const corpus = madeCorpus(chunkCount, dimension, queryCount);
+const [words, kills] = [Number(values.words), Number(values.kills)];
+const corpus = madeCorpus(chunkCount, dimension, queryCount, words);
 const { queries } = corpus;
 const filters = { "50 %": { half: 1 }, "1 %": { hundredth: 1 }, "0.01 %": { tenThousandth: 1 } } as const;
 const embedder = { space: "benchmark", dimension } satisfies Pick<Embedder, "space" | "dimension">;
@@ -73,7 +79,8 @@ function percentile(taken: readonly number[], share: number): string {
   return taken.toSorted((a, b) => a - b)[Math.min(taken.length - 1, Math.floor(taken.length * share))]!.toFixed(2);
 }
 
-const described = (taken: readonly number[]) => `p50 ${percentile(taken, 0.5)} ms, p95 ${percentile(taken, 0.95)} ms`;
+const described = (taken: readonly number[]) =>
+  `p50 ${percentile(taken, 0.5)} ms, p95 ${percentile(taken, 0.95)} ms, p99 ${percentile(taken, 0.99)} ms`;
 
 /** Milliseconds that each query took. */
 async function timed(ask: (at: number) => Promise<unknown>): Promise<number[]> {
@@ -113,21 +120,44 @@ async function weigh(index: "flat" | "hnsw", path: string): Promise<void> {
   await once(child, "exit");
 }
 
-async function build(path: string): Promise<void> {
+/** Writes what the store lacks, and closes it at each power of ten. Ends itself, as `kill -9` does, where `killAt` chunks are written. */
+async function build(path: string, killAt = Infinity): Promise<void> {
+  const powers = [1000, 10_000, 100_000, 1_000_000].filter((size) => size < chunkCount);
+  const writes = corpus.writes(chunkCount);
+  const cpuSeconds = () => process.cpuUsage().user / 1e6 + process.cpuUsage().system / 1e6;
+  const costs: { readonly size: number; readonly seconds: number; readonly cpu: number }[] = [];
+  let [done, makingSeconds, makingCpu, writingMs] = [0, 0, 0, 0];
+  const [began, cpuBegan] = [performance.now(), cpuSeconds()];
   const delay = new EventLoopDelay();
-  const store = await openStore(path, embedder, { index: "hnsw", onWarning: say });
-  let writingMs = 0;
-  const began = performance.now();
-  for (const write of corpus.writes(chunkCount)) {
-    const start = performance.now();
-    await delay.during(() => store.write(write));
-    writingMs += performance.now() - start;
+  for (const size of [...powers, chunkCount]) {
+    const store = await openStore(path, embedder, { index: "hnsw", onWarning: say });
+    const { chunks: stored } = await store.counts();
+    while (done < size) {
+      const [making, cpuMaking] = [performance.now(), cpuSeconds()];
+      const write = writes.next().value!;
+      makingSeconds += (performance.now() - making) / 1000;
+      makingCpu += cpuSeconds() - cpuMaking;
+      done += write.vectors.size;
+      if (done <= stored) continue;
+      const start = performance.now();
+      await delay.during(() => store.write(write));
+      writingMs += performance.now() - start;
+      if (done >= killAt) process.kill(process.pid, "SIGKILL");
+    }
+    const closing = performance.now();
+    await delay.during(() => store.close());
+    const took = (performance.now() - began) / 1000;
+    costs.push({ size: done, seconds: took - makingSeconds, cpu: cpuSeconds() - cpuBegan - makingCpu });
+    const total = `written in ${(writingMs / 1000).toFixed(1)} s, closed ${seconds(closing)} s later`;
+    say(`${done} chunks: ${total}; ${(done / took).toFixed(0)} a second with the making of texts and vectors`);
   }
-  const closing = performance.now();
-  await delay.during(() => store.close());
-  say(`written in ${(writingMs / 1000).toFixed(2)} s, closed ${seconds(closing)} s later`);
-  const rate = chunkCount / ((performance.now() - began) / 1000);
-  say(`built at ${rate.toFixed(0)} chunks a second, the making of texts and vectors included`);
+  for (const [at, { size, seconds: took, cpu }] of costs.entries()) {
+    const before = costs[at - 1];
+    const exponent = (now: number, then: number) => (Math.log(now / then) / Math.log(size / before!.size)).toFixed(2);
+    const growth =
+      before && `; exponents since ${before.size}: ${exponent(took, before.seconds)}, CPU ${exponent(cpu, before.cpu)}`;
+    say(`${size} chunks cost ${took.toFixed(1)} s, CPU ${cpu.toFixed(1)} s${growth ?? ""}`);
+  }
   say(String(delay));
   for (const file of readdirSync(path)) say(`${file}: ${megabytes(statSync(join(path, file)).size)}`);
 }
@@ -311,9 +341,19 @@ function recallOf(found: readonly (readonly string[])[], exact: readonly (readon
   return shared.reduce((sum, count) => sum + count, 0) / (k * queryCount);
 }
 
+const forked = (part: string) =>
+  fork(fileURLToPath(import.meta.url), [
+    String(chunkCount),
+    String(dimension),
+    "--words",
+    String(words),
+    "--part",
+    part,
+  ]);
+
 /** Runs a part in a separate process and resolves with its answer. */
 async function apart<Answer>(part: string, argument: object): Promise<Answer> {
-  const child = fork(fileURLToPath(import.meta.url), [String(chunkCount), String(dimension), "--part", part]);
+  const child = forked(part);
   child.send(argument);
   const [[answer]] = (await Promise.all([once(child, "message"), once(child, "exit")])) as [[Answer], unknown];
   return answer;
@@ -323,6 +363,7 @@ interface PartArgument {
   readonly path: string;
   readonly exact?: readonly string[][];
   readonly ours?: number;
+  readonly killAt?: number;
 }
 
 /** Checks every byte of the store and its saved indexes. A sample of one question: measuring the recall is another matter. */
@@ -342,8 +383,8 @@ async function measureVerify(path: string): Promise<void> {
 }
 
 async function runPart(part: string): Promise<void> {
-  const [{ path, exact, ours }] = (await once(process, "message")) as [PartArgument];
-  if (part === "build") process.send!((await build(path)) ?? {});
+  const [{ path, exact, ours, killAt }] = (await once(process, "message")) as [PartArgument];
+  if (part === "build") process.send!((await build(path, killAt)) ?? {});
   else if (part === "flat" || part === "hnsw") process.send!(await measure(part, path));
   else if (part === "recall") process.send!(await measureRecall(path));
   else if (part === "verify") process.send!((await measureVerify(path)) ?? {});
@@ -356,7 +397,7 @@ async function runPart(part: string): Promise<void> {
 function checkRoom(folder: string): void {
   // The text of a chunk is in its document, the chunk and the lexical index. Each vector is in SQLite and in the graph,
   // which exists twice while it is saved. Searching while writing works on a copy of everything.
-  const textBytes = chunkCount * 4000;
+  const textBytes = (chunkCount * 4000 * words) / 150;
   const copies = wanted.includes("together") ? 2 : 1;
   const disk = copies * (2.1 * raw + textBytes) + 1.1 * raw;
   const memory = 1.6 * raw + textBytes / 2 + (wanted.includes("peers") ? textBytes : 0) + 300e6;
@@ -378,6 +419,13 @@ async function run(): Promise<void> {
   try {
     if (!existsSync(path)) {
       console.log("\nbuild");
+      for (let kill = 1; kill <= kills; kill++) {
+        const child = forked("build");
+        const killAt = Math.floor((kill * chunkCount) / (kills + 1));
+        child.send({ path, killAt });
+        const [, signal] = (await once(child, "exit")) as [number | null, string | null];
+        say(`ended by ${signal} at ${killAt} chunks`);
+      }
       await apart("build", { path });
     }
     let exact: readonly string[][] | undefined;

@@ -1,101 +1,93 @@
-/**
- * Compares chunking of real Markdown, ours and the peers' with the same tokenizer, size and overlap, with one plain pass of
- * that tokenizer over the same text. Prints CPU time of this process, the best of the runs, because wall time on a busy
- * machine includes other work. Slow splitters run fewer times.
- *
- *     npm run build:examples && node build/benchmarks/chunk.js [folder of .md files] [share of the files, 0 to 1]
- */
-import { readdirSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { cpus } from "node:os";
-import { join } from "node:path";
-import { split } from "../src/text/chunking/split.js";
-import { defaultTokens } from "../src/text/tokens/tokens.js";
-import type { Document } from "../src/core/types.js";
-import { peerSplitters, plainCount } from "./peer-splitters.js";
+import type { split as Split } from "../src/text/chunking/split.js";
+import type { defaultTokens as DefaultTokens } from "../src/text/tokens/tokens.js";
+import type { Benchmark, Contender, RunContext } from "./runner/benchmark.js";
+import { readMarkdown } from "./runner/corpus.js";
+import { shipped } from "./runner/project.js";
+import { peerSplitters, plainCount, type SplitterOfSize } from "./shared/peer-splitters.js";
 
-/** Maximum runs of each splitter. No run starts once the earlier ones took `enoughSeconds` in total. */
-const mostRuns = 6;
-const enoughSeconds = 4;
-/** Share of the files that each splitter is warmed up with. */
-const warmingShare = 1 / 16;
+const maxTokens = [256, 512, 8192];
 const overlapTokens = 32;
-const folder = process.argv[2] ?? "../shared/data/docs-corpus";
-const require = createRequire(import.meta.url);
-const share = Number(process.argv[3] ?? 1);
+/** Every splitter does the work for so long before it is timed. */
+const warmingMs = 1500;
 
-const documents: readonly Document[] = spread(
-  readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".md"))
-    .toSorted(),
-  share,
-).map((name) => ({ uri: name, text: readFileSync(join(folder, name), "utf8"), mediaType: "text/markdown" }));
-const characters = documents.reduce((total, { text }) => total + text.length, 0);
+/** Either cuts, or only counts the tokens of a text, which every splitter with exact limits has to do. */
+type Subject = SplitterOfSize | { readonly countOnly: (text: string) => number };
 
-const plainPass = "one plain pass of gpt-tokenizer";
-/** The number of tokens or chunks of one document. */
-type Count = (document: Document) => number | Promise<number>;
-const ways: ReadonlyMap<string, Count> = new Map<string, Count>([
-  [plainPass, ({ text }) => plainCount(text)],
-  ["one pass of defaultTokens", ({ text }) => defaultTokens.count(text)],
-  ...[256, 512, 8192].map(
-    (size) => [`ours, ${size} tokens`, (document: Document) => chunkCount(document, size)] as const,
-  ),
-  ...(await peerSplitters()).flatMap(({ name, ofSize }) =>
-    [256, 512].map((size): readonly [string, Count] => {
-      const splitText = ofSize(size, overlapTokens);
-      return [`${name}, ${size} tokens`, async ({ text }) => (await splitText(text)).length];
-    }),
-  ),
-]);
+const citewell: Contender<Subject> = {
+  name: "citewell",
+  kind: "citewell",
+  load: async () => {
+    const { split } = await shipped<{ readonly split: typeof Split }>("text/chunking/split.js");
+    const { defaultTokens } = await shipped<{ readonly defaultTokens: typeof DefaultTokens }>("text/tokens/tokens.js");
+    return (size, overlap) => (text) => {
+      const options = { maxTokens: size, overlapTokens: overlap, parentTokens: 1024, tokens: defaultTokens };
+      return [...split({ uri: "memo:1", text, mediaType: "text/markdown" }, options)].map((chunk) => chunk.text);
+    };
+  },
+};
 
-console.log(
-  `${cpus()[0]?.model} (${cpus().length} cores), Node ${process.version}, gpt-tokenizer ${version("gpt-tokenizer")}`,
-);
-console.log(`node ${process.argv.slice(1).join(" ")}`);
-console.log(
-  `${documents.length} files, ${(characters / 1e6).toFixed(2)} million characters; best of up to ${mostRuns} runs in turn, none begun after ${enoughSeconds} s of them`,
-);
+export const benchmark: Benchmark<Subject> = {
+  name: "chunk",
+  question: "How fast is real Markdown cut into chunks of an exact number of tokens?",
+  method:
+    "All splitters count with the vocabulary cl100k_base and have the same size and overlap; the limit is one plain pass of " +
+    "gpt-tokenizer over the same text, which counts and does not cut. Figures are of CPU time, so that neither other load nor " +
+    "more threads help. Each splitter works for 1.5 s before it is timed, to compile and to fill caches of words, which the " +
+    "tokenizer keeps for all of them and citewell once more. A result with an empty or too long chunk, or with words missing, fails.",
+  contenders: [
+    {
+      name: "one tokenizer pass",
+      kind: "limit",
+      load: async () => ({ countOnly: plainCount }),
+    },
+    citewell,
+    ...Object.values(peerSplitters),
+  ],
+  beside: "one tokenizer pass",
+  measures: {
+    ...Object.fromEntries(
+      maxTokens.map((size) => [`${size} tokens`, { unit: "million characters/CPU s", better: "higher" }]),
+    ),
+    "chunks at 512": { unit: "chunks", better: "lower" },
+  },
+  sizes: { smoke: { share: 0.02 }, usual: { share: 0.25 } },
+  aims: [{ contender: "citewell", measure: "512 tokens", beside: "one tokenizer pass", atLeast: 0.9 }],
+  corpus: "markdown",
+  measure: measureSplitting,
+};
 
-const taken = new Map<string, number[]>();
-const counts = new Map<string, number>();
-for (const count of ways.values()) await sum(spread(documents, warmingShare), count);
-// Splitters take turns, so that other load on the machine affects all of them.
-for (let round = 1; round <= mostRuns; round++) {
-  for (const [name, count] of ways) {
-    const runs = taken.get(name) ?? [];
-    if (runs.reduce((total, seconds) => total + seconds, 0) >= enoughSeconds) continue;
-    const before = process.cpuUsage();
-    counts.set(name, await sum(documents, count));
-    const { user, system } = process.cpuUsage(before);
-    taken.set(name, [...runs, (user + system) / 1e6]);
+async function measureSplitting(subject: Subject, { size, corpus, timed }: RunContext<undefined>) {
+  const texts = readMarkdown(corpus, size["share"]).map(({ text }) => text);
+  const characters = texts.reduce((sum, text) => sum + text.length, 0);
+  const measures: Record<string, number> = {};
+  for (const most of maxTokens) {
+    const cut = "countOnly" in subject ? subject.countOnly : subject(most, overlapTokens);
+    const warmUntil = performance.now() + warmingMs;
+    for (const text of texts) if (performance.now() < warmUntil) await cut(text);
+    const made: (readonly string[])[] = [];
+    const { cpuSeconds } = await timed(async () => {
+      for (const text of texts) {
+        const chunks = await cut(text);
+        if (typeof chunks !== "number") made.push(chunks);
+      }
+    });
+    measures[`${most} tokens`] = characters / 1e6 / cpuSeconds;
+    if ("countOnly" in subject) continue;
+    for (const [at, chunks] of made.entries()) checkChunks(texts[at]!, chunks, most);
+    if (most === 512) measures["chunks at 512"] = made.flat().length;
   }
+  return measures;
 }
 
-const plain = Math.min(...taken.get(plainPass)!);
-for (const [name, runs] of taken) {
-  const best = Math.min(...runs);
-  const speed = `${(characters / 1e6 / best).toFixed(2)} million characters/s`.padStart(28);
-  console.log(
-    `${name.padEnd(56)}${speed}   ${(plain / best).toFixed(2)} × plain   ${counts.get(name)} counted   best of ${runs.length}`,
-  );
+/** Splitters may trim white space and exceed the limit a little, but not leave out what was written. */
+function checkChunks(text: string, chunks: readonly string[], most: number): void {
+  const longest = chunks.reduce((max, chunk) => Math.max(max, plainCount(chunk)), 0);
+  if (longest > 1.5 * most) throw new Error(`a chunk has ${longest} tokens; ${most} were asked for`);
+  const written = lettersIn([text]);
+  const kept = lettersIn(chunks);
+  if (kept < 0.9 * written) throw new Error(`of ${written} characters that are no white space, ${kept} are in chunks`);
 }
 
-function chunkCount(document: Document, maxTokens: number): number {
-  return [...split(document, { maxTokens, overlapTokens, parentTokens: 1024, tokens: defaultTokens })].length;
-}
-
-async function sum(of: readonly Document[], count: Count): Promise<number> {
-  let total = 0;
-  for (const document of of) total += await count(document);
-  return total;
-}
-
-/** This many of the items, evenly spread. */
-function spread<Item>(items: readonly Item[], part: number): readonly Item[] {
-  return items.filter((_, index) => Math.floor((index + 1) * part) > Math.floor(index * part));
-}
-
-function version(name: string): string {
-  return (require(`${name}/package.json`) as { version: string }).version;
+function lettersIn(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + text.replace(/\s+/g, "").length, 0);
 }

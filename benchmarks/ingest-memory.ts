@@ -12,7 +12,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { startFixedLatencyUpstream } from "./fixed-latency-upstream.js";
+import { startFixedLatencyUpstream } from "./shared/fixed-latency-upstream.js";
 
 const program = fileURLToPath(import.meta.url);
 // Vectors are small, so that the figure shows everything else.

@@ -9,11 +9,11 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { batchTexts, concurrency, maxTokens, markdownIn, overlapTokens } from "./ingest-setting.js";
 import { loadPeer } from "./peers.js";
-import { peerSplitters } from "./peer-splitters.js";
+import { peerSplitters } from "./shared/peer-splitters.js";
 
 export const peers = {
-  "LangChain.js": { splitter: "LangChain.js RecursiveCharacterTextSplitter", ingest: langChain },
-  LlamaIndexTS: { splitter: "LlamaIndexTS SentenceSplitter", ingest: llamaIndex },
+  "LangChain.js": { splitter: peerSplitters.langChainRecursive, ingest: langChain },
+  LlamaIndexTS: { splitter: peerSplitters.llamaIndex, ingest: llamaIndex },
 } as const;
 export type PeerName = keyof typeof peers;
 
@@ -65,8 +65,8 @@ function batchesOf<Item>(items: readonly Item[]): Item[][] {
 }
 
 async function splitterOf(name: PeerName) {
-  const found = (await peerSplitters()).find((splitter) => splitter.name === peers[name].splitter);
-  return found?.ofSize(maxTokens, overlapTokens);
+  const ofSize = await peers[name].splitter.load();
+  return ofSize(maxTokens, overlapTokens);
 }
 
 /** Splits all documents, embeds them with the concurrency of its embedding classes, then inserts and saves all. */

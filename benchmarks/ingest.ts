@@ -28,7 +28,7 @@ import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url";
 import type * as Hnsw from "../src/store/dense/graph/hnsw.js";
 import type * as Tokens from "../src/text/tokens/tokens.js";
-import { startFixedLatencyUpstream } from "./fixed-latency-upstream.js";
+import { startFixedLatencyUpstream } from "./shared/fixed-latency-upstream.js";
 import { type PeerRun, peers } from "./ingest-peers.js";
 import { batchTexts, concurrency, markdownIn, maxTokens, overlapTokens } from "./ingest-setting.js";
 

@@ -1,149 +1,115 @@
-// Measures the speed of the local engines, and their search quality on public collections in BEIR layout.
-//
-// Run: npm run build && npm run build:examples && node build/benchmarks/local.js [folder of collections]
-import { existsSync, readFileSync } from "node:fs";
-import { cpus } from "node:os";
 import type { lexicalVector as LexicalVector } from "../src/local/engines/embedding/lexical-embedding.js";
 import type { lexicalRerank as LexicalRerank } from "../src/local/engines/rerank/lexical-rerank.js";
-import type { defaultTokens as DefaultTokens } from "../src/text/tokens/tokens.js";
+import type { Benchmark, RunContext } from "./runner/benchmark.js";
+import { readMarkdown } from "./runner/corpus.js";
+import { shipped } from "./runner/project.js";
+import { plainCount } from "./shared/peer-splitters.js";
 
-// Runs from build/benchmarks, and measures the build as it is shipped.
-const built = new URL("../../dist/", import.meta.url);
-const { lexicalVector } = (await import(new URL("local/engines/embedding/lexical-embedding.js", built).href)) as {
-  lexicalVector: typeof LexicalVector;
-};
-const { lexicalRerank } = (await import(new URL("local/engines/rerank/lexical-rerank.js", built).href)) as {
-  lexicalRerank: typeof LexicalRerank;
-};
-const { defaultTokens } = (await import(new URL("text/tokens/tokens.js", built).href)) as {
-  defaultTokens: typeof DefaultTokens;
-};
-
-const root = process.argv[2] ?? "../shared/data";
 const passageTokens = 300;
-const candidates = 50;
-const maxQueries = 200;
+const rerankedPassages = 50;
+const dimension = 1024;
 
-console.log(`${cpus()[0]?.model ?? "unknown processor"}, Node ${process.version}, ${process.platform} ${process.arch}`);
-console.log(`node ${process.argv.slice(1).join(" ")}`);
-
-interface Collection {
-  readonly name: string;
-  readonly documents: readonly { readonly id: string; readonly text: string }[];
-  readonly queries: readonly { readonly id: string; readonly text: string }[];
-  readonly judgements: ReadonlyMap<string, ReadonlyMap<string, number>>;
+/** The two engines that work on many texts; `check` is given what they made of two texts. */
+export interface Engines {
+  readonly embed: (text: string) => ArrayLike<number>;
+  readonly rerank: (question: string, texts: readonly string[]) => Promise<readonly number[]> | readonly number[];
+  /** Whether what it makes is compared with what is expected of it. */
+  readonly isLimit?: boolean;
 }
 
-function readLines(path: string): readonly string[] {
-  return readFileSync(path, "utf8").trim().split("\n");
-}
+export const benchmark: Benchmark<Engines> = {
+  name: "local",
+  question: "How fast are the engines of the local service, which stand in for models?",
+  method:
+    "Passages of some 300 tokens, cut from Markdown, embedded one by one after 200 as warm-up, and 50 of them reranked for each of " +
+    "`questions` questions made of their words. The limit only reads each text once and counts its words. The engines are called " +
+    "in their process, so HTTP is left out. An embedding that is not of length 1, or a passage of the question's own words " +
+    "that is not reranked to the top, fails.",
+  contenders: [
+    { name: "counting words", kind: "limit", load: async () => counting },
+    { name: "citewell", kind: "citewell", load: ours },
+  ],
+  beside: "counting words",
+  measures: {
+    embedded: { unit: "passages/CPU s", better: "higher" },
+    reranked: { unit: "CPU ms/50 passages", better: "lower" },
+  },
+  sizes: { smoke: { passages: 300, questions: 20 }, usual: { passages: 3000, questions: 200 } },
+  aims: [
+    { contender: "citewell", measure: "embedded", atLeast: 2000 },
+    { contender: "citewell", measure: "reranked", atMost: 10 },
+  ],
+  corpus: "markdown",
+  measure: measureEngines,
+};
 
-function collection(name: string): Collection {
-  const records = (file: string) =>
-    readLines(`${root}/${name}/${file}`).map(
-      (line) => JSON.parse(line) as { readonly _id: string; readonly title?: string; readonly text: string },
-    );
-  const judgements = new Map<string, Map<string, number>>();
-  for (const line of readLines(`${root}/${name}/qrels/test.tsv`).slice(1)) {
-    const [query = "", document = "", gain = "0"] = line.split("\t");
-    judgements.set(query, (judgements.get(query) ?? new Map<string, number>()).set(document, Number(gain)));
-  }
-  const asked = records("queries.jsonl").filter(({ _id }) => judgements.has(_id));
-  const step = Math.max(1, asked.length / maxQueries);
-  const queries = Array.from({ length: Math.min(maxQueries, asked.length) }, (_, at) => asked[Math.floor(at * step)]);
+const counting: Engines = {
+  embed: (text) => [text.match(/[\p{L}\p{N}]+/gu)?.length ?? 0],
+  rerank: (_, texts) => texts.map((text) => text.match(/[\p{L}\p{N}]+/gu)?.length ?? 0),
+  isLimit: true,
+};
+
+async function ours(): Promise<Engines> {
+  const { lexicalVector } = await shipped<{ readonly lexicalVector: typeof LexicalVector }>(
+    "local/engines/embedding/lexical-embedding.js",
+  );
+  const { lexicalRerank } = await shipped<{ readonly lexicalRerank: typeof LexicalRerank }>(
+    "local/engines/rerank/lexical-rerank.js",
+  );
+  const engine = lexicalRerank();
+  const { signal } = new AbortController();
+  const model = { id: "rerank", type: "rerank" } as const;
   return {
-    name,
-    documents: records("corpus.jsonl").map(({ _id: id, title = "", text }) => ({ id, text: `${title}\n${text}` })),
-    queries: queries.flatMap((query) => query ?? []).map(({ _id: id, text }) => ({ id, text })),
-    judgements,
+    embed: (text) => lexicalVector(text, dimension),
+    rerank: (question, texts) =>
+      engine.score(question, texts, { model, signal, maxChunksPerDocument: 1024, overlapTokens: 80 }),
   };
 }
 
-/** Judged gain with a discount of log2(rank + 1), divided by that of the best possible order. */
-function ndcg10(ranked: readonly string[], judged: ReadonlyMap<string, number>): number {
-  const gain = (gains: readonly number[]) =>
-    gains.slice(0, 10).reduce((sum, value, rank) => sum + value / Math.log2(rank + 2), 0);
-  const best = gain([...judged.values()].toSorted((a, b) => b - a));
-  return best === 0 ? 0 : gain(ranked.map((id) => judged.get(id) ?? 0)) / best;
+async function measureEngines({ embed, rerank, isLimit }: Engines, { size, corpus, timed }: RunContext<undefined>) {
+  const passages = passagesOf(corpus, size["passages"]!);
+  for (const text of passages.slice(0, 200)) embed(text);
+  const embedding = await timed(() => passages.map(embed));
+  for (const vector of isLimit ? [] : embedding.result) {
+    const length = Math.hypot(...Array.from(vector));
+    if (Math.abs(length - 1) > 1e-3) throw new Error(`an embedding has the length ${length}, not 1`);
+  }
+  const groups = Array.from({ length: size["questions"]! }, (_, at) => {
+    const texts = Array.from(
+      { length: rerankedPassages },
+      (__, place) => passages[(at * 7 + place) % passages.length]!,
+    );
+    return { texts, question: texts[at % texts.length]!.split(/\s+/).slice(0, 12).join(" "), place: at % texts.length };
+  });
+  const reranking = await timed(async () => {
+    let found = 0;
+    for (const { texts, question, place } of groups) {
+      const scores = await rerank(question, texts);
+      if (scores[place]! >= Math.max(...scores)) found++;
+    }
+    return found;
+  });
+  const share = reranking.result / groups.length;
+  if (!isLimit && share < 0.5)
+    throw new Error(`only ${reranking.result} of ${groups.length} questions found their passage`);
+  return {
+    embedded: passages.length / embedding.cpuSeconds,
+    reranked: (1000 * reranking.cpuSeconds) / groups.length,
+  };
 }
 
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-}
-
-/** Texts with about as many tokens as a chunk. */
-function passages(documents: readonly { readonly text: string }[]): readonly string[] {
-  const words = documents.map(({ text }) => text).join("\n");
-  const { ends, tokens } = defaultTokens.measure?.(words) ?? { ends: new Uint32Array(), tokens: new Uint32Array() };
+/** Texts with about as many tokens as a chunk, taken again from the first on when the corpus is short. */
+function passagesOf(corpus: string, count: number): readonly string[] {
   const found: string[] = [];
-  let start = 0;
-  let before = 0;
-  for (const [at, end] of ends.entries()) {
-    const count = tokens[at] ?? 0;
-    if (count - before < passageTokens) continue;
-    found.push(words.slice(start, end));
-    start = end;
-    before = count;
-    if (found.length === 3000) break;
+  for (const { text } of readMarkdown(corpus)) {
+    let passage = "";
+    for (const paragraph of text.split("\n\n")) {
+      passage += `${paragraph}\n\n`;
+      if (passage.length < 2 * passageTokens || plainCount(passage) < passageTokens) continue;
+      found.push(passage);
+      passage = "";
+      if (found.length === count) return found;
+    }
   }
-  return found;
-}
-
-const names = ["scifact", "cranfield", "squad", "cmrc2018"].filter((name) => existsSync(`${root}/${name}`));
-if (names.length === 0) {
-  console.error(`No collections in ${root}`);
-  process.exitCode = 1;
-}
-
-const engine = lexicalRerank();
-const { signal } = new AbortController();
-const call = {
-  model: { id: "rerank", type: "rerank" },
-  signal,
-  maxChunksPerDocument: 1024,
-  overlapTokens: 80,
-} as const;
-
-for (const name of names) {
-  const { documents, queries, judgements } = collection(name);
-  const texts = passages(documents);
-  for (const text of texts.slice(0, 500)) lexicalVector(text, 1024);
-  const started = performance.now();
-  for (const text of texts) lexicalVector(text, 1024);
-  const rate = (1000 * texts.length) / (performance.now() - started);
-
-  const vectors = documents.map(({ text }) => lexicalVector(text, 1024));
-  const scores = { embedded: 0, reranked: 0 };
-  const times: number[] = [];
-  for (const { id, text } of queries) {
-    const judged = judgements.get(id) ?? new Map<string, number>();
-    const asked = lexicalVector(text, 1024);
-    const near = vectors
-      .map((vector, index) => ({ index, score: vector.reduce((sum, value, at) => sum + value * (asked[at] ?? 0), 0) }))
-      .toSorted((a, b) => b.score - a.score)
-      .slice(0, candidates)
-      .map(({ index }) => documents[index] ?? { id: "", text: "" });
-    const begun = performance.now();
-    const relevance = await engine.score(
-      text,
-      near.map((document) => document.text),
-      call,
-    );
-    times.push(performance.now() - begun);
-    const order = near.map((document, index) => ({ id: document.id, score: relevance[index] ?? 0 }));
-    scores.embedded += ndcg10(
-      near.map((document) => document.id),
-      judged,
-    );
-    scores.reranked += ndcg10(
-      order.toSorted((a, b) => b.score - a.score).map((document) => document.id),
-      judged,
-    );
-  }
-  const mean = (total: number) => (total / queries.length).toFixed(3);
-  console.log(
-    `${name}: ${Math.round(rate)} passages of ${passageTokens} tokens a second; ` +
-      `${candidates} documents reranked in ${median(times).toFixed(1)} ms (median); ` +
-      `nDCG@10 of ${queries.length} queries ${mean(scores.embedded)} embedded, ${mean(scores.reranked)} reranked`,
-  );
+  return Array.from({ length: count }, (_, at) => found[at % found.length]!);
 }

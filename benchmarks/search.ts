@@ -38,7 +38,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { EventLoopDelay } from "./event-loop-delay.js";
+import { EventLoopDelay } from "./shared/event-loop-delay.js";
 import { type Asked, madeCorpus } from "./search-corpus.js";
 import { peerIndexes } from "./search-peers.js";
 import type { Asking, Opening, Weighed } from "./searching-process.js";

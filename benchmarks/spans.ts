@@ -1,35 +1,49 @@
-/**
- * Measures the effect of chunking on retrieval: how often the whole answer is in the text that a token budget admits, for
- * our splitters and the peers' at the same size and overlap. The same BM25 ranks the chunks of each splitter. From the best
- * on, each chunk that still fits goes into the budget, or the missing part of its parent if parents are read. `semantic`
- * compares sentences with the local service's embedder, which sees words, not meaning.
- *
- *     npm run build:examples && node build/benchmarks/spans.js [data folder] [--strategies structure,fixed,…|all]
- */
-import { createRequire } from "node:module";
-import { cpus } from "node:os";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
-import { Bm25Index } from "../src/store/lexical/bm25-index.js";
-import { NumberedTerms, terms } from "../src/text/words/terms.js";
-import { TokenIndex } from "../src/text/chunking/token-index.js";
-import { defaultTokens } from "../src/text/tokens/tokens.js";
 import type { Span } from "../src/core/types.js";
-import { locatedSpans } from "./located-spans.js";
-import { ownSplitters, type OwnStrategy, ownStrategies } from "./own-splitters.js";
-import { peerSplitters, plainCount } from "./peer-splitters.js";
-import { ReadSpans } from "./read-spans.js";
-import { articleCollection, joinedCollection, type SpanCollection } from "./span-collections.js";
+import type { Bm25Index as Bm25 } from "../src/store/lexical/bm25-index.js";
+import type * as Terms from "../src/text/words/terms.js";
+import type { TokenIndex as Tokens } from "../src/text/chunking/token-index.js";
+import type { defaultTokens as DefaultTokens } from "../src/text/tokens/tokens.js";
+import type { Benchmark, RunContext } from "./runner/benchmark.js";
+import { shipped } from "./runner/project.js";
+import { plainCount } from "./shared/peer-splitters.js";
+import { ReadSpans } from "./spans/read-spans.js";
+import { articleCollection, joinedCollection, type SpanCollection } from "./spans/span-collections.js";
+import { type SpanSplitter, spanSplitters } from "./spans/splitters.js";
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { strategies: { type: "string" } } });
-const folder = positionals[0] ?? "../shared/data";
-const strategies = wantedStrategies(values.strategies ?? "structure");
-const sizes = [128, 256, 512] as const;
-const budgets = [512, 1024, 2048] as const;
+const maxTokens = [128, 256, 512];
 const overlapShare = 1 / 8;
 /** Length of a ranking: chunks further down never get into a budget. */
 const deepest = 250;
 const bm25 = { k1: 1.2, b: 0.75 };
+const paragraphsPerText = 30;
+
+export const benchmark: Benchmark<SpanSplitter> = {
+  name: "spans",
+  question: "How often do the chunks that fit into a prompt hold the whole answer?",
+  method:
+    "Questions of SQuAD about whole articles, and of CMRC 2018 about 30 paragraphs joined to a text, in Chinese, with the places " +
+    "of their answers. The same BM25 ranks the chunks of every splitter, all of one size with an eighth of overlap. From the " +
+    "best on, each chunk that still fits goes into the budget of tokens, or the missing part of its parent where parents are " +
+    "read. Nothing is random, so one round is enough. `semantic` compares sentences with the local service's embedder, which " +
+    "sees words, not meaning. Overlap helps small budgets less than large ones; a chunk whose place cannot be found holds nothing.",
+  contenders: spanSplitters,
+  beside: "citewell, structure",
+  measures: Object.fromEntries(
+    ["SQuAD", "CMRC"].flatMap((name) =>
+      maxTokens.map((size) => [`${name} at ${size}`, { unit: "%", better: "higher" }]),
+    ),
+  ),
+  sizes: { smoke: { texts: 2, budgetTokens: 512 }, usual: { texts: 1000, budgetTokens: 512 } },
+  rounds: 1,
+  corpus: "collection",
+  unavailable: (corpus) =>
+    ["squad/articles.jsonl", "cmrc2018/corpus.jsonl"].every((file) => existsSync(join(corpus, file)))
+      ? undefined
+      : `${corpus} has no folders squad and cmrc2018; name their parent with --corpus`,
+  measure: measureSpans,
+};
 
 interface PlacedChunk extends Span {
   readonly uri: string;
@@ -38,88 +52,74 @@ interface PlacedChunk extends Span {
   /** The span that is read when this chunk is found. */
   readonly read: Span;
 }
-type CutSpan = Span & { readonly parent?: Span };
-type Split = (text: string) => Promise<readonly CutSpan[]>;
 
-/** Chunks whose place in the text could not be found. */
-let lost = 0;
-
-const peers = (await peerSplitters()).filter(({ mediaTypes }) => mediaTypes.includes("text/plain"));
-const ours = await ownSplitters(strategies);
-const require = createRequire(import.meta.url);
-const { version } = require("gpt-tokenizer/package.json") as { version: string };
-console.log(`${cpus()[0]?.model} (${cpus().length} cores), Node ${process.version}, gpt-tokenizer ${version}`);
-console.log(`node ${process.argv.slice(1).join(" ")}`);
-
-for (const collection of [articleCollection(join(folder, "squad")), joinedCollection(join(folder, "cmrc2018"), 30)]) {
-  const { name, texts, questions } = collection;
-  const asked = questions.map(({ text }) => terms(text));
-  const indexes = new Map([...texts].map(([uri, text]) => [uri, TokenIndex.of(text, defaultTokens)]));
-  console.log(`\n${name}: ${texts.size} texts, ${questions.length} questions; share of answers found whole, in %`);
-  for (const size of sizes) {
-    const overlap = size * overlapShare;
-    console.log(
-      `\n${`${size} tokens, overlap ${overlap}`.padEnd(46)}${budgets.map((budget) => `in ${budget}`.padStart(9)).join("")}   chunks  mean tokens  lost`,
-    );
-    for (const { name: own, readsParents, ofSize } of ours.splitters) {
-      await show(own, { ...collection, asked, indexes }, ofSize(size, overlap), readsParents);
-    }
-    for (const peer of peers) {
-      const splitText = peer.ofSize(size, overlap);
-      await show(peer.name, { ...collection, asked, indexes }, async (text) => {
-        const chunks = await splitText(text);
-        const spans = locatedSpans(text, chunks);
-        lost += chunks.length - spans.length;
-        return spans;
-      });
+async function measureSpans(subject: SpanSplitter, { size, corpus, timed }: RunContext<undefined>) {
+  const collections = {
+    SQuAD: articleCollection(join(corpus, "squad")),
+    CMRC: joinedCollection(join(corpus, "cmrc2018"), paragraphsPerText),
+  };
+  const measures: Record<string, number> = {};
+  for (const [name, collection] of Object.entries(collections)) {
+    const part = firstTexts(collection, size["texts"]!);
+    for (const most of maxTokens) {
+      const split = subject.ofSize(most, most * overlapShare);
+      const { result: chunks } = await timed(() => placedChunks(part, split, subject.readsParents));
+      measures[`${name} at ${most}`] =
+        100 * (await shareFound(part, chunks, size["budgetTokens"]!, subject.readsParents));
     }
   }
-}
-await ours.close();
-
-interface AskedCollection extends SpanCollection {
-  /** The terms of each question. */
-  readonly asked: readonly (readonly string[])[];
-  /** By uri. */
-  readonly indexes: ReadonlyMap<string, TokenIndex>;
+  return measures;
 }
 
-async function show(
-  name: string,
-  { texts, questions, asked, indexes }: AskedCollection,
-  splitText: Split,
-  readsParents = false,
-): Promise<void> {
-  lost = 0;
+function firstTexts({ name, texts, questions }: SpanCollection, count: number): SpanCollection {
+  const kept = new Map([...texts].slice(0, count));
+  return { name, texts: kept, questions: questions.filter(({ uri }) => kept.has(uri)) };
+}
+
+async function placedChunks(
+  { texts }: SpanCollection,
+  split: ReturnType<SpanSplitter["ofSize"]>,
+  readsParents: boolean,
+): Promise<readonly PlacedChunk[]> {
   const chunks: PlacedChunk[] = [];
   for (const [uri, text] of texts) {
-    for (const { start, end, parent } of await splitText(text)) {
+    for (const { start, end, parent } of await split(text)) {
       const slice = text.slice(start, end);
       const read = (readsParents ? parent : undefined) ?? { start, end };
       chunks.push({ uri, start, end, text: slice, tokens: plainCount(slice), read });
     }
   }
+  return chunks;
+}
+
+/** The share of the questions whose whole answer is in what the budget admits. */
+async function shareFound(
+  { texts, questions }: SpanCollection,
+  chunks: readonly PlacedChunk[],
+  budget: number,
+  readsParents: boolean,
+): Promise<number> {
+  const { Bm25Index } = await shipped<{ readonly Bm25Index: typeof Bm25 }>("store/lexical/bm25-index.js");
+  const { NumberedTerms, terms } = await shipped<typeof Terms>("text/words/terms.js");
+  const { TokenIndex } = await shipped<{ readonly TokenIndex: typeof Tokens }>("text/chunking/token-index.js");
+  const { defaultTokens } = await shipped<{ readonly defaultTokens: typeof DefaultTokens }>("text/tokens/tokens.js");
+  const indexes = readsParents
+    ? new Map([...texts].map(([uri, text]) => [uri, TokenIndex.of(text, defaultTokens)]))
+    : new Map<string, Tokens>();
   const index = Bm25Index.empty();
   const words = new NumberedTerms((word) => index.numberOf(word));
   for (const [label, { text }] of chunks.entries()) {
     index.add(label, (add) => words.each(text, (word) => add(word, 1)));
   }
-  const found = budgets.map(() => 0);
-  for (const [number, { uri, answers }] of questions.entries()) {
-    const { labels } = index.search([...asked[number]!], deepest, bm25);
+  const found = questions.filter(({ text, uri, answers }) => {
+    const { labels } = index.search(terms(text), deepest, bm25);
     const ranked = Array.from(labels, (label) => chunks[label]!);
-    for (const [at, budget] of budgets.entries()) {
-      const read = readsParents ? withParents(ranked, budget, indexes) : withinBudget(ranked, budget);
-      const inside = (span: Span & { readonly uri: string }) =>
-        span.uri === uri && answers.some(({ start, end }) => span.start <= start && end <= span.end);
-      if (read.some(inside)) found[at]!++;
-    }
-  }
-  const shares = found.map((count) => ((100 * count) / questions.length).toFixed(2).padStart(9)).join("");
-  const tokens = chunks.reduce((sum, chunk) => sum + chunk.tokens, 0) / chunks.length;
-  console.log(
-    `${name.padEnd(46)}${shares}${String(chunks.length).padStart(9)}${tokens.toFixed(0).padStart(13)}${String(lost).padStart(6)}`,
-  );
+    const read = readsParents ? withParents(ranked, budget, indexes) : withinBudget(ranked, budget);
+    return read.some(
+      (span) => span.uri === uri && answers.some(({ start, end }) => span.start <= start && end <= span.end),
+    );
+  });
+  return found.length / questions.length;
 }
 
 function withinBudget(ranked: readonly PlacedChunk[], budget: number): readonly PlacedChunk[] {
@@ -134,18 +134,9 @@ function withinBudget(ranked: readonly PlacedChunk[], budget: number): readonly 
 function withParents(
   ranked: readonly PlacedChunk[],
   budget: number,
-  indexes: ReadonlyMap<string, TokenIndex>,
+  indexes: ReadonlyMap<string, Tokens>,
 ): readonly (Span & { readonly uri: string })[] {
   const read = new ReadSpans(budget, indexes);
   for (const { uri, read: span } of ranked) read.add(uri, span);
   return read.spans();
-}
-
-function wantedStrategies(given: string): readonly OwnStrategy[] {
-  const names = given === "all" ? ownStrategies : given.split(",");
-  return names.map((name) => {
-    const strategy = ownStrategies.find((each) => each === name);
-    if (!strategy) throw new Error(`There is no strategy ${name}, only ${ownStrategies.join(", ")}`);
-    return strategy;
-  });
 }

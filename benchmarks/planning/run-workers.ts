@@ -6,7 +6,7 @@ import { status } from "../../src/knowledge-base/workers/status.js";
 import { openPostgresStore } from "../../src/store/postgres/open-postgres-store.js";
 import { crowdEmbedder } from "../../test/support/worker-crowd.js";
 import { startWorkerProcess } from "../../test/support/worker-process.js";
-import { startFixedLatencyUpstream } from "../fixed-latency-upstream.js";
+import { startFixedLatencyUpstream } from "../shared/fixed-latency-upstream.js";
 
 export interface WorkersOptions {
   /** Address of an empty database. */

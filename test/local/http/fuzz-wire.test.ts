@@ -1,6 +1,6 @@
 import { request as send } from "node:http";
 import { expect, test } from "vitest";
-import { fuzzRequests, type FuzzRequest } from "../../../benchmarks/fuzz-requests.js";
+import { fuzzRequests, type FuzzRequest } from "../../../benchmarks/proofs/fuzz-requests.js";
 import { startLocalService, type LocalService } from "../../../src/local/service.js";
 
 function statusOf({ url, apiKey }: LocalService, { method, path, body }: FuzzRequest): Promise<number> {

@@ -4,7 +4,7 @@
  * (700 bytes); real ones are copies of a folder of documentation, each copy made unique. Everything is measured at a size,
  * twice and four times it; no copies: small ones alone.
  *
- *     npm run build && npm run build:examples && node build/benchmarks/unchanged.js [small documents] [copies] [folder]
+ *     npm run bench unchanged [small documents] [copies] [folder]
  */
 import { spawnSync } from "node:child_process";
 import {
@@ -23,7 +23,7 @@ import { fileURLToPath } from "node:url";
 
 const [small = 5000, copies = 1] = process.argv.slice(2).map(Number);
 const real = process.argv[4] ?? "../shared/data/docs-corpus";
-const command = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+const command = fileURLToPath(new URL("../../../dist/cli/main.js", import.meta.url));
 // Said as the process ends, with the time of all its threads.
 const sayCpu = "data:text/javascript,process.on('exit',()=>console.error(JSON.stringify(process.cpuUsage())))";
 // Recent files are read again for safety.
@@ -36,7 +36,7 @@ interface Run {
   readonly documents: Readonly<Record<string, number>>;
 }
 
-console.log(`node build/benchmarks/unchanged.js ${process.argv.slice(2).join(" ")}`);
+console.log(`npm run bench unchanged ${process.argv.slice(2).join(" ")}`);
 console.log(`${cpus().length} x ${cpus()[0]?.model}, Node ${process.version}`);
 for (const times of [1, 2, 4])
   measure(`${small * times} small documents`, (folder) => writeSmall(folder, 0, small * times));

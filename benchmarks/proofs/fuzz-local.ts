@@ -1,6 +1,6 @@
 // Sends the local service thousands of good and bad requests, and checks its answers, that it survives, and its memory.
 //
-// Run: npm run build && npm run build:examples && node build/benchmarks/fuzz-local.js [requests] [seed]
+// Run: npm run bench fuzz-local [requests] [seed]
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { Agent, request as send } from "node:http";
@@ -26,7 +26,7 @@ console.log(`${cpus()[0]?.model ?? "unknown processor"}, Node ${process.version}
 console.log(`node ${process.argv.slice(1).join(" ")}`);
 
 // Time runs fast, so that video tasks expire as they would in a service that runs for long.
-const command = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+const command = fileURLToPath(new URL("../../../dist/cli/main.js", import.meta.url));
 const answerLooks = `process.on("message", () => { gc(); gc(); process.send(process.memoryUsage()); }); process.channel.unref();`;
 const service = spawn(
   process.execPath,

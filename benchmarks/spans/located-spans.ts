@@ -1,4 +1,4 @@
-import type { Span } from "../src/core/types.js";
+import type { Span } from "../../src/core/types.js";
 
 /**
  * Finds the places of chunks in their text by their words, in order. White space is ignored, because some splitters trim or

@@ -4,23 +4,23 @@
  * be none, and the texts that were embedded twice beside those that can have been in flight. Needs PostgreSQL 15 with
  * pgvector on this machine.
  *
- *     npm run build && npm run build:examples && node build/benchmarks/killed-workers.js [documents] [workers] [seconds between two kills]
+ *     npm run bench killed-workers [documents] [workers] [seconds between two kills]
  */
 import { cpus } from "node:os";
 import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
-import { ingest } from "../src/knowledge-base/ingest.js";
-import { openPostgresStore } from "../src/store/postgres/open-postgres-store.js";
-import { startFaultyEmbeddings } from "../test/support/faulty-embeddings.js";
-import { postgresContent } from "../test/support/postgres-content.js";
-import { startPostgres } from "../test/support/postgres-server.js";
-import { crowdDocuments, crowdEmbedder, runCrowd } from "../test/support/worker-crowd.js";
+import { ingest } from "../../src/knowledge-base/ingest.js";
+import { openPostgresStore } from "../../src/store/postgres/open-postgres-store.js";
+import { startFaultyEmbeddings } from "../../test/support/faulty-embeddings.js";
+import { postgresContent } from "../../test/support/postgres-content.js";
+import { startPostgres } from "../../test/support/postgres-server.js";
+import { crowdDocuments, crowdEmbedder, runCrowd } from "../../test/support/worker-crowd.js";
 
 const [count = 5000, workers = 4, killSeconds = 3] = process.argv.slice(2).map(Number);
-const command = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+const command = fileURLToPath(new URL("../../../dist/cli/main.js", import.meta.url));
 const concurrency = 2;
 
-console.log(`node build/benchmarks/killed-workers.js ${process.argv.slice(2).join(" ")}`);
+console.log(`npm run bench killed-workers ${process.argv.slice(2).join(" ")}`);
 console.log(`${cpus().length} x ${cpus()[0]?.model}, Node ${process.version}`);
 const documents = crowdDocuments(count);
 const server = await startPostgres();

@@ -1,4 +1,4 @@
-import { seededRandom } from "../test/support/seeded-random.js";
+import { seededRandom } from "../../test/support/seeded-random.js";
 
 /** One request as it is sent. */
 export interface FuzzRequest {

@@ -3,17 +3,17 @@
  * how long the graph takes, for both precisions. `planning/sizing.ts` has its constants from here. Needs PostgreSQL 15 with
  * pgvector on this machine.
  *
- *     npm run build && npm run build:examples && node build/benchmarks/postgres-size.js [chunks] [dimensions]
+ *     npm run bench postgres-size [chunks] [dimensions]
  */
 import { cpus } from "node:os";
 import { openPostgresStore } from "citewell/postgres";
 import pg from "pg";
-import { startPostgres } from "../test/support/postgres-server.js";
-import { madeCorpus } from "./search-corpus.js";
+import { startPostgres } from "../../test/support/postgres-server.js";
+import { madeCorpus } from "../search-corpus.js";
 
 const [chunks = 10_000, dimension = 1024] = process.argv.slice(2).map(Number);
 
-console.log(`node build/benchmarks/postgres-size.js ${process.argv.slice(2).join(" ")}`);
+console.log(`npm run bench postgres-size ${process.argv.slice(2).join(" ")}`);
 console.log(`${cpus().length} x ${cpus()[0]?.model}, Node ${process.version}`);
 const server = await startPostgres({ settings: ["shared_buffers=256MB", "maintenance_work_mem=1GB"] });
 const client = new pg.Client(server.url());

@@ -5,12 +5,12 @@
  * timer may remain, and the heap must return to its initial size. Exits with 1 if anything does not add up. It takes six
  * minutes, most of which pass waiting for requests that nobody answers.
  *
- *     npm run build:examples && node build/benchmarks/soak.js [calls] [concurrency] [seed] [readTimeoutMs]
+ *     npm run bench soak [calls] [concurrency] [seed] [readTimeoutMs]
  */
 import { cpus } from "node:os";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { discrepancies, servedByKind, soak } from "../test/support/soak.js";
+import { discrepancies, servedByKind, soak } from "../../test/support/soak.js";
 
 const [calls = 20_000, concurrency = 64, seed = 1, readTimeoutMs = 1500] = process.argv.slice(2).map(Number);
 const soaking = { calls, concurrency, seed, readTimeoutMs };

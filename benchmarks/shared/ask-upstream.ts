@@ -1,7 +1,7 @@
 /**
  * A separate process that answers embeddings, reranking and streamed chat after a fixed time: `node ask-upstream.js
- * <dimension>`. It reports by IPC when each request had arrived and when its reply started, on the machine's clock, which
- * both processes share.
+ * <dimension>`. It says when each request had arrived and when its reply started, on the machine's clock, which all
+ * processes share. Whoever knows its address can steer it.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
@@ -23,14 +23,10 @@ export interface ServedCall {
 }
 
 export interface AskUpstream {
-  readonly baseUrl: string;
-  /** The calls since the last message, once all of them have ended. */
+  /** The calls since they were last asked for, once all of them have ended. */
   readonly calls: () => Promise<readonly ServedCall[]>;
-  /** From now on, requests wait this many milliseconds for their reply. */
-  readonly answerAfter: (latencyMs: number) => Promise<void>;
-  /** From now on, a chat streams this many more pieces, one every 5 ms; infinitely many never end. */
-  readonly chatOn: (pieces: number) => Promise<void>;
-  readonly close: () => void;
+  /** From now on, requests wait so many milliseconds for their reply, and a chat streams so many more pieces, one every 5 ms. */
+  readonly behave: (behaviour: { readonly latencyMs: number; readonly pieces: number }) => Promise<void>;
 }
 
 /** Milliseconds on the clock that all processes of the machine share. */
@@ -38,28 +34,27 @@ export function nowMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
 
-export async function startAskUpstream(dimension: number): Promise<AskUpstream> {
+export async function startAskUpstream(
+  dimension: number,
+): Promise<{ readonly baseUrl: string; readonly close: () => void }> {
   const service: ChildProcess = fork(program, [String(dimension)]);
   const [port] = (await once(service, "message")) as [number];
-  const tell = async (message: string | number) => {
-    service.send(message);
-    const [reply] = (await once(service, "message")) as [unknown];
-    return reply;
-  };
+  return { baseUrl: `http://127.0.0.1:${port}`, close: () => service.disconnect() };
+}
+
+export function askUpstreamAt(baseUrl: string): AskUpstream {
   return {
-    baseUrl: `http://127.0.0.1:${port}`,
-    calls: async () => (await tell("calls")) as readonly ServedCall[],
-    answerAfter: async (latencyMs) => void (await tell(latencyMs)),
-    chatOn: async (pieces) => void (await tell(`pieces ${pieces}`)),
-    close: () => service.disconnect(),
+    calls: async () => (await (await fetch(`${baseUrl}/benchmark/calls`)).json()) as readonly ServedCall[],
+    behave: async (behaviour) => {
+      await (await fetch(`${baseUrl}/benchmark/behaviour`, { method: "POST", body: JSON.stringify(behaviour) })).text();
+    },
   };
 }
 
 const said = "It is so.";
 
 function serve(dimension: number): void {
-  let latencyMs = 0;
-  let pieces = 0;
+  let behaviour = { latencyMs: 0, pieces: 0 };
   let calls: ServedCall[] = [];
   let open = 0;
   let idle: () => void = () => {};
@@ -67,6 +62,19 @@ function serve(dimension: number): void {
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     let body = "";
     for await (const part of request.setEncoding("utf8")) body += part;
+    if (request.url === "/benchmark/behaviour") {
+      behaviour = JSON.parse(body) as typeof behaviour;
+      response.end();
+      return;
+    }
+    if (request.url === "/benchmark/calls") {
+      if (open > 0) await new Promise<void>((resolve) => (idle = resolve));
+      response.end(JSON.stringify(calls));
+      calls = [];
+      return;
+    }
+    open++;
+    const { latencyMs, pieces } = behaviour;
     const arrivedMs = nowMs();
     const asked = JSON.parse(body) as { readonly input?: readonly string[]; readonly documents?: readonly string[] };
     const operation = asked.input ? "embeddings" : asked.documents ? "rerank" : "chat";
@@ -92,27 +100,8 @@ function serve(dimension: number): void {
     response.end(`${event({}, "stop")}data: [DONE]\n\n`);
   };
 
-  const server = createServer((request, response) => {
-    open++;
-    void answer(request, response);
-  });
+  const server = createServer((request, response) => void answer(request, response));
   server.listen(0, "127.0.0.1", () => process.send!((server.address() as AddressInfo).port));
-  process.on("message", (message) => {
-    if (message === "calls") {
-      const tell = () => {
-        idle = () => {};
-        process.send!(calls);
-        calls = [];
-      };
-      if (open === 0) tell();
-      else idle = tell;
-      return;
-    }
-    const [, count] = /^pieces (.+)$/.exec(String(message)) ?? [];
-    if (count === undefined) latencyMs = Number(message);
-    else pieces = Number(count);
-    process.send!("done");
-  });
   process.on("disconnect", () => process.exit());
 }
 

@@ -9,7 +9,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { seededRandom } from "../test/support/seeded-random.js";
+import { seededRandom } from "../../test/support/seeded-random.js";
 
 const program = fileURLToPath(import.meta.url);
 

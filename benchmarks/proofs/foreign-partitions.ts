@@ -3,15 +3,15 @@
  * as the store does, and all asked by one of them through `postgres_fdw`. Prints what each form ships, its time, and how long
  * a query waits for a server that the network has cut off (left out where network namespaces are not allowed).
  *
- *     npm run build && npm run build:examples && node build/benchmarks/foreign-partitions.js [chunks] [dimensions]
+ *     npm run bench foreign-partitions [chunks] [dimensions]
  *
  * Default: 15,000 chunks of 128 dimensions.
  */
 import { openPostgresStore } from "citewell/postgres";
 import pg from "pg";
-import { makeNetwork } from "../test/support/own-network.js";
-import { noPostgres, type PostgresServer, startPostgres } from "../test/support/postgres-server.js";
-import { madeCorpus } from "./search-corpus.js";
+import { makeNetwork } from "../../test/support/own-network.js";
+import { noPostgres, type PostgresServer, startPostgres } from "../../test/support/postgres-server.js";
+import { madeCorpus } from "../search-corpus.js";
 
 const [chunks = 15_000, dimension = 128] = process.argv.slice(2).map(Number);
 const count = 10;

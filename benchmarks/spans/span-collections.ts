@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Span } from "../src/core/types.js";
+import type { Span } from "../../src/core/types.js";
 
 export interface SpanCollection {
   readonly name: string;

@@ -1,10 +1,10 @@
 /**
  * Prints what collections need by the model of `planning/sizing.ts`, and simulates ingestion with 1 to 1,000 workers.
  *
- *     npm run build && npm run build:examples && node build/benchmarks/plan.js [dimensions] [tokens a chunk] [price a million]
+ *     npm run bench plan [dimensions] [tokens a chunk] [price a million]
  */
-import { type Collection, measured, sizeOf, workersFor } from "./planning/sizing.js";
-import { simulateIngest } from "./planning/simulate-ingest.js";
+import { type Collection, measured, sizeOf, workersFor } from "./sizing.js";
+import { simulateIngest } from "./simulate-ingest.js";
 
 const [dimensions = 1024, tokensPerChunk = 300, pricePerMillionTokens = 0.02] = process.argv.slice(2).map(Number);
 

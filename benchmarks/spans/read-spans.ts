@@ -1,5 +1,5 @@
-import type { TokenIndex } from "../src/text/chunking/token-index.js";
-import type { Span } from "../src/core/types.js";
+import type { TokenIndex } from "../../src/text/chunking/token-index.js";
+import type { Span } from "../../src/core/types.js";
 
 /** Spans of several texts, read within a token budget. Overlapping parts are read, and counted, once. */
 export class ReadSpans {

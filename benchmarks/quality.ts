@@ -1,0 +1,169 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { openKnowledgeBase } from "citewell";
+import { type Collection, evaluate, openCollection, rankDocuments } from "citewell/evaluate";
+import type { spread as Spread } from "../src/evaluate/collection.js";
+import type { Benchmark, Contender, RunContext } from "./runner/benchmark.js";
+import { loadPeer } from "./runner/packages.js";
+import { shipped } from "./runner/project.js";
+
+/** Ranks the documents of a collection, best first, by their ids; or knows what another program measured. */
+type Subject =
+  | { readonly index: (collection: Collection) => Promise<Ranking> }
+  | { readonly known: Readonly<Record<string, number>> };
+
+interface Ranking {
+  readonly rank: (question: string) => Promise<readonly string[]>;
+  readonly close?: () => Promise<void>;
+}
+
+const modes = ["dense", "lexical", "hybrid"] as const;
+const depth = 100;
+const names = ["scifact", "cranfield", "squad", "cmrc2018"];
+
+export const benchmark: Benchmark<Subject> = {
+  name: "quality",
+  question: "How well are relevant documents ranked, without a model from elsewhere?",
+  method:
+    "Collections in the layout of BEIR, read from a folder that is one or holds some. nDCG@10 over the judged queries (evenly " +
+    "spread where `queries` is less than there are; 0 asks all), and half of its 95 % interval. citewell with its " +
+    "defaults and the local service: embeddings of words, no weights. Reranked: the best 100 passages. MiniSearch and Orama " +
+    "with their defaults; neither has a tokenizer for Chinese by default. BM25 is what the collections' notes give for a plain " +
+    "program (k1 1.2, b 0.75, Porter's stems, over all queries). Local embeddings share words with the lexical index, so what hybrid " +
+    "adds here is less than with a model.",
+  contenders: [
+    ...modes.map((mode) => ours(mode)),
+    ours("hybrid", true),
+    miniSearch(),
+    orama(),
+    {
+      name: "BM25 of the notes",
+      kind: "limit",
+      load: async () => ({ known: { scifact: 0.6827, cranfield: 0.5178, squad: 0.8842, cmrc2018: 0.9843 } }),
+    },
+  ],
+  beside: "citewell, lexical",
+  measures: Object.fromEntries(
+    [...names, "own"].flatMap((name) => [
+      [name, { unit: "nDCG@10", better: "higher" }],
+      [`${name} ±`, { unit: "nDCG@10", better: "lower" }],
+    ]),
+  ),
+  sizes: { smoke: { queries: 20, collections: 1 }, usual: { queries: 300, collections: 4 } },
+  rounds: 1,
+  aims: names.flatMap((measure) => [
+    { contender: "citewell, hybrid", measure, beside: "citewell, lexical", atLeast: 0.997 },
+    { contender: "citewell, hybrid reranked", measure, beside: "citewell, hybrid", atLeast: 0.997 },
+  ]),
+  corpus: "collection",
+  unavailable: (corpus) =>
+    collectionsIn(corpus).length > 0 ? undefined : `${corpus} holds no corpus.jsonl; name a collection with --corpus`,
+  measure: measureRanking,
+};
+
+function collectionsIn(folder: string): readonly string[] {
+  const isCollection = (path: string) => existsSync(join(path, "corpus.jsonl")) && existsSync(join(path, "qrels"));
+  if (isCollection(folder)) return [folder];
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .map((name) => join(folder, name))
+    .filter(isCollection)
+    .toSorted((one, other) => names.indexOf(basename(one)) - names.indexOf(basename(other)));
+}
+
+async function measureRanking(subject: Subject, { size, corpus, timed }: RunContext<undefined>) {
+  const { spread } = await shipped<{ readonly spread: typeof Spread }>("evaluate/collection.js");
+  const measures: Record<string, number> = {};
+  for (const folder of collectionsIn(corpus).slice(0, size["collections"])) {
+    const name = names.includes(basename(folder)) ? basename(folder) : "own";
+    if ("known" in subject) {
+      const known = subject.known[name];
+      if (known !== undefined) measures[name] = known;
+      continue;
+    }
+    const collection = await openCollection(folder);
+    const queries = spread(collection.queries, size["queries"] || Infinity);
+    const { result } = await timed(async () => {
+      const { rank, close } = await subject.index(collection);
+      const evaluation = await evaluate(queries, ({ text }) => rank(text));
+      await close?.();
+      return evaluation;
+    });
+    const [low, high] = result.intervals["ndcg@10"];
+    measures[name] = result.metrics["ndcg@10"];
+    measures[`${name} ±`] = (high - low) / 2;
+  }
+  return measures;
+}
+
+function ours(mode: (typeof modes)[number], reranked = false): Contender<Subject> {
+  const index = async (collection: Collection): Promise<Ranking> => {
+    const folder = mkdtempSync(join(tmpdir(), "citewell-benchmark-"));
+    const kb = await openKnowledgeBase({ path: folder });
+    await kb.ingest(collection.documents());
+    const more = reranked ? { rerank: depth } : {};
+    return {
+      rank: async (question) => {
+        const find = async (limit: number) =>
+          (await kb.search(question, { mode, syntax: false, limit: reranked ? depth : limit, ...more })).hits;
+        return (await rankDocuments(find, depth)).map(collection.documentId);
+      },
+      close: async () => {
+        await kb.close();
+        rmSync(folder, { recursive: true, force: true });
+      },
+    };
+  };
+  return { name: `citewell, ${mode}${reranked ? " reranked" : ""}`, kind: "citewell", load: async () => ({ index }) };
+}
+
+async function textsOf({ documents, documentId }: Collection) {
+  const texts: { readonly id: string; readonly title: string; readonly text: string }[] = [];
+  for await (const { uri, title = "", text } of documents()) texts.push({ id: documentId(uri), title, text });
+  return texts;
+}
+
+interface MiniSearchModule {
+  readonly default: new (options: { readonly fields: readonly string[] }) => {
+    addAll(documents: readonly object[]): void;
+    search(query: string): readonly { readonly id: string }[];
+  };
+}
+
+function miniSearch(): Contender<Subject> {
+  const index = async (collection: Collection): Promise<Ranking> => {
+    const { default: MiniSearch } = await loadPeer<MiniSearchModule>("minisearch");
+    const made = new MiniSearch({ fields: ["title", "text"] });
+    made.addAll(await textsOf(collection));
+    return {
+      rank: async (question) =>
+        made
+          .search(question)
+          .map(({ id }) => id)
+          .slice(0, depth),
+    };
+  };
+  return { name: "MiniSearch", kind: "peer", packages: ["minisearch"], load: async () => ({ index }) };
+}
+
+interface OramaModule {
+  readonly create: (options: { readonly schema: object }) => object;
+  readonly insertMultiple: (index: object, documents: readonly object[]) => Promise<unknown>;
+  readonly search: (
+    index: object,
+    query: { readonly term: string; readonly limit: number },
+  ) => Promise<{ readonly hits: readonly { readonly document: { readonly id: string } }[] }>;
+}
+
+function orama(): Contender<Subject> {
+  const index = async (collection: Collection): Promise<Ranking> => {
+    const { create, insertMultiple, search } = await loadPeer<OramaModule>("@orama/orama");
+    const made = create({ schema: { id: "string", title: "string", text: "string" } });
+    await insertMultiple(made, await textsOf(collection));
+    return {
+      rank: async (term) => (await search(made, { term, limit: depth })).hits.map(({ document }) => document.id),
+    };
+  };
+  return { name: "Orama", kind: "peer", packages: ["@orama/orama"], load: async () => ({ index }) };
+}

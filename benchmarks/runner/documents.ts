@@ -1,0 +1,50 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { project } from "./project.js";
+import { parseResult, ratiosOf, type Result, spreadOf, valuesOf } from "./result.js";
+import { formatted, resultMarkdown } from "./tables.js";
+
+export const resultsFolder = join(project, "benchmarks/results");
+
+/** The results of a folder, by the names of their benchmarks. */
+export function readResults(folder = resultsFolder): ReadonlyMap<string, Result> {
+  const files = readdirSync(folder).filter((name) => name.endsWith(".json"));
+  const results = files.map((name) => parseResult(readFileSync(join(folder, name), "utf8")));
+  return new Map(results.map((result) => [result.benchmark, result]));
+}
+
+/** Pages of documentation that may hold figures. */
+export function pagesWithFigures(): readonly string[] {
+  const examples = readdirSync(join(project, "examples"), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => join(project, "examples", name));
+  return [join(project, "README.md"), join(project, "benchmarks/README.md"), ...examples];
+}
+
+const tableMarks = /(<!-- benchmark (\S+) -->\n)[^]*?(<!-- \/benchmark -->)/g;
+const figureMarks = /(<!-- figure (\S+); ([^;]+); ([^;]+?)(?:; × ([^;]+?))? -->)[^<]*(<!-- \/figure -->)/g;
+
+/**
+ * A Markdown page with its figures made anew from results: tables between `<!-- benchmark NAME -->` and
+ * `<!-- /benchmark -->`, and single figures between `<!-- figure NAME; CONTENDER; MEASURE; × CONTENDER -->`, of which the
+ * last part asks for a ratio, and `<!-- /figure -->`.
+ *
+ * @throws Error when a page names a figure that no result has.
+ */
+export function withFigures(page: string, results: ReadonlyMap<string, Result>): string {
+  return page
+    .replace(tableMarks, (_, open: string, name: string, close: string) => {
+      const result = results.get(name);
+      return `${open}\n${result === undefined ? "Not measured on this build." : resultMarkdown(result)}\n\n${close}`;
+    })
+    .replace(figureMarks, (_, open: string, name: string, contender: string, measure: string, ...rest: unknown[]) => {
+      const [beside, close] = rest as [string | undefined, string];
+      const result = results.get(name);
+      const values =
+        result &&
+        (beside === undefined ? valuesOf(result, contender, measure) : ratiosOf(result, contender, measure, beside));
+      const spread = values && spreadOf(values);
+      if (spread === undefined) throw new Error(`There is no result for ${measure} of ${contender} in ${name}`);
+      return `${open}${formatted(spread.median)}${close}`;
+    });
+}

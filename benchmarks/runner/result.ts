@@ -1,0 +1,103 @@
+import { z } from "zod";
+
+/** What a run of a benchmark writes to `benchmarks/results/NAME.json`. Ratios and medians are made when it is read. */
+export const resultSchema = z.strictObject({
+  format: z.literal(1),
+  benchmark: z.string(),
+  question: z.string(),
+  method: z.string(),
+  /** The contender that ratios are made to. */
+  beside: z.string(),
+  measures: z.record(z.string(), z.strictObject({ unit: z.string(), better: z.enum(["lower", "higher"]) })),
+  size: z.record(z.string(), z.number()),
+  aims: z.array(
+    z.strictObject({
+      contender: z.string(),
+      measure: z.string(),
+      beside: z.string().optional(),
+      atMost: z.number().optional(),
+      atLeast: z.number().optional(),
+    }),
+  ),
+  rows: z.array(
+    z.strictObject({
+      contender: z.string(),
+      kind: z.enum(["citewell", "peer", "limit"]),
+      /** Why it did not run, or what was wrong with its result. */
+      skipped: z.string().optional(),
+      failed: z.string().optional(),
+      /** One entry for each round, with `wall` and `CPU` of what was timed. */
+      runs: z.array(z.record(z.string(), z.number())),
+    }),
+  ),
+  setting: z.strictObject({
+    at: z.iso.datetime(),
+    command: z.string(),
+    commit: z.string(),
+    /** Whether files differed from the commit. */
+    dirty: z.boolean(),
+    node: z.string(),
+    machine: z.strictObject({
+      cpu: z.string(),
+      cores: z.int(),
+      memoryBytes: z.int(),
+      platform: z.string(),
+      /** Processes that wanted a core when the benchmark started, over one minute. */
+      load: z.number(),
+    }),
+    versions: z.record(z.string(), z.string()),
+    corpus: z.string(),
+  }),
+});
+export type Result = z.infer<typeof resultSchema>;
+export type ResultRow = Result["rows"][number];
+
+export function parseResult(json: string): Result {
+  return resultSchema.parse(JSON.parse(json));
+}
+
+/** The time of what was timed, which every run has beside the benchmark's own measures. */
+export const timeMeasures = {
+  wall: { unit: "s", better: "lower" },
+  CPU: { unit: "s", better: "lower" },
+} as const;
+
+/** The middle of the values, and the least and the greatest. */
+export interface Spread {
+  readonly median: number;
+  readonly least: number;
+  readonly most: number;
+}
+
+export function spreadOf(values: readonly number[]): Spread | undefined {
+  if (values.length === 0) return undefined;
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const median = sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+  return { median, least: sorted[0]!, most: sorted.at(-1)! };
+}
+
+export function valuesOf({ rows }: Result, contender: string, measure: string): readonly number[] {
+  const runs = rows.find((row) => row.contender === contender)?.runs ?? [];
+  return runs.flatMap((run) => run[measure] ?? []);
+}
+
+/** Ratios of the runs of the same round, which met the same load of the machine. */
+export function ratiosOf(result: Result, contender: string, measure: string, beside: string): readonly number[] {
+  const bases = valuesOf(result, beside, measure);
+  return valuesOf(result, contender, measure).flatMap((value, round) => {
+    const base = bases[round];
+    return base === undefined || base === 0 ? [] : value / base;
+  });
+}
+
+/** The value that an aim is about: the median of the ratios, or of the values. */
+export function aimValue(result: Result, { contender, measure, beside }: Result["aims"][number]): number | undefined {
+  const values =
+    beside === undefined ? valuesOf(result, contender, measure) : ratiosOf(result, contender, measure, beside);
+  return spreadOf(values)?.median;
+}
+
+export function isMet({ atMost, atLeast }: Result["aims"][number], value: number): boolean {
+  return (atMost === undefined || value <= atMost) && (atLeast === undefined || value >= atLeast);
+}

@@ -1,0 +1,74 @@
+import { aimValue, isMet, ratiosOf, type Result, spreadOf, timeMeasures, valuesOf } from "./result.js";
+
+/** A result as Markdown: what was asked, how it was measured, a table, and what was aimed at. */
+export function resultMarkdown(result: Result): string {
+  const { question, method, setting, size, rows, beside } = result;
+  const rounds = Math.max(0, ...rows.map(({ runs }) => runs.length));
+  const sizes = Object.entries(size).map(([name, value]) => `${name} ${formatted(value)}`);
+  const { cpu, cores, memoryBytes, load } = setting.machine;
+  const repeated = rounds > 1 ? `Medians of ${rounds} rounds, and the range of the ratios.` : "One round.";
+  const where =
+    `\`${setting.command}\` at ${setting.commit}${setting.dirty ? " with changes" : ""}, ${setting.at.slice(0, 10)}, ` +
+    `Node ${setting.node}, ${cores} × ${cpu}, ${Math.round(memoryBytes / 1e9)} GB, load ${formatted(load)}; ` +
+    [`corpus: ${setting.corpus}`, ...sizes].join(", ");
+  return [
+    `**${question}** ${method}`,
+    `${where}. ${repeated} Ratios (×) are to *${beside}*.`,
+    table(result),
+    ...aimLines(result),
+    ...versionsLine(result),
+  ].join("\n\n");
+}
+
+function table(result: Result): string {
+  const measures = { ...result.measures, ...timeMeasures };
+  const used = Object.entries(measures).filter(([name]) =>
+    result.rows.some(({ runs }) => runs.some((run) => name in run)),
+  );
+  const head = ["", ...used.map(([name, { unit }]) => `${name}, ${unit}`)];
+  const rows = result.rows.map(({ contender, skipped, failed }) => {
+    const problem = failed === undefined ? skipped : `**failed**: ${failed}`;
+    const cells = used.map(([name]) => cell(result, contender, name));
+    return [contender, ...(problem === undefined ? cells : [oneLine(problem), ...cells.slice(1).map(() => "")])];
+  });
+  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  return [line(head), line(head.map((_, column) => (column === 0 ? "---" : "---:"))), ...rows.map(line)].join("\n");
+}
+
+function cell(result: Result, contender: string, measure: string): string {
+  const spread = spreadOf(valuesOf(result, contender, measure));
+  if (spread === undefined) return "–";
+  const ratio = contender === result.beside ? undefined : spreadOf(ratiosOf(result, contender, measure, result.beside));
+  if (ratio === undefined) return formatted(spread.median);
+  const range = ratio.least === ratio.most ? "" : `, ${formatted(ratio.least)}–${formatted(ratio.most)}`;
+  return `${formatted(spread.median)} (${formatted(ratio.median)} ×${range})`;
+}
+
+function aimLines(result: Result): readonly string[] {
+  const lines = result.aims.flatMap((aim) => {
+    const value = aimValue(result, aim);
+    const limit = aim.atMost === undefined ? `≥ ${aim.atLeast}` : `≤ ${aim.atMost}`;
+    const of = `${aim.measure} of ${aim.contender}${aim.beside === undefined ? "" : `, × ${aim.beside}`}`;
+    if (value === undefined) return [`- ${of}, ${limit}: not measured`];
+    return [`- ${of}, ${limit}: ${isMet(aim, value) ? formatted(value) : `**${formatted(value)}**, missed`}`];
+  });
+  return lines.length === 0 ? [] : [`Aims:\n\n${lines.join("\n")}`];
+}
+
+function versionsLine({ setting: { versions } }: Result): readonly string[] {
+  return [
+    `Versions: ${Object.entries(versions)
+      .map(([name, version]) => `${name} ${version}`)
+      .join(", ")}.`,
+  ];
+}
+
+/** Three digits that count, as people write them. */
+export function formatted(value: number): string {
+  if (value === 0 || Math.abs(value) >= 1000) return Math.round(value).toLocaleString("en-US");
+  return String(Number(value.toPrecision(3)));
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, " ").replaceAll("|", "\\|");
+}

@@ -30,7 +30,11 @@ const loose =
 export function definitionOf(question: string): Definition | undefined {
   const subject = forms.map((form) => form.exec(question)?.[1]?.trim()).find((found) => found !== undefined);
   if (subject === undefined || subject === "" || subject.split(/\s+/).length > maxWords) return undefined;
-  const [, head = subject, owner] = /^(.+?) of (.+)$/i.exec(subject) ?? [];
+  // "What is propagation in PHP?": a page on PHP defines it without naming PHP.
+  const thing = subject
+    .replace(/^(.+?)(?: (?:used )?for)? (?:in|for|from|with|within) .+$/i, "$1")
+    .replace(/^[^中里]{1,20}[中里]的?(?=.{2})/u, "");
+  const [, head = thing, owner] = /^(.+?) of (.+)$/i.exec(thing) ?? [];
   const belongs = owner === undefined ? "" : `(?: of ${literal(owner)})?`;
   const named = `(?:[“"「*\`_]*)${literal(head)}${belongs}(?:[”"」*\`_]*)(?:\\s*(?:\\([^)]{0,60}\\)|（[^）]{0,60}）|,[^,.]{1,60},))?\\s*`;
   const opening = "(?:(?:an?|the|in [^,.]{1,40}, (?:an?|the)?)\\s*|在[^，。]{1,40}[，,]\\s*|一[个种]\\s*)?";

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { chatEngine } from "../../../src/local/engines/chat/chat-engine.js";
 import { questionParts } from "../../../src/local/engines/chat/question/question-parts.js";
 import { statements } from "../../../src/local/engines/chat/statements/statements.js";
+import { definitionOf } from "../../../src/local/engines/definition.js";
 import { abstentions, renderSourcedQuestion, systemPrompt } from "../../../src/text/prompt/prompt.js";
 
 async function say(text: string, system = "", json = false): Promise<string> {
@@ -115,6 +116,32 @@ describe("a question of documentation is answered by", () => {
       "# Instruments\n\nThe view can record, for each histogram, the sum and the count of all values.\n\n" +
       "A histogram records the distribution of values.";
     expect(await ask("What does a histogram record?", text)).toMatch(/^A histogram records the distribution/);
+  });
+
+  test("what it asks, not by the name of the product that each of its pages holds", async () => {
+    const page =
+      "# Ruby\n\nAcmeTelemetry has packages for Ruby and its AcmeTelemetry configuration.\n\n" +
+      "In a Rails app, you can put this in the initializers folder.";
+    const answer = await askAbout("Where do I put the AcmeTelemetry configuration in a Rails app?", [
+      ["docs/ruby.md", page],
+    ]);
+    expect(answer).toContain("the initializers folder");
+  });
+
+  test("a sentence that leaves out what the title of its page says", async () => {
+    const page =
+      "# A study of newcomers\n\nThe newcomers study takes an hour of your time.\n\n## Who we want to meet\n\n" +
+      "We are looking for people who tried to help and gave up.";
+    const answer = await askAbout("Who is the newcomers study looking for?", [["blog/newcomers-study.md", page]]);
+    expect(answer).toContain("who tried to help and gave up");
+  });
+
+  test.each([
+    ["What is propagation in Acme PHP?", "Propagation is the mechanism that moves data between services."],
+    ["What is ACME_ARG for in .NET?", "ACME_ARG is the argument of a sampler."],
+    ["Acme 中的传播是什么？", "传播是指在服务之间传递数据的机制。"],
+  ])("a definition that leaves out what its page is on: %s", (question, sentence) => {
+    expect(definitionOf(question)?.strength(sentence)).toBe(1);
   });
 
   test("what a thing is used for", async () => {

@@ -1,7 +1,7 @@
 import { synonymsIn } from "../../../../text/words/synonyms.js";
 import { terms } from "../../../../text/words/terms.js";
 import { definitionOf, type Definition } from "../../definition.js";
-import { rarity } from "../../rarity.js";
+import { isUnspaced, rarity } from "../../rarity.js";
 import type { Statement } from "../statements/statements.js";
 import { identifiersIn } from "./wanted.js";
 import { termSimilarity, plainForm } from "./word-forms.js";
@@ -145,13 +145,19 @@ function sourceTerms(read: readonly ReadStatement[]): ReadonlyMap<number, Source
   return sources;
 }
 
+/** Words within a word, such as `open` and `telemetry` in `OpenTelemetry`: in full they would make one name outweigh the question. */
+const partShare = 0.25;
+
 /** Rarity of the words as they are written and among the statements; a word of every statement tells little. */
 function termWeights(asked: readonly string[], read: readonly ReadStatement[]): ReadonlyMap<string, number> {
   const weights = new Map<string, number>();
+  let whole = "";
   for (const written of asked) {
     const term = plainForm(written);
+    const isPart = whole.length > written.length && whole.includes(written);
+    if (!isPart) whole = isUnspaced(written) ? "" : written;
     const holding = read.filter(({ found }) => found.has(term)).length;
-    const weight = rarity(written) ** 1.5 * Math.log(2 + (read.length + 10) / (holding + 3));
+    const weight = (isPart ? partShare : 1) * rarity(written) ** 1.5 * Math.log(2 + (read.length + 10) / (holding + 3));
     weights.set(term, Math.max(weights.get(term) ?? 0, weight));
   }
   return weights;

@@ -4,7 +4,7 @@ import { scoreStatements, type ScoredStatement } from "./statement-score.js";
 import { announces, isItem, type Statement } from "./statements.js";
 import { bestPassage, type Passage } from "./passages.js";
 import { coveredShare, readQuestion, type QuestionReading } from "../question/question-reading.js";
-import { asksForCode, asksForList, asksForReason } from "../question/wanted.js";
+import { asksForCode, asksForList, asksForReason, beginsWithIdentifier, identifiersIn } from "../question/wanted.js";
 import { comparedIn, questionParts } from "../question/question-parts.js";
 
 /** Coverage below which the best statement is no answer. Higher, answers are missed; lower, other subjects are quoted. */
@@ -51,7 +51,9 @@ function answerStatements(question: string, all: readonly Statement[]): readonly
   const wantsList = asksForList(question);
   const companions = ({ statement }: ScoredStatement) =>
     withCompanion(statement, all, scored, { wantsCode, wantsList });
-  const direct = best.defines > 0 || best.isAsked || best.statement.kind !== "prose" || companions(best).length > 1;
+  const isEntry = best.fits && identifiersIn(question).some((one) => beginsWithIdentifier(best.statement.text, one));
+  const direct =
+    best.defines > 0 || best.isAsked || isEntry || best.statement.kind !== "prose" || companions(best).length > 1;
   const passage = direct ? undefined : bestPassage(reading, scored);
   if (!best.isAsked && isOnOther(reading, best, direct)) return [];
   if (passage !== undefined && passage.evidence < 0) return [];

@@ -41,8 +41,10 @@ export interface ScoredStatement {
   readonly index: number;
 }
 
-/** A term in the headings or beside the statement counts for this share of one in the statement. */
-const contextShare = 0.6;
+/** A term in the headings above counts for this share of one in the statement: whoever reads on there takes it as said. */
+const headingShare = 0.9;
+/** … one in the statements beside it. */
+const besideShare = 0.6;
 /** A term elsewhere in the same source. */
 const sourceShare = 0.25;
 /** All that the question asks about stands in one source: the share of it that does. */
@@ -113,11 +115,8 @@ export function scoreStatements(reading: QuestionReading): readonly ScoredStatem
     const [before, after] = [beside(index - 1), beside(index + 1)];
     const leadsToCode = statement.kind === "prose" && after?.statement.kind === "code";
     const leads = leadsToCode || announces(statement);
-    const near = new Set([
-      ...plainTerms(statement.context),
-      ...(before?.found ?? []),
-      ...(announces(statement) ? (after?.found ?? []) : []),
-    ]);
+    const above = new Set(plainTerms(statement.context));
+    const near = new Set([...(before?.found ?? []), ...(announces(statement) ? (after?.found ?? []) : [])]);
     const reach = leadsToCode ? `${statement.text}\n${after?.statement.text ?? ""}` : statement.text;
     const fitting = wants.filter(({ has }) => has.test(reach));
     const matched = new Set([...weights.keys()].filter((term) => found.has(term)));
@@ -127,7 +126,8 @@ export function scoreStatements(reading: QuestionReading): readonly ScoredStatem
     for (const [term, weight] of weights) {
       if (matched.has(term) || fitting.some(({ named }) => named.has(term))) covered += weight;
       else if (meant.has(term)) covered += synonymShare * weight;
-      else if (near.has(term)) covered += contextShare * weight;
+      else if (above.has(term)) covered += headingShare * weight;
+      else if (near.has(term)) covered += besideShare * weight;
       else if (source.found.has(term)) covered += sourceShare * weight;
     }
     const share = covered / total;

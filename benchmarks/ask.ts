@@ -10,7 +10,7 @@ import { percentile } from "./shared/percentile.js";
 
 const wordsPerChunk = 70;
 const chunksPerDocument = 50;
-const warmUps = 20;
+const maxWarmUps = 20;
 const dimension = 1024;
 const upstreamMs = 20;
 const models = { embedding: "made/embedding-m3", rerank: "made/rerank", chat: "made/chat" };
@@ -70,7 +70,7 @@ async function measureAsking(subject: Asker, { size, given, timed }: RunContext<
     return { askedMs, readMs };
   };
   await upstream.behave({ latencyMs: upstreamMs, pieces: 0 });
-  for (let at = 0; at < warmUps; at++) await askOnce();
+  for (let at = 0; at < Math.min(maxWarmUps, size["questions"]!); at++) await askOnce();
   await upstream.calls();
   const steps = { search: [] as number[], packing: [] as number[], chat: [] as number[], text: [] as number[] };
   for (let at = 0; at < size["questions"]!; at++) {
@@ -86,7 +86,7 @@ async function measureAsking(subject: Asker, { size, given, timed }: RunContext<
   }
   await upstream.behave({ latencyMs: upstreamMs, pieces: 1e9 });
   const leaving: number[] = [];
-  for (let at = 0; at < 10; at++) {
+  for (let at = 0; at < Math.min(10, size["questions"]!); at++) {
     let leftMs = 0;
     for await (const text of ask(madeWords(8, next))) {
       if (text === "") continue;

@@ -13,17 +13,21 @@ import { basename, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { comparison } from "./runner/compare.js";
-import { pagesWithFigures, readResults, resultsFolder, withFigures } from "./runner/documents.js";
+import { pagesWithFigures, readResults, resultsFolder, unaligned, withFigures } from "./runner/documents.js";
 import { resultsReport } from "./runner/report.js";
 import { parseResult, type Result } from "./runner/result.js";
 import { runBenchmark } from "./runner/run-benchmark.js";
 import { resultMarkdown } from "./runner/tables.js";
 
-const names = ["chunk", "spans", "ask", "answers", "transport", "local", "open", "quality", "serve"];
+const names =
+  "chunk spans ingest memory search graph scale growth ask answers transport local open quality serve".split(" ");
+
 /** Programs that take long or judge rather than compare, by their folders. */
 const programs = [
-  ...["foreign-partitions", "fuzz-local", "killed-workers", "soak", "unchanged"].map((name) => `proofs/${name}`),
-  ...["plan", "postgres-size"].map((name) => `planning/${name}`),
+  ...["foreign-partitions", "fuzz-local", "killed-workers", "large-store", "soak", "store-quality", "unchanged"].map(
+    (name) => `proofs/${name}`,
+  ),
+  ...["ingest-workers", "plan", "postgres-size"].map((name) => `planning/${name}`),
 ];
 
 const here = (file: string) => fileURLToPath(new URL(file, import.meta.url));
@@ -70,7 +74,7 @@ async function main(): Promise<void> {
     console.log(`## ${name}\n\n${resultMarkdown(result)}\n`);
     if (older?.benchmark === result.benchmark) console.log(`${comparison(older, result)}\n`);
     if (result.rows.some(({ failed }) => failed !== undefined)) process.exitCode = 1;
-    if (!values.smoke) write(join(values.output, `${result.benchmark}.json`), `${JSON.stringify(result, null, 1)}\n`);
+    if (!values.smoke) write(join(values.output, `${result.benchmark}.json`), `${JSON.stringify(result, null, 2)}\n`);
     results.push(result);
   }
   if (values.report !== undefined) write(values.report, await resultsReport(results));
@@ -106,12 +110,12 @@ function write(path: string, text: string): void {
   process.stderr.write(`written: ${path}\n`);
 }
 
-/** Writes the figures of all pages anew. */
+/** Writes the figures of all pages anew; `npm run format` then lines up the tables. */
 function writeFigures(): void {
   const results = readResults();
   for (const page of pagesWithFigures()) {
     const text = readFileSync(page, "utf8");
     const figured = withFigures(text, results);
-    if (figured !== text) write(page, figured);
+    if (unaligned(figured) !== unaligned(text)) write(page, figured);
   }
 }

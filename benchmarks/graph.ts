@@ -1,55 +1,132 @@
-/**
- * Builds and searches the graphs that a store may search by, over the same clustered vectors: hnswlib-node with its defaults,
- * and the graph of 8-bit numbers with one thread and with all cores. Each runs in a process of its own.
- *
- *     npm run build && npm run build:examples && node build/benchmarks/graph.js [vectors] [dimension] [one thread: yes or no]
- *
- * Printed for each: seconds to build by the clock and of CPU, with the ratio to hnswlib-node's; for 200 questions that are not
- * in the graph, the least `ef` that finds 95 % of the exact ten nearest, and the median and 99th percentile of a search with it;
- * the memory that the process holds beyond the vectors as 32-bit floats, which only the benchmark needs, and the size of the
- * saved file. The graph of 8-bit numbers fetches 42 candidates and compares them exactly, as a store does; reading them from
- * disk is left out.
- */
-import { fork } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
-import { cpus, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type * as Hnsw from "../src/store/dense/graph/hnsw.js";
 import type * as Quantized from "../src/store/dense/graph/quantized/quantized-graph.js";
 import type { VectorGraph } from "../src/store/dense/graph/vector-graph.js";
 import { seededRandom } from "../test/support/seeded-random.js";
+import type { Benchmark, RunContext } from "./runner/benchmark.js";
+import { shipped } from "./runner/project.js";
+import { percentile } from "./shared/percentile.js";
 
-const built = (file: string): Promise<unknown> =>
-  import(new URL(`../../dist/store/dense/graph/${file}`, import.meta.url).href);
-
-const contenders = ["hnswlib-node", "8-bit, one thread", "8-bit, all cores"] as const;
-type Contender = (typeof contenders)[number];
-const wanted = contenders.filter((contender) => contender !== "8-bit, one thread" || process.argv[4] !== "no");
-
-interface Measured {
-  readonly seconds: number;
-  readonly cpuSeconds: number;
-  readonly recall: number;
-  readonly ef: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-  readonly megabytes: number;
-  readonly fileMegabytes: number;
-}
-
-const [count, dimension] = [Number(process.argv[2] ?? 20_000), Number(process.argv[3] ?? 1024)];
 const questionCount = 200;
 const neighbours = 10;
-const candidates = 42;
+const parameters = { m: 16, efConstruction: 200, ef: 200 };
+
+export interface GraphSubject {
+  readonly make: (dimension: number) => Promise<VectorGraph>;
+  /** Candidates that are compared exactly, as a store does with a graph of rounded numbers. */
+  readonly candidates: number;
+  /** Additions between two pauses: threads of the graph are started in one; `settle` waits for them instead. */
+  readonly pause: (graph: VectorGraph, added: number) => Promise<unknown> | undefined;
+}
+
+export const benchmark: Benchmark<GraphSubject> = {
+  name: "graph",
+  question: "How fast are the graphs built and searched that a store may have?",
+  method:
+    "The same clustered vectors, each graph in its own process, without texts and without a disk: what a store adds is in " +
+    "`search`. Recall is of 200 questions that are not in the graph, at the least number of candidates (ef) that finds 95 % " +
+    "of the exact ten nearest. The graph of 8-bit numbers fetches 42 candidates and compares them exactly; reading them from " +
+    "disk is left out. Memory is what building added to the process beside the vectors themselves, which only the benchmark needs.",
+  contenders: [
+    { name: "hnswlib-node", kind: "limit", packages: ["hnswlib-node"], load: async () => hnswlib() },
+    { name: "citewell, 8-bit, one thread", kind: "citewell", load: async () => quantized(false) },
+    { name: "citewell, 8-bit, all cores", kind: "citewell", load: async () => quantized(true) },
+  ],
+  beside: "hnswlib-node",
+  measures: {
+    built: { unit: "s", better: "lower" },
+    "built, CPU": { unit: "s", better: "lower" },
+    "recall@10": { unit: "share", better: "higher" },
+    ef: { unit: "candidates", better: "lower" },
+    p50: { unit: "ms", better: "lower" },
+    p99: { unit: "ms", better: "lower" },
+    memory: { unit: "MB", better: "lower" },
+    file: { unit: "MB", better: "lower" },
+  },
+  sizes: { smoke: { vectors: 500, dimension: 32 }, usual: { vectors: 10_000, dimension: 1024 } },
+  rounds: 3,
+  aims: [
+    { contender: "citewell, 8-bit, all cores", measure: "built", beside: "hnswlib-node", atMost: 0.33 },
+    { contender: "citewell, 8-bit, all cores", measure: "recall@10", atLeast: 0.95 },
+  ],
+  measure: measureGraph,
+};
+
+function hnswlib(): GraphSubject {
+  const make = async (dimension: number) => {
+    const { HnswGraph, loadHnswLibrary } = await shipped<typeof Hnsw>("store/dense/graph/hnsw.js");
+    return HnswGraph.create(await loadHnswLibrary(), dimension, parameters);
+  };
+  return { make, candidates: neighbours, pause: () => undefined };
+}
+
+function quantized(allCores: boolean): GraphSubject {
+  const make = async (dimension: number) => {
+    const { QuantizedGraph } = await shipped<typeof Quantized>("store/dense/graph/quantized/quantized-graph.js");
+    return QuantizedGraph.create(dimension, parameters);
+  };
+  // Settled so often that no other thread is worth starting, there is only this one.
+  const pause = (graph: VectorGraph, added: number) => {
+    if (allCores) return added % 64 === 0 ? new Promise(setImmediate) : undefined;
+    return added % 500 === 0 ? graph.settle() : undefined;
+  };
+  return { make, candidates: 42, pause };
+}
+
+async function measureGraph({ make, candidates, pause }: GraphSubject, { size, timed }: RunContext<undefined>) {
+  const { vectors: count = 0, dimension = 0 } = size;
+  const rows = madeVectors(count + questionCount, dimension);
+  const row = (at: number) => rows.subarray(at * dimension, (at + 1) * dimension);
+  const before = process.memoryUsage().rss;
+  const graph = await make(dimension);
+  const { wallSeconds, cpuSeconds } = await timed(async () => {
+    for (let at = 0; at < count; at++) {
+      graph.add(at + 1, row(at));
+      await pause(graph, at);
+    }
+    await graph.settle();
+  });
+  const memory = (process.memoryUsage().rss - before) / 1e6;
+  const questions = Array.from({ length: questionCount }, (_, at) => row(count + at));
+  const found = { "recall@10": 0, ef: 0, p50: 0, p99: 0 };
+  const least = questions.map((question) => {
+    const all = Float64Array.from({ length: count }, (_, at) => dot(question, row(at)));
+    return all.toSorted((a, b) => b - a)[neighbours - 1]! - 1e-6;
+  });
+  for (const ef of [10, 20, 32, 48, 64, 96, 128, 200, 300, 450, 700, 1000]) {
+    const times: number[] = [];
+    let shared = 0;
+    for (const [at, question] of questions.entries()) {
+      const startedAt = performance.now();
+      const { labels } = graph.search(question, candidates, ef);
+      const best = Array.from(labels, (label) => dot(question, row(label - 1))).toSorted((a, b) => b - a);
+      times.push(performance.now() - startedAt);
+      shared += best.slice(0, neighbours).filter((similarity) => similarity >= least[at]!).length;
+    }
+    const recall = shared / (neighbours * questionCount);
+    Object.assign(found, { "recall@10": recall, ef, p50: percentile(times, 0.5), p99: percentile(times, 0.99) });
+    if (recall >= 0.95) break;
+  }
+  if (found["recall@10"] < 0.5) throw new Error(`it finds ${found["recall@10"]} of the nearest`);
+  const folder = mkdtempSync(join(tmpdir(), "citewell-benchmark-"));
+  try {
+    await graph.write(join(folder, "graph.bin"));
+    const file = statSync(join(folder, "graph.bin")).size / 1e6;
+    return { built: wallSeconds, "built, CPU": cpuSeconds, ...found, memory, file };
+  } finally {
+    rmSync(folder, { recursive: true });
+    await graph.close();
+  }
+}
 
 /** Vectors of length 1 around centres that span 40 directions, as embeddings of texts with topics do; row after row. */
-function madeVectors(vectors: number): Float32Array {
+function madeVectors(vectors: number, dimension: number): Float32Array {
   const next = seededRandom(1);
   const normal = () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next());
   const directions = Array.from({ length: 40 }, () => Float32Array.from({ length: dimension }, normal));
-  const centres = Array.from({ length: Math.ceil(count / 100) }, () => directions.map(normal));
+  const centres = Array.from({ length: Math.ceil(vectors / 100) }, () => directions.map(normal));
   const rows = new Float32Array(vectors * dimension);
   for (let at = 0; at < vectors; at++) {
     const row = rows.subarray(at * dimension, (at + 1) * dimension);
@@ -69,85 +146,4 @@ function dot(left: Float32Array, right: Float32Array): number {
   let sum = 0;
   for (let at = 0; at < left.length; at++) sum += left[at]! * right[at]!;
   return sum;
-}
-
-async function graphFor(contender: Contender): Promise<VectorGraph> {
-  const parameters = { m: 16, efConstruction: 200, ef: 200 };
-  if (contender === "hnswlib-node") {
-    const { HnswGraph, loadHnswLibrary } = (await built("hnsw.js")) as typeof Hnsw;
-    return HnswGraph.create(await loadHnswLibrary(), dimension, parameters);
-  }
-  const { QuantizedGraph } = (await built("quantized/quantized-graph.js")) as typeof Quantized;
-  return QuantizedGraph.create(dimension, parameters);
-}
-
-async function measure(contender: Contender): Promise<Measured> {
-  const rows = madeVectors(count + questionCount);
-  const row = (at: number) => rows.subarray(at * dimension, (at + 1) * dimension);
-  const before = process.memoryUsage().rss;
-  const graph = await graphFor(contender);
-  const [cpuBefore, from] = [process.cpuUsage(), performance.now()];
-  for (let at = 0; at < count; at++) {
-    graph.add(at + 1, row(at));
-    // Other threads are started between two additions; without such pauses, and settled often, there is only this one.
-    if (at % 64 === 0 && contender === "8-bit, all cores") await new Promise(setImmediate);
-    if (at % 500 === 0 && contender === "8-bit, one thread") await graph.settle();
-  }
-  await graph.settle();
-  const seconds = (performance.now() - from) / 1e3;
-  const { user, system } = process.cpuUsage(cpuBefore);
-  const megabytes = (process.memoryUsage().rss - before) / 1e6;
-
-  const questions = Array.from({ length: questionCount }, (_, at) => row(count + at));
-  const exact = questions.map((question) => {
-    const all = Float64Array.from({ length: count }, (_, at) => dot(question, row(at)));
-    return all.toSorted((a, b) => b - a)[neighbours - 1]! - 1e-6;
-  });
-  let found: Omit<Measured, "seconds" | "cpuSeconds" | "megabytes" | "fileMegabytes"> | undefined;
-  for (const ef of [10, 20, 32, 48, 64, 96, 128, 200, 300, 450, 700, 1000]) {
-    const times: number[] = [];
-    let shared = 0;
-    for (const [at, question] of questions.entries()) {
-      const start = performance.now();
-      const { labels } = graph.search(question, contender === "hnswlib-node" ? neighbours : candidates, ef);
-      const best = Array.from(labels, (label) => dot(question, row(label - 1))).toSorted((a, b) => b - a);
-      times.push(performance.now() - start);
-      shared += best.slice(0, neighbours).filter((similarity) => similarity >= exact[at]!).length;
-    }
-    times.sort((a, b) => a - b);
-    const recall = shared / (neighbours * questionCount);
-    found = { recall, ef, p50Ms: times[questionCount >> 1]!, p99Ms: times[Math.floor(0.99 * questionCount)]! };
-    if (recall >= 0.95) break;
-  }
-  const folder = mkdtempSync(join(tmpdir(), "citewell-graph-"));
-  try {
-    await graph.write(join(folder, "graph.bin"));
-    const fileMegabytes = statSync(join(folder, "graph.bin")).size / 1e6;
-    return { seconds, cpuSeconds: (user + system) / 1e6, ...found!, megabytes, fileMegabytes };
-  } finally {
-    rmSync(folder, { recursive: true });
-    await graph.close();
-  }
-}
-
-if (process.send) {
-  const [contender] = (await once(process, "message")) as [Contender];
-  process.send(await measure(contender));
-  process.disconnect();
-} else {
-  console.log(`node build/benchmarks/graph.js ${count} ${dimension}`);
-  console.log(`${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}, load as it is\n`);
-  let peer: Measured | undefined;
-  for (const contender of wanted) {
-    const child = fork(fileURLToPath(import.meta.url), [String(count), String(dimension)]);
-    child.send(contender);
-    const [measured] = (await once(child, "message")) as [Measured];
-    peer ??= measured;
-    const { seconds, cpuSeconds, recall, ef, p50Ms, p99Ms, megabytes, fileMegabytes } = measured;
-    console.log(
-      `${contender.padEnd(18)} build ${seconds.toFixed(1)} s (${(seconds / peer.seconds).toFixed(2)} ×), CPU ${cpuSeconds.toFixed(1)} s ` +
-        `(${(cpuSeconds / peer.cpuSeconds).toFixed(2)} ×), recall@10 ${recall.toFixed(3)} at ef ${ef}: p50 ${p50Ms.toFixed(2)} ms, ` +
-        `p99 ${p99Ms.toFixed(2)} ms; ${megabytes.toFixed(0)} MB, file ${fileMegabytes.toFixed(0)} MB`,
-    );
-  }
 }

@@ -1,468 +1,183 @@
-/**
- * Measures how fast the embedded store builds, opens and searches, how well it finds, and how much memory and disk it needs;
- * then the same for the installed peers with the same texts, vectors and questions. Each part runs in a separate process, so
- * that memory is measured for it alone.
- *
- *     npm run build && npm run build:examples && node build/benchmarks/search.js [chunks] [dimension] [--parts hnsw,flat,…]
- *
- * `--store DIR` keeps the store there for the next run with the same numbers. `--no-peers` leaves the peers out. `--words N` sets
- * the words of a chunk (150 by default). The store is closed at each power of ten, and what it cost so far in time and CPU is
- * printed with the exponent of that cost over its size. `--kills N` kills the building process that many times on the way; the
- * next one goes on with what it finds.
- */
-import {
-  type Embedder,
-  type Filter,
-  openStore,
-  Pipeline,
-  type Question,
-  type Retriever,
-  search,
-  type Store,
-} from "citewell";
-import { fork } from "node:child_process";
-import { once } from "node:events";
-import {
-  cpSync,
-  constants,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statfsSync,
-  statSync,
-} from "node:fs";
-import { cpus, tmpdir, totalmem } from "node:os";
-import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
-import { EventLoopDelay } from "./shared/event-loop-delay.js";
-import { type Asked, madeCorpus } from "./search-corpus.js";
-import { peerIndexes } from "./search-peers.js";
-import type { Asking, Opening, Weighed } from "./searching-process.js";
+import type { Filter } from "citewell";
+import type { Benchmark, RunContext } from "./runner/benchmark.js";
+import { searchContenders, type SearchSubject } from "./search/contenders.js";
+import { type Asked, madeCorpus } from "./shared/made-corpus.js";
+import { percentile } from "./shared/percentile.js";
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    store: { type: "string" },
-    parts: { type: "string" },
-    part: { type: "string" },
-    "no-peers": { type: "boolean" },
-    words: { type: "string", default: "150" },
-    kills: { type: "string", default: "0" },
-  },
-});
-const [chunkCount, dimension] = [Number(positionals[0] ?? 10_000), Number(positionals[1] ?? 1024)];
-const parts = ["flat", "hnsw", "recall", "verify", "together", "peers"] as const;
-type Part = (typeof parts)[number];
-const wanted = ((values.parts?.split(",") ?? parts) as readonly Part[]).filter(
-  (part) => part !== "peers" || !values["no-peers"],
-);
-for (const part of wanted)
-  if (!parts.includes(part)) throw new Error(`There is no part ${part}, only ${parts.join(", ")}`);
-const queryCount = 200;
+const questionCount = 200;
 const k = 10;
-const raw = chunkCount * dimension * 4;
-const [words, kills] = [Number(values.words), Number(values.kills)];
-const corpus = madeCorpus(chunkCount, dimension, queryCount, words);
-const { queries } = corpus;
-const filters = { "50 %": { half: 1 }, "1 %": { hundredth: 1 }, "0.01 %": { tenThousandth: 1 } } as const;
-const embedder = { space: "benchmark", dimension } satisfies Pick<Embedder, "space" | "dimension">;
+const filters = { "50 %": { half: 1 }, "1 %": { hundredth: 1 } } as const;
 
-const say = (line: string) => console.log(`  ${line}`);
-const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(0)} MB`;
-const seconds = (since: number) => ((performance.now() - since) / 1000).toFixed(2);
+/** The ids of the exact nearest chunks of each question. */
+type Given = readonly (readonly string[])[];
 
-function percentile(taken: readonly number[], share: number): string {
-  return taken.toSorted((a, b) => a - b)[Math.min(taken.length - 1, Math.floor(taken.length * share))]!.toFixed(2);
-}
+export const benchmark: Benchmark<SearchSubject, Given> = {
+  name: "search",
+  question: "How fast is a collection indexed and searched, what is found of what is nearest, and what does that hold?",
+  method:
+    "Chunks of 150 made words after Zipf's law, with vectors around topics in 40 directions, because no index can rank evenly " +
+    "spread ones, and 200 questions like them, one after another. Every contender writes all, opens again where it keeps " +
+    "files, and searches, each in its own process. Dense is the ten nearest, whose recall is against exact search; for graphs " +
+    "whose number of candidates (ef) is the user's to choose, the least of 10, 20, 40 … that finds 95 %, and citewell's own is tuned by itself. " +
+    "Hybrid is the search stage with 40 hits and their texts. Memory is what the process that searches " +
+    "holds beyond an empty one, × the raw vectors; of libraries that keep all in memory it includes what building left. " +
+    "Peers have their defaults and no more than the measures shown; their writes are not safe against a crash, citewell's are.",
+  contenders: searchContenders,
+  beside: "hnswlib-node, bare",
+  measures: {
+    written: { unit: "chunks/s", better: "higher" },
+    "written by CPU": { unit: "chunks/CPU s", better: "higher" },
+    "first answer": { unit: "ms", better: "lower" },
+    "dense p50": { unit: "ms", better: "lower" },
+    "recall@10": { unit: "share", better: "higher" },
+    "words p50": { unit: "ms", better: "lower" },
+    "hybrid p50": { unit: "ms", better: "lower" },
+    "hybrid p95": { unit: "ms", better: "lower" },
+    ...Object.fromEntries(
+      Object.keys(filters).map((share) => [`hybrid p50, filter of ${share}`, { unit: "ms", better: "lower" } as const]),
+    ),
+    "hybrid p50 while written": { unit: "ms", better: "lower" },
+    memory: { unit: "× raw vectors", better: "lower" },
+    disk: { unit: "× raw vectors", better: "lower" },
+    verified: { unit: "MB/CPU s", better: "higher" },
+  },
+  sizes: { smoke: { chunks: 500, dimension: 64 }, usual: { chunks: 10_000, dimension: 1024 } },
+  rounds: 3,
+  aims: [
+    { contender: "citewell", measure: "recall@10", atLeast: 0.95 },
+    { contender: "citewell", measure: "hybrid p50", atMost: 10 },
+    { contender: "citewell", measure: "first answer", atMost: 3000 },
+    { contender: "citewell", measure: "memory", atMost: 0.5 },
+    { contender: "citewell", measure: "hybrid p50 while written", atMost: 50 },
+  ],
+  prepare: async ({ chunks = 0, dimension = 0 }) => ({ given: exactNearest(chunks, dimension) }),
+  measure: measureSearching,
+};
 
-const described = (taken: readonly number[]) =>
-  `p50 ${percentile(taken, 0.5)} ms, p95 ${percentile(taken, 0.95)} ms, p99 ${percentile(taken, 0.99)} ms`;
-
-/** Milliseconds that each query took. */
-async function timed(ask: (at: number) => Promise<unknown>): Promise<number[]> {
-  const taken: number[] = [];
-  for (let at = 0; at < queryCount; at++) {
-    const began = performance.now();
-    await ask(at);
-    taken.push(performance.now() - began);
-  }
-  return taken;
-}
-
-const besideRaw = (bytes: number) => `${megabytes(bytes)}, ${(bytes / raw).toFixed(2)} of the raw vectors`;
-
-/** Memory of a process that only opens the store and answers all queries, without a filter and then with each. */
-async function weigh(index: "flat" | "hnsw", path: string): Promise<void> {
-  const child = fork(fileURLToPath(new URL("./searching-process.js", import.meta.url)), { serialization: "advanced" });
-  const weighed = async (message: Opening | Asking) => {
-    child.send(message);
-    return ((await once(child, "message")) as [Weighed])[0];
-  };
-  const sayWeight = (when: string, { residentBytes, peakBytes, heapBytes, buffersBytes }: Weighed) =>
-    say(
-      `memory of a process that only searches, ${when}: ${besideRaw(residentBytes)}, at most ${besideRaw(peakBytes)}; ` +
-        `main thread's heap ${megabytes(heapBytes)}, buffers ${megabytes(buffersBytes)}`,
-    );
-  const askAll = async (filter?: Filter) => {
-    let last: Weighed | undefined;
-    for (const { text, vector } of queries) last = await weighed({ question: text, vector, ...(filter && { filter }) });
-    return last!;
-  };
-  await weighed({ path, ...embedder, index });
-  sayWeight(`${queryCount} questions`, await askAll());
-  for (const metadata of Object.values(filters).slice(0, -1)) await askAll({ metadata });
-  sayWeight("and with filters", await askAll({ metadata: Object.values(filters).at(-1)! }));
-  child.disconnect();
-  await once(child, "exit");
-}
-
-/** Writes what the store lacks, and closes it at each power of ten. Ends itself, as `kill -9` does, where `killAt` chunks are written. */
-async function build(path: string, killAt = Infinity): Promise<void> {
-  const powers = [1000, 10_000, 100_000, 1_000_000].filter((size) => size < chunkCount);
-  const writes = corpus.writes(chunkCount);
-  const cpuSeconds = () => process.cpuUsage().user / 1e6 + process.cpuUsage().system / 1e6;
-  const costs: { readonly size: number; readonly seconds: number; readonly cpu: number }[] = [];
-  let [done, makingSeconds, makingCpu, writingMs] = [0, 0, 0, 0];
-  const [began, cpuBegan] = [performance.now(), cpuSeconds()];
-  const delay = new EventLoopDelay();
-  for (const size of [...powers, chunkCount]) {
-    const store = await openStore(path, embedder, { index: "hnsw", onWarning: say });
-    const { chunks: stored } = await store.counts();
-    while (done < size) {
-      const [making, cpuMaking] = [performance.now(), cpuSeconds()];
-      const write = writes.next().value!;
-      makingSeconds += (performance.now() - making) / 1000;
-      makingCpu += cpuSeconds() - cpuMaking;
-      done += write.vectors.size;
-      if (done <= stored) continue;
-      const start = performance.now();
-      await delay.during(() => store.write(write));
-      writingMs += performance.now() - start;
-      if (done >= killAt) process.kill(process.pid, "SIGKILL");
-    }
-    const closing = performance.now();
-    await delay.during(() => store.close());
-    const took = (performance.now() - began) / 1000;
-    costs.push({ size: done, seconds: took - makingSeconds, cpu: cpuSeconds() - cpuBegan - makingCpu });
-    const total = `written in ${(writingMs / 1000).toFixed(1)} s, closed ${seconds(closing)} s later`;
-    say(`${done} chunks: ${total}; ${(done / took).toFixed(0)} a second with the making of texts and vectors`);
-  }
-  for (const [at, { size, seconds: took, cpu }] of costs.entries()) {
-    const before = costs[at - 1];
-    const exponent = (now: number, then: number) => (Math.log(now / then) / Math.log(size / before!.size)).toFixed(2);
-    const growth =
-      before && `; exponents since ${before.size}: ${exponent(took, before.seconds)}, CPU ${exponent(cpu, before.cpu)}`;
-    say(`${size} chunks cost ${took.toFixed(1)} s, CPU ${cpu.toFixed(1)} s${growth ?? ""}`);
-  }
-  say(String(delay));
-  for (const file of readdirSync(path)) say(`${file}: ${megabytes(statSync(join(path, file)).size)}`);
-}
-
-interface StageSettings {
-  readonly filter?: Filter;
-  readonly count?: number;
-  readonly asked?: readonly Asked[];
-}
-
-/** The search stage alone: its time beyond that of the upstream for the question's vector. */
-function stageOf(
-  store: Store,
-  mode: "hybrid" | "dense" | "lexical",
-  { filter, count = 40, asked = queries }: StageSettings = {},
-) {
-  const flow = Pipeline.from<Question & { readonly vector: Float32Array; readonly space: string }>().pipe(
-    search(store, { mode, count, ...(filter && { filter }) }),
-  );
-  return async (at: number) => {
-    const { text, vector } = asked[at]!;
-    for await (const { hits } of flow.stream([{ question: text, vector, space: embedder.space }])) return hits;
-    throw new Error("The search stage answered nothing");
-  };
-}
-
-const idsFound = async (retriever: Retriever, at: number) =>
-  (await retriever.retrieve(queries[at]!, { count: k })).map(({ chunkId }) => chunkId);
-
-/** The yardstick for exact search: the same arithmetic in plain JavaScript, without selecting the best. */
-function plainDotProducts(): (at: number) => Promise<void> {
-  const vectors = new Float32Array(chunkCount * dimension);
-  for (let row = 0; row < chunkCount; row++) vectors.set(queries[row % queryCount]!.vector, row * dimension);
-  const dots = new Float32Array(chunkCount);
-  return async (at) => {
-    const { vector } = queries[at]!;
-    for (let row = 0; row < chunkCount; row++) {
-      let sum = 0;
-      const first = row * dimension;
-      for (let component = 0; component < dimension; component++)
-        sum += vector[component]! * vectors[first + component]!;
-      dots[row] = sum;
-    }
-  };
-}
-
-/** Ids found for each query. */
-async function measure(index: "flat" | "hnsw", path: string): Promise<readonly string[][]> {
-  const opening = performance.now();
-  const store = await openStore(path, embedder, { index, create: false, onWarning: say });
-  await Promise.all([idsFound(store.dense, 0), idsFound(store.lexical, 0)]);
-  say(`opened and first question answered in ${seconds(opening)} s`);
-  const found: string[][] = [];
-  say(`dense, ${k}: ${described(await timed(async (at) => found.push(await idsFound(store.dense, at))))}`);
-  if (index === "flat") {
-    say(`dot products alone, by a plain loop over as many: ${described(await timed(plainDotProducts()))}`);
-  }
-  say(`lexical, ${k}: ${described(await timed((at) => idsFound(store.lexical, at)))}`);
-  for (const mode of ["dense", "lexical", "hybrid"] as const) {
-    say(`search stage, ${mode}, 40 hits: ${described(await timed(stageOf(store, mode)))}`);
-  }
-  for (const [share, metadata] of Object.entries(filters)) {
-    const call = { count: k, filter: { metadata } };
-    // The first search with a filter looks up the chunks it admits, which are cached until something is written.
-    const began = performance.now();
-    await store.dense.retrieve(queries[0]!, call);
-    say(`filtered at ${share}: first ${(performance.now() - began).toFixed(2)} ms`);
-    for (const side of ["dense", "lexical"] as const) {
-      say(`  ${side}, ${k}: ${described(await timed((at) => store[side].retrieve(queries[at]!, call)))}`);
-    }
-    say(
-      `  search stage, hybrid, 40 hits: ${described(await timed(stageOf(store, "hybrid", { filter: { metadata } })))}`,
-    );
-  }
-  await store.close();
-  return found;
-}
-
-/** The recall of the graph against exact search, for questions that its tuning has not seen. */
-async function measureRecall(path: string): Promise<number> {
-  const exact = await openStore(path, embedder, { index: "flat", create: false, onWarning: say });
-  const graph = await openStore(path, embedder, { index: "hnsw", create: false, onWarning: say });
-  const { ef } = JSON.parse(readFileSync(join(path, "graph.json"), "utf8")) as { readonly ef: number };
-  say(`ef ${ef}, as tuned and saved with the graph`);
-  const samples = { "like the texts": queries, "midway between two topics": corpus.midway };
-  const filter: Filter = { metadata: filters["50 %"] };
-  const measured: number[] = [];
-  for (const [name, asked] of Object.entries(samples)) {
-    const recall = async (found: (store: Store, at: number) => Promise<readonly string[]>) => {
-      const [from, by]: string[][][] = [[], []];
-      for (let at = 0; at < queryCount; at++) {
-        from!.push([...(await found(exact, at))]);
-        by!.push([...(await found(graph, at))]);
-      }
-      return recallOf(by!, from!);
-    };
-    const idsOf = async (store: Store, at: number, within?: Filter) =>
-      (await store.dense.retrieve(asked[at]!, { count: k, ...(within && { filter: within }) })).map(
-        ({ chunkId }) => chunkId,
-      );
-    const dense = await recall(idsOf);
-    const filtered = await recall((store, at) => idsOf(store, at, filter));
-    const hybrid = await recall(async (store, at) =>
-      (await stageOf(store, "hybrid", { count: k, asked })(at)).map(({ chunk }) => chunk.id),
-    );
-    const shares = { dense, "dense, filtered at 50 %": filtered, hybrid };
-    const recalls = Object.entries(shares).map(([side, share]) => `${side} ${share.toFixed(4)}`);
-    say(`recall@${k} of ${queryCount} questions ${name}: ${recalls.join("; ")}`);
-    measured.push(dense);
-  }
-  await Promise.all([exact.close(), graph.close()]);
-  return measured[0]!;
-}
-
-/** Asks a question every 20 ms while documents are written as fast as the store accepts them. */
-async function searchWhileWriting(path: string): Promise<void> {
-  const delay = new EventLoopDelay();
-  const store = await openStore(path, embedder, { index: "hnsw", onWarning: say });
-  const ask = stageOf(store, "hybrid");
-  await ask(0);
-  const taken: number[] = [];
-  const enough = new AbortController();
-  const asking = (async () => {
-    for (let at = 0; !enough.signal.aborted; at = (at + 1) % queryCount) {
-      const began = performance.now();
-      await ask(at);
-      taken.push(performance.now() - began);
-      await sleep(20);
-    }
-  })();
-  const added = Math.min(8000, chunkCount);
-  // Generated beforehand, so that generating them is not measured.
-  const writes = Array.from(corpus.writes(added, "added"));
-  const began = performance.now();
-  await delay.during(async () => {
-    for (const write of writes) await store.write(write);
-    enough.abort();
-    await asking;
-  });
-  say(`${added} chunks written in ${seconds(began)} s with ${taken.length} questions meanwhile`);
-  say(`search stage, hybrid, 40 hits: ${described(taken)}`);
-  say(String(delay));
-  // The written documents are discarded, so their graph need not be finished.
-  process.send!({}, () => process.exit());
-}
-
-async function measurePeer(name: string, exact: readonly string[][] | undefined, ours: number | undefined) {
-  const peer = (await peerIndexes(dimension)).find((one) => one.name === name)!;
-  const delay = new EventLoopDelay();
-  let addingMs = 0;
-  for (const { documents, vectors } of corpus.writes(chunkCount)) {
-    const made = vectors.values();
-    const passages = documents.flatMap(({ chunks }) =>
-      chunks.map(({ id, text }) => ({ id, text, vector: made.next().value! })),
-    );
-    const start = performance.now();
-    await delay.during(() => peer.add(passages));
-    addingMs += performance.now() - start;
-  }
-  say(`built at ${(chunkCount / (addingMs / 1000)).toFixed(0)} chunks a second`);
-  say(String(delay));
-  const measured = async (setting: string) => {
-    const found: (readonly string[])[] = [];
-    const taken = await timed(async (at) => found.push(await peer.find(queries[at]!, k)));
-    const recall = peer.kind === "dense" && exact ? recallOf(found, exact) : undefined;
-    say(`${peer.kind}, ${k}${setting}: ${described(taken)}${recall === undefined ? "" : `, recall ${recall}`}`);
-    return recall;
-  };
-  let recall = await measured(", as it is");
-  if (peer.setEf && ours !== undefined) {
-    for (let ef = 20; recall !== undefined && recall < ours && ef <= 1280; ef *= 2) {
-      peer.setEf(ef);
-      recall = await measured(`, ef ${ef}`);
-    }
-  }
-  say(`memory of the process: ${besideRaw(process.memoryUsage.rss())}`);
-}
-
-function recallOf(found: readonly (readonly string[])[], exact: readonly (readonly string[])[]): number {
-  const shared = found.map((ids, at) => ids.filter((id) => exact[at]!.includes(id)).length);
-  return shared.reduce((sum, count) => sum + count, 0) / (k * queryCount);
-}
-
-const forked = (part: string) =>
-  fork(fileURLToPath(import.meta.url), [
-    String(chunkCount),
-    String(dimension),
-    "--words",
-    String(words),
-    "--part",
-    part,
-  ]);
-
-/** Runs a part in a separate process and resolves with its answer. */
-async function apart<Answer>(part: string, argument: object): Promise<Answer> {
-  const child = forked(part);
-  child.send(argument);
-  const [[answer]] = (await Promise.all([once(child, "message"), once(child, "exit")])) as [[Answer], unknown];
-  return answer;
-}
-
-interface PartArgument {
-  readonly path: string;
-  readonly exact?: readonly string[][];
-  readonly ours?: number;
-  readonly killAt?: number;
-}
-
-/** Checks every byte of the store and its saved indexes. A sample of one question: measuring the recall is another matter. */
-async function measureVerify(path: string): Promise<void> {
-  const store = await openStore(path, embedder, { index: "hnsw", onWarning: say });
-  await store.dense.retrieve({ text: "", vector: queries[0]!.vector }, { count: 1 });
-  const bytes = readdirSync(path).reduce((sum, file) => sum + statSync(join(path, file)).size, 0);
-  const [began, before] = [performance.now(), process.cpuUsage()];
-  const { ok } = await store.verify({ sample: 1 });
-  const { user, system } = process.cpuUsage(before);
-  const [took, worked] = [(performance.now() - began) / 1000, (user + system) / 1e6];
-  const rate = (during: number) => (bytes / 1e6 / during).toFixed(0);
-  say(
-    `ok: ${ok}; ${megabytes(bytes)} in ${took.toFixed(2)} s, ${rate(took)} MB/s; CPU ${worked.toFixed(2)} s, ${rate(worked)} MB/s`,
-  );
-  await store.close();
-}
-
-async function runPart(part: string): Promise<void> {
-  const [{ path, exact, ours, killAt }] = (await once(process, "message")) as [PartArgument];
-  if (part === "build") process.send!((await build(path, killAt)) ?? {});
-  else if (part === "flat" || part === "hnsw") process.send!(await measure(part, path));
-  else if (part === "recall") process.send!(await measureRecall(path));
-  else if (part === "verify") process.send!((await measureVerify(path)) ?? {});
-  else if (part === "together") return searchWhileWriting(path);
-  else process.send!((await measurePeer(part, exact, ours)) ?? {});
-  process.disconnect();
-}
-
-/** Refuses sizes that will not fit on the disk, before hours are spent. */
-function checkRoom(folder: string): void {
-  // The text of a chunk is in its document, the chunk and the lexical index. Each vector is in SQLite and in the graph,
-  // which exists twice while it is saved. Searching while writing works on a copy of everything.
-  const textBytes = (chunkCount * 4000 * words) / 150;
-  const copies = wanted.includes("together") ? 2 : 1;
-  const disk = copies * (2.1 * raw + textBytes) + 1.1 * raw;
-  const memory = 1.6 * raw + textBytes / 2 + (wanted.includes("peers") ? textBytes : 0) + 300e6;
-  const { bavail, bsize } = statfsSync(folder);
-  say(`needs about ${megabytes(disk)} on disk (${megabytes(bavail * bsize)} are free), ${megabytes(memory)} of memory`);
-  if (disk > bavail * bsize || memory > totalmem()) {
-    throw new Error("That is more than there is here: take fewer chunks, or leave out parts with --parts");
-  }
-}
-
-async function run(): Promise<void> {
-  console.log(`node build/benchmarks/search.js ${process.argv.slice(2).join(" ")}`);
-  const machine = `${cpus().length} x ${cpus()[0]?.model}, ${megabytes(totalmem())}, ${process.platform} ${process.arch}`;
-  console.log(`Node ${process.version}, ${machine}`);
-  console.log(`${chunkCount} chunks of ${dimension} dimensions, raw ${megabytes(raw)}, ${queryCount} queries, k ${k}`);
-  checkRoom(tmpdir());
-  const temporary = mkdtempSync(join(tmpdir(), "citewell-benchmark-"));
-  const path = values.store === undefined ? join(temporary, "store") : join(values.store, `${chunkCount}x${dimension}`);
+async function measureSearching(subject: SearchSubject, { size, given, timed }: RunContext<Given>) {
+  const { chunks = 0, dimension = 0 } = size;
+  const corpus = madeCorpus(chunks, dimension, questionCount);
+  const rawBytes = chunks * dimension * 4;
+  const measures: Record<string, number> = {};
+  const index = await subject.make(dimension);
   try {
-    if (!existsSync(path)) {
-      console.log("\nbuild");
-      for (let kill = 1; kill <= kills; kill++) {
-        const child = forked("build");
-        const killAt = Math.floor((kill * chunkCount) / (kills + 1));
-        child.send({ path, killAt });
-        const [, signal] = (await once(child, "exit")) as [number | null, string | null];
-        say(`ended by ${signal} at ${killAt} chunks`);
+    let [wallSeconds, cpuSeconds] = [0, 0];
+    const spend = async (work: () => Promise<void>) => {
+      const spent = await timed(work);
+      wallSeconds += spent.wallSeconds;
+      cpuSeconds += spent.cpuSeconds;
+    };
+    // Made beforehand in parts, so that making texts and vectors is not measured.
+    for (const write of corpus.writes(chunks)) await spend(() => index.write(write));
+    await spend(() => index.finish?.() ?? Promise.resolve());
+    measures["written"] = chunks / wallSeconds;
+    measures["written by CPU"] = chunks / cpuSeconds;
+
+    const durations = async (ask: (query: Asked) => Promise<unknown>) => {
+      const taken: number[] = [];
+      await timed(async () => {
+        for (const query of corpus.queries) {
+          const startedAt = performance.now();
+          await ask(query);
+          taken.push(performance.now() - startedAt);
+        }
+      });
+      return taken;
+    };
+    const { dense, words, hybrid } = index;
+    if (dense) {
+      const first = performance.now();
+      await dense(corpus.queries[0]!, k);
+      if (index.reopens) measures["first answer"] = performance.now() - first;
+      for (const ef of index.setEf ? [10, 20, 40, 80, 160, 320, 640] : [undefined]) {
+        if (ef !== undefined) index.setEf!(ef);
+        const found: (readonly string[])[] = [];
+        measures["dense p50"] = percentile(await durations(async (query) => found.push(await dense(query, k))), 0.5);
+        measures["recall@10"] = recallOf(found, given);
+        if (measures["recall@10"] >= 0.95) break;
       }
-      await apart("build", { path });
+      if (measures["recall@10"]! < 0.5) throw new Error(`it finds ${measures["recall@10"]} of the nearest chunks`);
     }
-    let exact: readonly string[][] | undefined;
-    let ours: number | undefined;
-    for (const index of ["flat", "hnsw"] as const) {
-      if (!wanted.includes(index)) continue;
-      console.log(`\n${index}`);
-      const found = await apart<string[][]>(index, { path });
-      await weigh(index, path);
-      if (index === "flat") exact = found;
-      else if (exact) ours = recallOf(found, exact);
+    if (words) measures["words p50"] = percentile(await durations((query) => words(query, k)), 0.5);
+    if (hybrid) {
+      const taken = await durations((query) => hybrid(query));
+      measures["hybrid p50"] = percentile(taken, 0.5);
+      measures["hybrid p95"] = percentile(taken, 0.95);
+      for (const [share, metadata] of Object.entries(filters)) {
+        const filter: Filter = { metadata };
+        measures[`hybrid p50, filter of ${share}`] = percentile(await durations((query) => hybrid(query, filter)), 0.5);
+      }
     }
-    if (wanted.includes("recall")) {
-      console.log("\nrecall");
-      ours = await apart<number>("recall", { path });
+    if (index.weigh) measures["memory"] = (await index.weigh(corpus.queries)) / rawBytes;
+    if (index.diskBytes) measures["disk"] = index.diskBytes() / rawBytes;
+    if (index.verify) {
+      const { cpuSeconds: checking } = await timed(index.verify);
+      measures["verified"] = index.diskBytes!() / 1e6 / checking;
     }
-    if (wanted.includes("verify")) {
-      console.log("\nverify");
-      await apart("verify", { path });
+    if (hybrid) {
+      // Written last, because these chunks are not among those whose nearest are known.
+      const more = Array.from(corpus.writes(Math.ceil(chunks / 5), "added"));
+      measures["hybrid p50 while written"] = await whileWriting(index.write, hybrid, more, corpus.queries);
     }
-    if (wanted.includes("together")) {
-      console.log("\nhnsw, searching while the first chunks are written");
-      await apart("together", { path: join(temporary, "filling") });
-      console.log("\nhnsw, searching while writing");
-      const copy = join(temporary, "copy");
-      cpSync(path, copy, { recursive: true, mode: constants.COPYFILE_FICLONE });
-      await apart("together", { path: copy });
-      rmSync(copy, { recursive: true });
-    }
-    for (const { name } of wanted.includes("peers") ? await peerIndexes(dimension) : []) {
-      console.log(`\n${name}`);
-      await apart(name, { path, ...(exact && { exact }), ...(ours !== undefined && { ours }) });
-    }
+    return measures;
   } finally {
-    rmSync(temporary, { recursive: true, force: true });
+    await index.close?.();
   }
 }
 
-if (values.part === undefined) await run();
-else await runPart(values.part);
+/** Asks one question after another, with 20 ms between them, for as long as there is something to write. */
+async function whileWriting<Write>(
+  write: (write: Write) => Promise<void>,
+  ask: (query: Asked) => Promise<unknown>,
+  writes: readonly Write[],
+  queries: readonly Asked[],
+): Promise<number> {
+  const written = new AbortController();
+  const writing = (async () => {
+    for (const each of writes) await write(each);
+    written.abort();
+  })();
+  const taken: number[] = [];
+  for (let at = 0; !written.signal.aborted || at === 0; at++) {
+    const startedAt = performance.now();
+    await ask(queries[at % queries.length]!);
+    taken.push(performance.now() - startedAt);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  await writing;
+  return percentile(taken, 0.5);
+}
+
+/** By the slow, obvious way. */
+function exactNearest(chunks: number, dimension: number): Given {
+  const { queries, writes } = madeCorpus(chunks, dimension, questionCount);
+  const best = queries.map(() => [] as { readonly id: string; readonly similarity: number }[]);
+  const questions = queries.map(({ vector }) => vector);
+  for (const { documents, vectors } of writes(chunks)) {
+    const made = vectors.values();
+    for (const { id } of documents.flatMap((each) => each.chunks)) {
+      const vector = made.next().value!;
+      const scale = 1 / Math.sqrt(dot(vector, vector));
+      for (const [at, question] of questions.entries()) {
+        const similarity = dot(question, vector) * scale;
+        const nearest = best[at]!;
+        if (nearest.length === k && similarity <= nearest.at(-1)!.similarity) continue;
+        nearest.push({ id, similarity });
+        nearest.sort((one, other) => other.similarity - one.similarity);
+        nearest.length = Math.min(k, nearest.length);
+      }
+    }
+  }
+  return best.map((nearest) => nearest.map(({ id }) => id));
+}
+
+function dot(left: Float32Array, right: Float32Array): number {
+  let sum = 0;
+  for (let at = 0; at < left.length; at++) sum += left[at]! * right[at]!;
+  return sum;
+}
+
+function recallOf(found: readonly (readonly string[])[], exact: Given): number {
+  const shared = found.map((ids, at) => ids.filter((id) => exact[at]!.includes(id)).length);
+  return shared.reduce((sum, count) => sum + count, 0) / (k * found.length);
+}

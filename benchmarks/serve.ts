@@ -1,11 +1,14 @@
 import { Agent, request } from "undici";
 import type { Benchmark, RunContext } from "./runner/benchmark.js";
-import { type ServerName, startServer } from "./serve/servers.js";
+import { type StartedServer, startServer } from "./serve/servers.js";
 import { percentile } from "./shared/percentile.js";
 
 const question = { question: "How long do the keys of the store last?" };
 
-export const benchmark: Benchmark<ServerName, readonly string[]> = {
+/** Starts a server that answers questions; `frames` are the events of an answer, for one that finds none by itself. */
+export type StartServer = (frames: readonly string[]) => Promise<StartedServer>;
+
+export const benchmark: Benchmark<StartServer, readonly string[]> = {
   name: "serve",
   question: "How does the HTTP server stand many readers of streamed answers at once?",
   method:
@@ -14,8 +17,8 @@ export const benchmark: Benchmark<ServerName, readonly string[]> = {
     "streams the bytes of the same answer at the same pace and neither searches nor calls a model. A round of all readers " +
     "first. Lost is an answer without its last event. Memory is the heap after a collection, and CPU that of the server alone.",
   contenders: [
-    { name: "bare Hono", kind: "limit", load: async () => "bare" },
-    { name: "citewell", kind: "citewell", load: async () => "citewell" },
+    { name: "bare Hono", kind: "limit", load: async () => (frames) => startServer("bare", frames) },
+    { name: "citewell", kind: "citewell", load: async () => () => startServer("citewell", []) },
   ],
   beside: "bare Hono",
   measures: {
@@ -41,10 +44,10 @@ export const benchmark: Benchmark<ServerName, readonly string[]> = {
   measure: measureServing,
 };
 
-async function measureServing(name: ServerName, { size, given }: RunContext<readonly string[]>) {
+async function measureServing(start: StartServer, { size, given }: RunContext<readonly string[]>) {
   const { readers = 1, answers = 1 } = size;
   const dispatcher = new Agent({ connections: readers });
-  const server = await startServer(name, given);
+  const server = await start(given);
   // Twice as many warm-ups as readers, so that what is kept for each of them is there before memory is compared.
   await many(server.url, 2 * readers, readers, dispatcher);
   const before = await server.figures();

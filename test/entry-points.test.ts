@@ -104,7 +104,7 @@ test.each(entries)("importing $specifier loads the packages that are listed for 
 
 test("importing citewell costs little, since what only calls need is loaded by the first of them", async () => {
   const own = (await loadedPackages("citewell")).filter((name) => name === "citewell");
-  // 160 modules take 1.6 times as long as undici and zod together (benchmarks/import.ts), 264 took 2.4 times.
+  // 160 modules take 1.6 times as long as undici and zod together (`npm run bench open`), 264 took 2.4 times.
   expect(own.length).toBeGreaterThan(50);
   expect(own.length).toBeLessThanOrEqual(170);
 });

@@ -9,7 +9,7 @@ import { cpus } from "node:os";
 import { openPostgresStore } from "citewell/postgres";
 import pg from "pg";
 import { startPostgres } from "../../test/support/postgres-server.js";
-import { madeCorpus } from "../search-corpus.js";
+import { madeCorpus } from "../shared/made-corpus.js";
 
 const [chunks = 10_000, dimension = 1024] = process.argv.slice(2).map(Number);
 

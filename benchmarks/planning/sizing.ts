@@ -1,4 +1,4 @@
-/** Figures of `benchmarks/README.md` that the model extrapolates from, each with the command that printed it. */
+/** Figures that the model extrapolates from, each with the command that printed it. */
 export const measured = {
   /** `search.js 10000 1024 --parts verify`: bytes of database and saved indexes; 226 MB with 20,000 chunks. */
   disk: { chunks: 10_000, dimensions: 1024, bytes: 115e6 },

@@ -11,7 +11,7 @@ import { openPostgresStore } from "citewell/postgres";
 import pg from "pg";
 import { makeNetwork } from "../../test/support/own-network.js";
 import { noPostgres, type PostgresServer, startPostgres } from "../../test/support/postgres-server.js";
-import { madeCorpus } from "../search-corpus.js";
+import { madeCorpus } from "../shared/made-corpus.js";
 
 const [chunks = 15_000, dimension = 128] = process.argv.slice(2).map(Number);
 const count = 10;

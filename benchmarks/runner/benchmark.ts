@@ -68,6 +68,8 @@ export interface Benchmark<Subject = unknown, Given = undefined> {
   /** The contender that all ratios are made to. */
   readonly beside: string;
   readonly measures: Readonly<Record<string, Measure>>;
+  /** Where contenders are sizes: how large each is, so that exponents of growth are shown. In order. */
+  readonly scale?: Readonly<Record<string, number>>;
   readonly sizes: { readonly smoke: Size; readonly usual: Size };
   /** Runs of each contender. Default: 5; 1 where every run gives the same. */
   readonly rounds?: number;

@@ -26,7 +26,9 @@ function sectionOf(result: Result): ReportSection {
   return {
     heading: `${benchmark}: ${question}`,
     text: [method, ...judged, ...left, `${setting.command}; corpus: ${setting.corpus}.`].join(" "),
-    charts: measures.flatMap(([name, { unit }]) => measureChart(result, name, unit)),
+    charts: measures.flatMap(([name, { unit }]) =>
+      result.scale ? growthChart(result, name, unit) : measureChart(result, name, unit),
+    ),
     tables: [
       {
         head: ["", ...measures.map(([name, { unit }]) => `${name}, ${unit}`)],
@@ -74,6 +76,32 @@ function measureChart(result: Result, measure: string, unit: string): readonly C
             encoding: { x: { ...x, field: "least" }, x2: { field: "most" } },
           },
         ],
+      },
+    },
+  ];
+}
+
+/** Cost against size, both logarithmic: a straight line is a power, and its slope the exponent. */
+function growthChart(result: Result, measure: string, unit: string): readonly Chart[] {
+  const values = Object.entries(result.scale!).flatMap(([contender, size]) => {
+    const cost = spreadOf(valuesOf(result, contender, measure))?.median ?? 0;
+    return cost > 0 ? [{ size, cost, description: `${contender}: ${formatted(cost)} ${unit}` }] : [];
+  });
+  if (values.length === 0) return [];
+  const scale = { type: "log", nice: false, padding: 12 };
+  return [
+    {
+      title: measure,
+      label: `${measure}. ${values.map(({ description }) => description).join("; ")}.`,
+      height: 220,
+      spec: {
+        data: { values },
+        mark: { type: "line", point: { size: 60 }, color: "var(--series-1)" },
+        encoding: {
+          x: { field: "size", type: "quantitative", scale, axis: { title: "chunks", format: "~s", tickCount: 4 } },
+          y: { field: "cost", type: "quantitative", scale, axis: { title: unit, format: "~s", tickCount: 4 } },
+          description: { field: "description" },
+        },
       },
     },
   ];

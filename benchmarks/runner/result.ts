@@ -9,6 +9,8 @@ export const resultSchema = z.strictObject({
   /** The contender that ratios are made to. */
   beside: z.string(),
   measures: z.record(z.string(), z.strictObject({ unit: z.string(), better: z.enum(["lower", "higher"]) })),
+  /** How large each contender is, where contenders are sizes. */
+  scale: z.record(z.string(), z.number()).optional(),
   size: z.record(z.string(), z.number()),
   aims: z.array(
     z.strictObject({
@@ -100,4 +102,16 @@ export function aimValue(result: Result, { contender, measure, beside }: Result[
 
 export function isMet({ atMost, atLeast }: Result["aims"][number], value: number): boolean {
   return (atMost === undefined || value <= atMost) && (atLeast === undefined || value >= atLeast);
+}
+
+/** The powers of size by which a measure grows from each contender to the next larger one. */
+export function exponentsOf(result: Result, measure: string): readonly number[] {
+  const points = Object.entries(result.scale ?? {}).flatMap(([contender, size]) => {
+    const cost = spreadOf(valuesOf(result, contender, measure))?.median;
+    return cost === undefined || cost <= 0 ? [] : [{ size, cost }];
+  });
+  return points.slice(1).map(({ size, cost }, at) => {
+    const before = points[at]!;
+    return Math.log(cost / before.cost) / Math.log(size / before.size);
+  });
 }

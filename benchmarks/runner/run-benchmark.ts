@@ -66,6 +66,7 @@ export async function runBenchmark(modulePath: string, options: RunOptions): Pro
     method,
     beside,
     measures: { ...measures },
+    ...(benchmark.scale && { scale: { ...benchmark.scale } }),
     size: { ...size },
     aims: [...aims],
     rows,

@@ -1,4 +1,4 @@
-import { aimValue, isMet, ratiosOf, type Result, spreadOf, timeMeasures, valuesOf } from "./result.js";
+import { aimValue, exponentsOf, isMet, ratiosOf, type Result, spreadOf, timeMeasures, valuesOf } from "./result.js";
 
 /** A result as Markdown: what was asked, how it was measured, a table, and what was aimed at. */
 export function resultMarkdown(result: Result): string {
@@ -15,6 +15,7 @@ export function resultMarkdown(result: Result): string {
     `**${question}** ${method}`,
     `${where}. ${repeated} Ratios (×) are to *${beside}*.`,
     table(result),
+    ...exponentLines(result),
     ...aimLines(result),
     ...versionsLine(result),
   ].join("\n\n");
@@ -26,7 +27,11 @@ function table(result: Result): string {
     result.rows.some(({ runs }) => runs.some((run) => name in run)),
   );
   const head = ["", ...used.map(([name, { unit }]) => `${name}, ${unit}`)];
-  const rows = result.rows.map(({ contender, skipped, failed }) => {
+  const ran = result.rows.filter(
+    ({ runs, skipped, failed }) =>
+      [skipped, failed].some((problem) => problem !== undefined) || runs.some((run) => Object.keys(run).length > 0),
+  );
+  const rows = ran.map(({ contender, skipped, failed }) => {
     const problem = failed === undefined ? skipped : `**failed**: ${failed}`;
     const cells = used.map(([name]) => cell(result, contender, name));
     return [contender, ...(problem === undefined ? cells : [oneLine(problem), ...cells.slice(1).map(() => "")])];
@@ -42,6 +47,15 @@ function cell(result: Result, contender: string, measure: string): string {
   if (ratio === undefined) return formatted(spread.median);
   const range = ratio.least === ratio.most ? "" : `, ${formatted(ratio.least)}–${formatted(ratio.most)}`;
   return `${formatted(spread.median)} (${formatted(ratio.median)} ×${range})`;
+}
+
+function exponentLines(result: Result): readonly string[] {
+  const measures = Object.keys({ ...result.measures, ...timeMeasures });
+  const exponents = measures.flatMap((name) => {
+    const found = exponentsOf(result, name);
+    return found.length === 0 ? [] : [`${name} ${found.map(formatted).join(", ")}`];
+  });
+  return exponents.length === 0 ? [] : [`Exponents from each size to the next: ${exponents.join("; ")}.`];
 }
 
 function aimLines(result: Result): readonly string[] {

@@ -20,7 +20,7 @@ import { askUpstreamAt, startAskUpstream } from "../shared/ask-upstream.js";
 const program = fileURLToPath(import.meta.url);
 const dimension = 256;
 const pieceMs = 5;
-export const behaviour = { latencyMs: 20, pieces: 40 };
+const behaviour = { latencyMs: 20, pieces: 40 };
 
 export interface Figures {
   readonly heapMb: number;
@@ -33,7 +33,7 @@ export interface StartedServer {
   readonly close: () => void;
 }
 
-export type ServerName = "citewell" | "bare";
+type ServerName = "citewell" | "bare";
 
 /** Frames are what the bare server sends for every question. */
 export async function startServer(name: ServerName, frames: readonly string[]): Promise<StartedServer> {

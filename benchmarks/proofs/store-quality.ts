@@ -2,7 +2,7 @@
  * Prints nDCG@10 of dense, lexical and hybrid search on every collection by the store in a folder, that on PostgreSQL and
  * that on three shards: with the vectors of the local service, and SciFact with those of a sentence model, too.
  *
- *     npm run build && npm run build:examples && node build/benchmarks/store-quality.js [queries of each collection] [collection…]
+ *     npm run bench store-quality [queries of each collection] [collection…]
  *
  * Collections are read from ../shared/data. Needs PostgreSQL 15 with pgvector on this machine. Default: 300 queries, all.
  */
@@ -14,9 +14,9 @@ import { createTransport, type Embedder, embedder, openStore } from "citewell";
 import { type Collection, openCollection } from "citewell/evaluate";
 import { localDefaults, startLocalService } from "citewell/local";
 import { openPostgresStore } from "citewell/postgres";
-import { startPostgres } from "../test/support/postgres-server.js";
-import { scifactVectors } from "../test/support/scifact-vectors.js";
-import { embeddingOnce, storeQuality } from "../test/support/store-quality.js";
+import { startPostgres } from "../../test/support/postgres-server.js";
+import { scifactVectors } from "../../test/support/scifact-vectors.js";
+import { embeddingOnce, storeQuality } from "../../test/support/store-quality.js";
 
 const [given, ...named] = process.argv.slice(2);
 const maxQueries = Number(given ?? 300);

@@ -1,10 +1,9 @@
 import type { Chunk, Document, DocumentWrite, StoreWrite } from "citewell";
-import type { vectorKey as VectorKey } from "../src/text/chunking/chunk-identity.js";
-import { seededRandom } from "../test/support/seeded-random.js";
+import type { vectorKey as VectorKey } from "../../src/text/chunking/chunk-identity.js";
+import { seededRandom } from "../../test/support/seeded-random.js";
+import { shipped } from "../runner/project.js";
 
-// Measures the build, as it is shipped.
-const built = new URL("../../dist/text/chunking/chunk-identity.js", import.meta.url).href;
-const { vectorKey } = (await import(built)) as { vectorKey: typeof VectorKey };
+const { vectorKey } = await shipped<{ readonly vectorKey: typeof VectorKey }>("text/chunking/chunk-identity.js");
 
 export interface Asked {
   readonly text: string;

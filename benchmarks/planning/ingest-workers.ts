@@ -1,21 +1,21 @@
 /**
  * Prints the ingest rate of 1, 2 and 4 worker processes on one PostgreSQL server, against a service that answers after a
- * fixed time, beside the time that `planning/simulate-ingest.ts` foretells; then the same with a rate limit and failing
+ * fixed time, beside the time that `simulate-ingest.ts` foretells; then the same with a rate limit and failing
  * requests. All that the simulation knows of the workers is how long one of them took to start, and how long for a request
  * of a service that answers at once. Needs PostgreSQL 15 with pgvector on this machine.
  *
- *     npm run build && npm run build:examples && node build/benchmarks/ingest-workers.js [documents] [latency in ms]
+ *     npm run bench ingest-workers [documents] [latency in ms]
  */
 import { cpus } from "node:os";
-import { startPostgres } from "../test/support/postgres-server.js";
-import { crowdDocuments } from "../test/support/worker-crowd.js";
-import { runWorkers, type WorkersOptions } from "./planning/run-workers.js";
-import { simulateIngest } from "./planning/simulate-ingest.js";
+import { startPostgres } from "../../test/support/postgres-server.js";
+import { crowdDocuments } from "../../test/support/worker-crowd.js";
+import { runWorkers, type WorkersOptions } from "./run-workers.js";
+import { simulateIngest } from "./simulate-ingest.js";
 
 const [count = 1000, latencyMs = 1000] = process.argv.slice(2).map(Number);
 const concurrency = 2;
 
-console.log(`node build/benchmarks/ingest-workers.js ${process.argv.slice(2).join(" ")}`);
+console.log(`npm run bench ingest-workers ${process.argv.slice(2).join(" ")}`);
 console.log(`${cpus().length} x ${cpus()[0]?.model}, Node ${process.version}`);
 const documents = crowdDocuments(count);
 const server = await startPostgres();

@@ -1,0 +1,88 @@
+import type { Benchmark, Measures, RunContext } from "./runner/benchmark.js";
+import { citewellIndex } from "./search/citewell-index.js";
+import { madeCorpus } from "./shared/made-corpus.js";
+import { percentile } from "./shared/percentile.js";
+
+const sizes = [1000, 10_000, 100_000, 1_000_000];
+const nameOf = (chunks: number) => `${chunks.toLocaleString("en-US")} chunks`;
+
+export interface Grown {
+  readonly chunks: number;
+  readonly make: typeof citewellIndex;
+}
+
+export const benchmark: Benchmark<Grown> = {
+  name: "growth",
+  question: "How do the costs of a store grow with its size?",
+  method:
+    "The store with its defaults and the graph, of chunks of 40 made words, at each power of ten up to `most` (`--size most=1000000` for a million). " +
+    "Everything is measured in a process of its own as in `search`; the exponents below the table are those of cost over size " +
+    "from one power of ten to the next: 1 is in proportion, 0 is no growth. A thousand chunks take so little that fixed costs " +
+    "hide their growth.",
+  contenders: sizes.map((chunks) => ({
+    name: nameOf(chunks),
+    kind: "citewell",
+    load: async () => ({ chunks, make: citewellIndex }),
+  })),
+  beside: nameOf(sizes[0]!),
+  scale: Object.fromEntries(sizes.map((chunks) => [nameOf(chunks), chunks])),
+  measures: {
+    ingest: { unit: "s", better: "lower" },
+    "ingest CPU": { unit: "s", better: "lower" },
+    memory: { unit: "MB", better: "lower" },
+    disk: { unit: "MB", better: "lower" },
+    opening: { unit: "ms", better: "lower" },
+    "hybrid p50": { unit: "ms", better: "lower" },
+    "verify CPU": { unit: "s", better: "lower" },
+  },
+  sizes: { smoke: { most: 1000, dimension: 16 }, usual: { most: 100_000, dimension: 256 } },
+  rounds: 1,
+  aims: sizes.slice(1).map((chunks, at) => ({
+    contender: nameOf(chunks),
+    measure: "ingest CPU",
+    beside: nameOf(sizes[at]!),
+    // Ten times the size to the power of 1.1.
+    atMost: 12.6,
+  })),
+  measure: measureGrowth,
+};
+
+async function measureGrowth({ chunks, make }: Grown, { size, timed }: RunContext<undefined>): Promise<Measures> {
+  const { most = 0, dimension = 0 } = size;
+  if (chunks > most) return {};
+  const corpus = madeCorpus(chunks, dimension, 100, 40);
+  const index = await make(dimension, { index: "hnsw", quantization: "int8" });
+  try {
+    let [ingest, ingestCpu] = [0, 0];
+    const spend = async (work: () => Promise<void>) => {
+      const { wallSeconds, cpuSeconds } = await timed(work);
+      ingest += wallSeconds;
+      ingestCpu += cpuSeconds;
+    };
+    for (const write of corpus.writes(chunks)) await spend(() => index.write(write));
+    await spend(index.finish!);
+    const opening = performance.now();
+    const [first] = await index.dense!(corpus.queries[0]!, 1);
+    if (first === undefined) throw new Error("nothing is found");
+    const openingMs = performance.now() - opening;
+    const taken: number[] = [];
+    for (const query of corpus.queries) {
+      const asked = performance.now();
+      await index.hybrid!(query);
+      taken.push(performance.now() - asked);
+    }
+    const memory = (await index.weigh!(corpus.queries)) / 1e6;
+    const { cpuSeconds } = await timed(index.verify!);
+    return {
+      ingest,
+      "ingest CPU": ingestCpu,
+      memory,
+      disk: index.diskBytes!() / 1e6,
+      opening: openingMs,
+      "hybrid p50": percentile(taken, 0.5),
+      "verify CPU": cpuSeconds,
+    };
+  } finally {
+    await index.close?.();
+  }
+}

@@ -1,0 +1,107 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openStore, type Metadata, type Store } from "citewell";
+import { openPostgresStore } from "citewell/postgres";
+import pg from "pg";
+import type { Contender } from "../runner/benchmark.js";
+import type { MadeWrite } from "../search/contenders.js";
+import type { Asked } from "../shared/made-corpus.js";
+import { peerStore } from "./peer-store.js";
+
+export interface Place {
+  /** Addresses of three servers. */
+  readonly urls: readonly string[];
+  readonly dimension: number;
+  /** A name for what is made, which no other run has. */
+  readonly name: string;
+}
+
+/** A store, however it keeps what is written. */
+export interface ScaledStore {
+  readonly write: (write: MadeWrite) => Promise<unknown>;
+  /** Number of results of the nearest vectors. */
+  readonly dense: (query: Asked, count: number, filter?: Metadata) => Promise<number>;
+  readonly words?: (query: Asked, count: number) => Promise<unknown>;
+  readonly close: () => Promise<unknown>;
+}
+
+export type OpenScaled = (place: Place) => Promise<ScaledStore>;
+
+function ours(name: string, open: (place: Place, embedder: { space: string; dimension: number }) => Promise<Store>) {
+  const opened: OpenScaled = async (place) => {
+    const store = await open(place, { space: "made", dimension: place.dimension });
+    return {
+      write: (write) => store.write(write),
+      dense: async (query, count, metadata) => {
+        const filter = metadata && { metadata: metadata as Readonly<Record<string, number>> };
+        return (await store.dense.retrieve(query, { count, ...(filter && { filter }) })).length;
+      },
+      words: (query, count) => store.lexical.retrieve(query, { count }),
+      close: () => store.close(),
+    };
+  };
+  return { name, kind: "citewell", load: async () => opened } satisfies Contender<OpenScaled>;
+}
+
+const inFolder: OpenScaled = async (place) => {
+  const folder = mkdtempSync(join(tmpdir(), "citewell-benchmark-"));
+  const store = await ours("", (_, embedder) => openStore(join(folder, "store"), embedder))
+    .load()
+    .then((open) => open(place));
+  return {
+    ...store,
+    close: async () => {
+      await store.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+};
+
+/** A table of ids and vectors with a graph, and the statements that any program would have to send. */
+const bareSql: OpenScaled = async ({ urls, dimension, name }) => {
+  const client = new pg.Client(urls[0]);
+  await client.connect();
+  await client.query("CREATE EXTENSION IF NOT EXISTS vector");
+  await client.query(`CREATE TABLE bare_${name} (id text PRIMARY KEY, metadata jsonb, embedding vector(${dimension}))`);
+  await client.query(
+    `CREATE INDEX ON bare_${name} USING hnsw (embedding vector_ip_ops) WITH (m = 16, ef_construction = 100)`,
+  );
+  await client.query("SET hnsw.ef_search = 200");
+  const unit = (vector: Float32Array) => {
+    const length = Math.hypot(...vector);
+    return `[${Array.from(vector, (component) => component / length).join(",")}]`;
+  };
+  return {
+    write: async ({ documents, vectors }) => {
+      const rows = documents.flatMap(({ document, chunks }) =>
+        chunks.map(({ id }) => [id, JSON.stringify(document.metadata)] as const),
+      );
+      const made = [...vectors.values()].map((vector) => unit(vector));
+      await client.query(`INSERT INTO bare_${name} SELECT * FROM unnest($1::text[], $2::jsonb[], $3::vector[])`, [
+        rows.map(([id]) => id),
+        rows.map(([, metadata]) => metadata),
+        made,
+      ]);
+    },
+    dense: async ({ vector }, count, metadata) => {
+      const filter = metadata === undefined ? "" : "WHERE metadata @> $3";
+      const values = [unit(vector), count, ...(metadata === undefined ? [] : [JSON.stringify(metadata)])];
+      const text = `SELECT id FROM bare_${name} ${filter} ORDER BY embedding <#> $1::vector LIMIT $2`;
+      return (await client.query(text, values)).rows.length;
+    },
+    close: () => client.end(),
+  };
+};
+
+export const scaledStores: readonly Contender<OpenScaled>[] = [
+  { name: "bare SQL", kind: "limit", packages: ["pg"], load: async () => bareSql },
+  ours("citewell, PostgreSQL", ({ urls, name }, embedder) =>
+    openPostgresStore(urls[0]!, embedder, { schema: `one_${name}`, index: "hnsw" }),
+  ),
+  ours("citewell, three servers", ({ urls, name }, embedder) =>
+    openPostgresStore(urls[0]!, embedder, { schema: `three_${name}`, shards: urls.slice(1), index: "hnsw" }),
+  ),
+  { name: "citewell, folder", kind: "citewell", load: async () => inFolder },
+  peerStore,
+];

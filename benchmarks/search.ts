@@ -21,7 +21,7 @@ export const benchmark: Benchmark<SearchSubject, Given> = {
     "whose number of candidates (ef) is the user's to choose, the least of 10, 20, 40 … that finds 95 %, and citewell's own is tuned by itself. " +
     "Hybrid is the search stage with 40 hits and their texts. Memory is what the process that searches " +
     "holds beyond an empty one, × the raw vectors; of libraries that keep all in memory it includes what building left. " +
-    "Peers have their defaults and no more than the measures shown; their writes are not safe against a crash, citewell's are.",
+    "The plain loop is exact search as one would write it. Peers have their defaults and no more than the measures shown; their writes are not safe against a crash, citewell's are.",
   contenders: searchContenders,
   beside: "hnswlib-node, bare",
   measures: {

@@ -101,6 +101,30 @@ async function hnswlib(dimension: number): Promise<PeerIndex> {
   };
 }
 
+/** Exact search as one would write it: a loop over all vectors, and a sort. */
+async function plainLoop(): Promise<PeerIndex> {
+  const kept: { readonly id: string; readonly vector: Float32Array }[] = [];
+  const similarity = (one: Float32Array, other: Float32Array) => {
+    let sum = 0;
+    for (let at = 0; at < one.length; at++) sum += one[at]! * other[at]!;
+    return sum;
+  };
+  return {
+    add: async (passages) => {
+      for (const { id, vector } of passages) {
+        const length = Math.sqrt(similarity(vector, vector));
+        kept.push({ id, vector: vector.map((component) => component / length) });
+      }
+    },
+    dense: async ({ vector: asked }, count) =>
+      kept
+        .map(({ id, vector }) => ({ id, near: similarity(asked, vector) }))
+        .toSorted((one, other) => other.near - one.near)
+        .slice(0, count)
+        .map(({ id }) => id),
+  };
+}
+
 interface Usearch {
   readonly Index: new (options: object) => {
     add(key: bigint, vector: Float32Array): void;
@@ -226,6 +250,7 @@ async function orama(): Promise<PeerIndex> {
 /** Graphs, databases of vectors, and indexes of words; each has only what a program by its documentation would have. */
 export const peerContenders: readonly Contender<SearchSubject>[] = [
   peer("hnswlib-node, bare", ["hnswlib-node"], hnswlib, "limit"),
+  peer("a plain loop", [], plainLoop, "limit"),
   peer("LangChain.js HNSWLib", ["@langchain/community", "@langchain/core", "hnswlib-node"], langChain),
   peer("usearch", ["usearch"], usearch),
   peer("LanceDB", ["@lancedb/lancedb", "apache-arrow"], lance),

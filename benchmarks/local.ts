@@ -98,18 +98,16 @@ async function measureEngines({ embed, rerank, isLimit }: Engines, { size, corpu
   };
 }
 
-/** Texts with about as many tokens as a chunk, taken again from the first on when the corpus is short. */
+/** Texts with about as many tokens as a chunk; a short corpus is read again from its beginning. */
 function passagesOf(corpus: string, count: number): readonly string[] {
+  const paragraphs = readMarkdown(corpus).flatMap(({ text }) => text.split("\n\n"));
   const found: string[] = [];
-  for (const { text } of readMarkdown(corpus)) {
-    let passage = "";
-    for (const paragraph of text.split("\n\n")) {
-      passage += `${paragraph}\n\n`;
-      if (passage.length < 2 * passageTokens || plainCount(passage) < passageTokens) continue;
-      found.push(passage);
-      passage = "";
-      if (found.length === count) return found;
-    }
+  let passage = "";
+  for (let at = 0; found.length < count; at++) {
+    passage += `${paragraphs[at % paragraphs.length]}\n\n`;
+    if (passage.length < 2 * passageTokens || plainCount(passage) < passageTokens) continue;
+    found.push(passage);
+    passage = "";
   }
-  return Array.from({ length: count }, (_, at) => found[at % found.length]!);
+  return found;
 }

@@ -241,6 +241,8 @@ async function startServer() {
       write();
     });
   });
+  // A connection that is closed as its client sends on it would fail a call of any of them.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     given: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

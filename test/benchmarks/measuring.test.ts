@@ -291,11 +291,11 @@ test("local: sees slower engines, and refuses vectors without length and scores 
   const benchmark = await built<typeof import("../../benchmarks/local.js")>("local");
   const real = await subjectOf(benchmark, "citewell");
   const at = (change: object) =>
-    measured(benchmark, { ...real, ...change }, { passages: 10, questions: 4 }, { corpus: handbook });
+    measured(benchmark, { ...real, ...change }, { passages: 5, questions: 2 }, { corpus: handbook });
   const fine = await at({});
   const slowed = await at({
     embed: (text: string) => {
-      burn(0.1);
+      burn(0.05);
       return real.embed(text);
     },
   });

@@ -106,7 +106,7 @@ async function shareFound(
   const indexes = readsParents
     ? new Map([...texts].map(([uri, text]) => [uri, TokenIndex.of(text, defaultTokens)]))
     : new Map<string, Tokens>();
-  const index = Bm25Index.empty();
+  const index = new Bm25Index();
   const words = new NumberedTerms((word) => index.numberOf(word));
   for (const [label, { text }] of chunks.entries()) {
     index.add(label, (add) => words.each(text, (word) => add(word, 1)));

@@ -109,13 +109,9 @@ export class EmbeddedStore<const Space extends string> implements Store<Space>, 
     this.#reader = new StoreReader(database);
     this.#allowed = new AllowedChunks(database);
     this.#changes = new Changes(database);
-    const shared = { ...options, folder: folder.path, store, onWarning };
-    this.#dense = new Dense(this.#changes, {
-      ...shared,
-      databasePath: folder.databasePath,
-      graphModule,
-      whenUnsaved: (save) => this.#saveClaimed(save),
-    });
+    const whenUnsaved = (save: () => Promise<unknown>) => this.#saveClaimed(save);
+    const shared = { ...options, folder: folder.path, store, onWarning, whenUnsaved };
+    this.#dense = new Dense(this.#changes, { ...shared, databasePath: folder.databasePath, graphModule });
     this.#rules = new ScopeRules({ location, requireScope, metadataSchema: metadata });
     this.#reading = new ScopedReading({
       rules: this.#rules,

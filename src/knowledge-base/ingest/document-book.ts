@@ -15,7 +15,7 @@ const outcomeMask = 0x7f;
  * take most of its memory.
  */
 export class DocumentBook {
-  readonly #uris = NumberedStrings.empty();
+  readonly #uris = new NumberedStrings();
   /** For each number: whether the document was read, and the code of its outcome, 0 where there is none yet. */
   #states = new Uint8Array(0);
   #chunks = new Uint32Array(0);

@@ -48,3 +48,15 @@ export class AllowedLabels implements Allowed {
     }
   }
 }
+
+/** The place of a label among ascending ones. */
+export function slotOfLabel(labels: Uint32Array, label: number): number | undefined {
+  let low = 0;
+  let high = labels.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (labels[middle]! < label) low = middle + 1;
+    else high = middle;
+  }
+  return labels[low] === label ? low : undefined;
+}

@@ -9,6 +9,8 @@ export interface DerivedIndex<Row extends { readonly label: number }> {
   readonly add: (row: Row) => void;
   /** Ignores unknown labels. */
   readonly remove: (label: number) => void;
+  /** Called after each step, before anything else is added or removed. */
+  readonly settle?: () => Promise<void>;
 }
 
 // Rows read at once, without interruption: a quarter of a megabyte of vectors, about a millisecond.
@@ -87,5 +89,6 @@ export class IndexUpdater<Row extends { readonly label: number }> {
     }
     // The count of removals may be damaged: waiting for those that never come would have no end.
     this.#position = { ...this.#position, removal: Math.max(head.removal, this.#position.removal) };
+    await this.#index.settle?.();
   }
 }

@@ -7,17 +7,18 @@ import type { StoreProblem } from "../../core/ports.js";
 import { readChecksummed, withChecksum } from "../database/checksummed-json.js";
 import type { Position } from "./changes.js";
 
-/** The derived indexes that are saved: each as one file of data, and a manifest that names it. */
+/** The derived indexes that are saved: the graph as one file, words as several, each with a manifest that names them. */
 export type SavedIndexName = "graph" | "lexical";
 
-interface FileFacts {
+/** A file of a saved index. */
+export interface SavedFile {
   readonly file: string;
   readonly sizeBytes: number;
   readonly sha256: string;
 }
 
 export type LoadedIndex<Facts> =
-  /** The file holds exactly the bytes that were saved. */
+  /** The files hold exactly the bytes that were saved, as far as they were checked. `filePath` is the first. */
   | { readonly outcome: "loaded"; readonly facts: Facts; readonly filePath: string }
   /** Nothing was saved yet. */
   | { readonly outcome: "none" }
@@ -25,8 +26,7 @@ export type LoadedIndex<Facts> =
   | { readonly outcome: "refused"; readonly reason: string };
 
 /**
- * Saves an index in `folder`: the data is written to a new file, flushed, checksummed from what can be read back, and made
- * current by renaming its manifest. A crash at any moment leaves the old index or the new one.
+ * Saves an index of one file in `folder`, and makes it current. A crash at any moment leaves the old index or the new one.
  *
  * @param write writes a new file, and throws when it is incomplete.
  */
@@ -36,29 +36,55 @@ export async function saveIndex(
   facts: object,
   write: (path: string) => Promise<void>,
 ): Promise<void> {
+  const saved = await saveFile(folder, name, write);
+  try {
+    await saveManifest(folder, name, { ...facts, ...saved });
+  } catch (error) {
+    await rm(join(folder, saved.file), { force: true });
+    throw error;
+  }
+}
+
+/** Writes a new file of an index, flushed and checksummed from what can be read back. No manifest names it yet. */
+export async function saveFile(
+  folder: string,
+  name: SavedIndexName,
+  write: (path: string) => Promise<void>,
+): Promise<SavedFile> {
   const file = `${name}-${randomUUID()}.bin`;
   const path = join(folder, file);
-  const temporaryManifest = join(folder, `${name}-${randomUUID()}.tmp`);
   try {
     await write(path);
     await flush(path);
     const { size } = await stat(path);
-    const manifest = withChecksum({ ...facts, file, sizeBytes: size, sha256: await sha256(path) });
-    const handle = await open(temporaryManifest, "wx");
+    return { file, sizeBytes: size, sha256: await sha256(path) };
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  }
+}
+
+/** Makes the files that a manifest names the current ones, by renaming it, and deletes all others of the index. */
+export async function saveManifest(folder: string, name: SavedIndexName, manifest: object): Promise<void> {
+  const temporary = join(folder, `${name}-${randomUUID()}.tmp`);
+  try {
+    const handle = await open(temporary, "wx");
     try {
-      await handle.writeFile(manifest);
+      await handle.writeFile(withChecksum(manifest));
       await handle.sync();
     } finally {
       await handle.close();
     }
-    await rename(temporaryManifest, manifestPath(folder, name));
+    await rename(temporary, manifestPath(folder, name));
   } catch (error) {
-    await Promise.all([rm(path, { force: true }), rm(temporaryManifest, { force: true })]);
+    await rm(temporary, { force: true });
     throw error;
   }
   await flush(folder).catch(() => {}); // Windows cannot flush a folder
+  const current = new Set(filesOf(manifest)?.map(({ file }) => file));
   const old = (await readdir(folder)).filter(
-    (other) => other.startsWith(`${name}-`) && (other.endsWith(".bin") || other.endsWith(".tmp")) && other !== file,
+    (other) =>
+      other.startsWith(`${name}-`) && (other.endsWith(".bin") || other.endsWith(".tmp")) && !current.has(other),
   );
   await Promise.all(old.map((other) => rm(join(folder, other), { force: true })));
 }
@@ -68,11 +94,13 @@ export async function saveIndex(
  * index again and never an error, because the store holds everything that an index holds.
  *
  * @param parseFacts reads the facts of a manifest; `undefined` for another format.
+ * @param check whether all bytes are read, or only the sizes of files looked at, because what is read later is checked then.
  */
 export async function loadIndex<Facts>(
   folder: string,
   name: SavedIndexName,
   parseFacts: (manifest: object) => Facts | undefined,
+  check: "checksums" | "sizes" = "checksums",
 ): Promise<LoadedIndex<Facts>> {
   let reason = "";
   // Another process may replace the file between the reading of its manifest and of itself: the second try finds the new one.
@@ -87,16 +115,20 @@ export async function loadIndex<Facts>(
     try {
       const manifest = parseManifest(text);
       const facts = parseFacts(manifest);
-      if (facts === undefined || !hasFileFacts(manifest)) {
+      const files = filesOf(manifest);
+      if (facts === undefined || files === undefined) {
         return { outcome: "refused", reason: "its manifest has another format" };
       }
-      const { file, sizeBytes, sha256: expected } = manifest;
-      const filePath = join(folder, file);
-      const { size } = await stat(filePath);
-      if (size !== sizeBytes) reason = `${file} has ${size} bytes instead of ${sizeBytes}`;
-      else if ((await sha256(filePath)) !== expected) reason = `${file} was changed: its checksum differs`;
-      else return { outcome: "loaded", facts, filePath };
-      return { outcome: "refused", reason };
+      for (const { file, sizeBytes, sha256: expected } of files) {
+        const path = join(folder, file);
+        const { size } = await stat(path);
+        if (size !== sizeBytes) reason = `${file} has ${size} bytes instead of ${sizeBytes}`;
+        else if (check === "checksums" && (await sha256(path)) !== expected)
+          reason = `${file} was changed: its checksum differs`;
+        else continue;
+        return { outcome: "refused", reason };
+      }
+      return { outcome: "loaded", facts, filePath: join(folder, files[0]?.file ?? `${name}.json`) };
     } catch (error) {
       reason = asError(error).message;
       if (!isMissing(error)) break;
@@ -169,8 +201,14 @@ function parseManifest(text: string): object {
   }
 }
 
-function hasFileFacts(manifest: object): manifest is FileFacts {
-  const { file, sizeBytes, sha256: sum } = manifest as Partial<FileFacts>;
+/** The files that a manifest names: those in its list, or the one that it says the facts of itself. */
+function filesOf(manifest: object): readonly SavedFile[] | undefined {
+  const { files = [manifest] } = manifest as { readonly files?: readonly object[] };
+  return Array.isArray(files) && files.every(isSavedFile) ? files : undefined;
+}
+
+function isSavedFile(given: object): given is SavedFile {
+  const { file, sizeBytes, sha256: sum } = given as Partial<SavedFile>;
   const isName = typeof file === "string" && /^[\w-]+\.bin$/.test(file);
   return isName && Number.isSafeInteger(sizeBytes) && sizeBytes! > 0 && typeof sum === "string";
 }

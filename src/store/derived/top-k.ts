@@ -6,24 +6,24 @@ export interface Ranking {
 
 /** Keeps the `count` best of the offered labels, in a heap whose root is the worst of them. */
 export class TopK {
-  readonly #count: number;
+  readonly count: number;
   readonly #labels: Float64Array;
   readonly #scores: Float64Array;
   #size = 0;
 
   constructor(count: number) {
-    this.#count = count;
+    this.count = count;
     this.#labels = new Float64Array(count);
     this.#scores = new Float64Array(count);
   }
 
   offer(label: number, score: number): void {
-    if (this.#size < this.#count) {
+    if (this.#size < this.count) {
       this.#labels[this.#size] = label;
       this.#scores[this.#size++] = score;
       // A heap is only needed once there is something to replace.
-      if (this.#size === this.#count) for (let at = this.#size >> 1; at-- > 0;) this.#siftDown(at);
-    } else if (this.#count > 0 && beats(score, label, this.#scores[0]!, this.#labels[0]!)) {
+      if (this.#size === this.count) for (let at = this.#size >> 1; at-- > 0;) this.#siftDown(at);
+    } else if (this.count > 0 && beats(score, label, this.#scores[0]!, this.#labels[0]!)) {
       this.#labels[0] = label;
       this.#scores[0] = score;
       this.#siftDown(0);
@@ -32,7 +32,7 @@ export class TopK {
 
   /** The lowest kept score; -Infinity while there is room for more. */
   get minScore(): number {
-    return this.#size < this.#count ? -Infinity : (this.#scores[0] ?? Infinity);
+    return this.#size < this.count ? -Infinity : (this.#scores[0] ?? Infinity);
   }
 
   ranking(): Ranking {

@@ -1,31 +1,35 @@
 import { createHash } from "node:crypto";
-import { z } from "zod";
 import type { Filter } from "../../core/filter.js";
+import { asError, StoreError } from "../../core/errors.js";
 import type { StoreProblem } from "../../core/ports.js";
 import { requiredTerms } from "../../text/words/phrase-match.js";
 import { NumberedTerms, queryTerms, terms } from "../../text/words/terms.js";
 import type { AllowedChunks } from "../derived/allowed-chunks.js";
 import type { Changes, Position, TextRow } from "../derived/changes.js";
 import { IndexUpdater } from "../derived/index-updater.js";
-import { indexProblem, isCurrent, loadIndex, saveIndex } from "../derived/saved-index.js";
+import { indexProblem, isCurrent, loadIndex, saveManifest } from "../derived/saved-index.js";
+import { TaskQueue } from "../derived/scheduling.js";
 import type { Ranking } from "../derived/top-k.js";
 import { Bm25Index, type Bm25Options } from "./bm25-index.js";
-import { LexicalFileFacts, lexicalFileFacts, readLexicalFile, writeLexicalFile } from "./lexical-file.js";
+import { LexicalFacts, openSegments, type SavedContent, saveRemovals, saveSegment } from "./lexical-files.js";
+import { segmentsToMerge, type SegmentSize } from "./merge-policy.js";
+import { Segment } from "./segment.js";
+import { MemoryBytes, type SegmentSink } from "./segment-bytes.js";
+import type { SegmentFacts } from "./segment-writer.js";
 
-const Facts = LexicalFileFacts.extend({
-  format: z.literal(2),
-  store: z.string(),
-  analyzer: z.string(),
-  contextWeight: z.number(),
-  position: z.object({ label: z.int(), removal: z.int() }),
-});
+const load = (folder: string, check: "checksums" | "sizes") =>
+  loadIndex(folder, "lexical", (manifest) => LexicalFacts.safeParse(manifest).data, check);
 
-const load = (folder: string) => loadIndex(folder, "lexical", (manifest) => Facts.safeParse(manifest).data);
-
-/** The problem of a store's saved lexical index, if any. */
+/** The problem of a store's saved lexical index, if any. Reads all of it. */
 export async function savedLexicalProblem(folder: string, store: string): Promise<StoreProblem | undefined> {
-  return indexProblem("lexical", await load(folder), store);
+  return indexProblem("lexical", await load(folder, "checksums"), store);
 }
+
+/** Removals that opening may have to apply again, beside a quarter of those that are saved. */
+const minUnsavedRemovals = 1024;
+
+/** Texts in memory from which an ongoing ingest saves them: making their postings again would take seconds. */
+const manyUnsavedTexts = 32_768;
 
 export interface LexicalOptions extends Bm25Options {
   readonly contextWeight: number;
@@ -34,6 +38,8 @@ export interface LexicalOptions extends Bm25Options {
   /** Id of the store: files of another store are not used. */
   readonly store: string;
   readonly onWarning: (message: string) => void;
+  /** Called when much is unsaved: saves it now, or leaves it. */
+  readonly whenUnsaved: (save: () => Promise<unknown>) => Promise<void>;
 }
 
 export interface LexicalConditions {
@@ -44,112 +50,228 @@ export interface LexicalConditions {
   readonly upTo?: Position | undefined;
 }
 
-/** The words of a store's chunks, in memory. */
-export class LexicalIndex {
-  readonly #options: LexicalOptions;
-  readonly #updater: IndexUpdater<TextRow>;
-  #index: Bm25Index;
-  /** The index's term numbers. Created at the first addition: a process that only searches needs none. */
-  #words: NumberedTerms | undefined;
-  #saved: Position;
+/** What the files hold. */
+interface SavedState extends SavedContent {
+  readonly position: Position;
+  /** The last removal that they hold for certain. */
+  readonly removal: number;
+}
 
-  private constructor(
-    changes: Changes,
-    options: LexicalOptions,
-    index = Bm25Index.empty(),
-    position = { label: 0, removal: 0 },
-  ) {
+const nothingSaved: SavedState = {
+  position: { label: 0, removal: 0 },
+  removal: 0,
+  segments: [],
+  removals: undefined,
+};
+
+/** The words of a store's chunks. */
+export class LexicalIndex {
+  readonly #changes: Changes;
+  readonly #options: LexicalOptions;
+  readonly #saving = new TaskQueue();
+  #isSaving = false;
+  #index: Bm25Index;
+  #updater: IndexUpdater<TextRow>;
+  #saved: SavedState;
+  /** Resolves when what the damaged index was used for has ended. */
+  #discarded = Promise.resolve();
+
+  private constructor(changes: Changes, options: LexicalOptions, saved = nothingSaved) {
+    this.#changes = changes;
     this.#options = options;
-    this.#index = index;
-    this.#saved = position;
-    this.#updater = new IndexUpdater(
-      changes,
-      {
-        read: (label, limit) => changes.textsAfter(label, limit),
-        add: (row) => this.#add(row),
-        remove: (label) => this.#index.remove(label),
-      },
-      position,
-    );
+    this.#saved = saved;
+    this.#index = new Bm25Index(saved.segments.map(({ segment }) => segment));
+    this.#updater = this.#createUpdater(this.#index, { label: saved.position.label, removal: saved.removal });
   }
 
-  /** Loads the saved index if it is intact, of this store, and made with the same analysis; else begins an empty one. */
+  /** Opens the saved index if it is intact, of this store, and made with the same analysis; else begins an empty one. */
   static async open(changes: Changes, options: LexicalOptions): Promise<LexicalIndex> {
-    const loaded = await load(options.folder);
-    if (loaded.outcome === "refused") {
-      options.onWarning(`The saved lexical index cannot be used (${loaded.reason}): it is built again from the store`);
+    for (let isLastAttempt = false; ; isLastAttempt = true) {
+      const loaded = await load(options.folder, "sizes");
+      if (loaded.outcome === "refused") warnOfDamage(options, loaded.reason);
+      if (loaded.outcome !== "loaded") return new LexicalIndex(changes, options);
+      const { facts } = loaded;
+      const sameAnalysis = facts.analyzer === analyzerFingerprint() && facts.contextWeight === options.contextWeight;
+      if (!sameAnalysis || !isCurrent(facts, options.store, changes.head())) return new LexicalIndex(changes, options);
+      try {
+        return new LexicalIndex(changes, options, { ...facts, ...openSegments(options.folder, facts) });
+      } catch (error) {
+        // Another process may have replaced the files meanwhile: the second attempt finds the new ones.
+        if (!isLastAttempt) continue;
+        warnOfDamage(options, asError(error).message);
+        return new LexicalIndex(changes, options);
+      }
     }
-    if (loaded.outcome !== "loaded") return new LexicalIndex(changes, options);
-    const { facts, filePath } = loaded;
-    const sameAnalysis = facts.analyzer === analyzerFingerprint() && facts.contextWeight === options.contextWeight;
-    if (!sameAnalysis || !isCurrent(facts, options.store, changes.head())) return new LexicalIndex(changes, options);
-    const index = await Bm25Index.from(await readLexicalFile(filePath, facts));
-    return new LexicalIndex(changes, options, index, facts.position);
   }
 
   /** The best chunks for a query's words. */
   async search(text: string, count: number, { phrases = [], filter, upTo }: LexicalConditions = {}): Promise<Ranking> {
-    await this.#updater.catchUp(upTo);
     // A query with quotes is meant literally, so it keeps its question words.
     const words = phrases.length > 0 ? terms(text) : queryTerms(text);
-    return this.#index.search(words, count, this.#options, {
-      required: requiredTerms(phrases),
-      ...(filter && { allowed: this.#options.allowed.by(filter) }),
+    return this.#rebuiltIfDamaged(async () => {
+      await this.#updater.catchUp(upTo);
+      return this.#index.search(words, count, this.#options, {
+        required: requiredTerms(phrases),
+        ...(filter && { allowed: this.#options.allowed.by(filter) }),
+      });
     });
   }
 
   /** Resolves when the index holds everything that was committed before the call. */
   async catchUp(): Promise<void> {
-    await this.#updater.catchUp();
-    if (!this.#needsCompaction()) return;
-    await this.#updater.exclusively(async () => {
-      if (!this.#needsCompaction()) return;
-      this.#index = await this.#index.compacted();
-      this.#words = undefined;
-    });
+    await this.#rebuiltIfDamaged(() => this.#updater.catchUp());
   }
 
-  /** Saves the index, if it has changed since it was saved. */
+  /** Saves what has changed since the index was saved, and merges small segments. */
   async save(): Promise<void> {
-    await this.#updater.exclusively(async () => {
-      const { position } = this.#updater;
-      if (position.label === this.#saved.label && position.removal === this.#saved.removal) return;
-      const content = await this.#index.content();
-      const facts: z.input<typeof Facts> = {
-        format: 2,
-        store: this.#options.store,
-        analyzer: analyzerFingerprint(),
-        contextWeight: this.#options.contextWeight,
-        position,
-        ...lexicalFileFacts(content),
-      };
-      await saveIndex(this.#options.folder, "lexical", facts, (path) => writeLexicalFile(path, content));
-      this.#saved = position;
+    await this.#saving.run(async () => {
+      this.#isSaving = true;
+      try {
+        await this.#rebuiltIfDamaged(() => this.#save(this.#index, this.#updater));
+      } finally {
+        this.#isSaving = false;
+      }
     });
   }
 
   async close(): Promise<void> {
     await this.#updater.stop();
+    await this.#saving.idle();
+    await this.#discarded;
+    this.#index.close();
   }
 
-  /**
-   * Words of the context (title and headings) count `contextWeight` times, a whole number: in BM25 with weighted fields,
-   * frequencies are added before they saturate (Robertson, Zaragoza and Taylor, "Simple BM25 extension to multiple weighted
-   * fields", 2004).
-   */
-  #add({ label, context, text }: TextRow): void {
+  #createUpdater(index: Bm25Index, from: Position): IndexUpdater<TextRow> {
     const { contextWeight } = this.#options;
-    const words = (this.#words ??= new NumberedTerms((word) => this.#index.numberOf(word)));
-    this.#index.add(label, (add) => {
-      words.each(text, (word) => add(word, 1));
-      if (contextWeight > 0) words.each(context, (word) => add(word, contextWeight));
-    });
+    // Created at the first addition: a process that only searches needs none.
+    let words: NumberedTerms | undefined;
+    return new IndexUpdater(
+      this.#changes,
+      {
+        read: (label, limit) => this.#changes.textsAfter(label, limit),
+        // Words of the context (title and headings) count `contextWeight` times, a whole number: in BM25 with weighted fields,
+        // frequencies are added before they saturate (Robertson, Zaragoza and Taylor, "Simple BM25 extension to multiple
+        // weighted fields", 2004).
+        add: ({ label, context, text }) => {
+          if (index.recent.texts === 0) words = undefined;
+          const numbers = (words ??= new NumberedTerms((word) => index.numberOf(word)));
+          index.add(label, (add) => {
+            numbers.each(text, (word) => add(word, 1));
+            if (contextWeight > 0) numbers.each(context, (word) => add(word, contextWeight));
+          });
+        },
+        remove: (label) => index.remove(label),
+        settle: () => this.#settle(index),
+      },
+      from,
+    );
   }
 
-  /** Whether most entries belong to deleted chunks. */
-  #needsCompaction(): boolean {
-    return this.#index.dead > 1000 && this.#index.dead > this.#index.size;
+  /** Begins again with an empty index when a part of the files that is read late turns out to be damaged. */
+  async #rebuiltIfDamaged<Result>(work: () => Promise<Result>): Promise<Result> {
+    const [index, updater] = [this.#index, this.#updater];
+    try {
+      return await work();
+    } catch (error) {
+      const isOfFiles = error instanceof StoreError && index.segments.some(({ bytes }) => bytes.path === error.path);
+      if (!isOfFiles || error.code !== "damaged") throw error;
+      if (index === this.#index) {
+        warnOfDamage(this.#options, error.message);
+        this.#saved = nothingSaved;
+        this.#index = new Bm25Index();
+        this.#updater = this.#createUpdater(this.#index, nothingSaved.position);
+        this.#discarded = updater.stop().then(() => index.close());
+      }
+      await this.#updater.catchUp();
+      return work();
+    }
   }
+
+  /** Makes many recent texts a segment. */
+  async #settle(index: Bm25Index): Promise<void> {
+    if (!index.recent.areMany) return;
+    await index.makeSegment(this.#options);
+    if (this.#isSaving) return;
+    const unsaved = () => index.segments.filter(({ bytes }) => bytes.path === undefined);
+    if (unsaved().reduce((sum, { labels }) => sum + labels.length, 0) >= manyUnsavedTexts) {
+      this.#options
+        .whenUnsaved(() => this.save())
+        .catch((error: unknown) => {
+          this.#options.onWarning(`The lexical index was not saved: ${asError(error).message}`);
+        });
+    }
+    for (let segments = unsaved(); ; segments = unsaved()) {
+      const range = segmentsToMerge(segments.map(sizeOf));
+      if (!range) return;
+      const old = segments.slice(range.from, range.to);
+      const bytes = new MemoryBytes();
+      index.replace(old, new Segment(bytes, await index.merged(old, bytes, this.#options)));
+    }
+  }
+
+  /** While segments are written, others may be added behind them, and texts removed. */
+  async #save(index: Bm25Index, updater: IndexUpdater<TextRow>): Promise<void> {
+    const { folder, store, contextWeight } = this.#options;
+    const begun = await updater.exclusively(async () => {
+      const { label, removal } = updater.position;
+      if (label === this.#saved.position.label && !this.#areManyRemovals(removal, index.segments)) return undefined;
+      if (index.recent.texts > 0) await index.makeSegment(this.#options);
+      return { label, segments: index.segments };
+    });
+    if (!begun) return;
+    const { label } = begun;
+    const files = new Map(this.#saved.segments.map(({ segment, saved }) => [segment, saved] as const));
+    let { segments } = begun;
+    const replace = async (old: readonly Segment[], write: (sink: SegmentSink) => Promise<SegmentFacts>) => {
+      const { segment, saved } = await saveSegment(folder, write);
+      index.replace(old, segment);
+      const added = segment.labels.length > 0 ? [segment] : [];
+      segments = segments.toSpliced(segments.indexOf(old[0]!), old.length, ...added);
+      files.set(segment, saved);
+    };
+    for (let range = segmentsToMerge(segments.map(sizeOf)); range; range = segmentsToMerge(segments.map(sizeOf))) {
+      const old = segments.slice(range.from, range.to);
+      await replace(old, (sink) => index.merged(old, sink, this.#options));
+    }
+    for (const segment of segments) {
+      if (segment.bytes.path === undefined) await replace([segment], async (sink) => segment.copyTo(sink));
+    }
+    const saved = segments.map((segment) => ({ segment, saved: files.get(segment)! }));
+    let { removal, removals } = this.#saved;
+    if (this.#areManyRemovals(updater.position.removal, segments)) {
+      ({ removal } = updater.position);
+      removals = segments.some(({ deadSlots }) => deadSlots.length > 0) ? await saveRemovals(folder, saved) : undefined;
+    }
+    const position = { label, removal: updater.position.removal };
+    const facts: LexicalFacts = {
+      format: 3,
+      store,
+      analyzer: analyzerFingerprint(),
+      contextWeight,
+      position,
+      removal,
+      files: [...saved.map((one) => one.saved), ...(removals ? [removals.saved] : [])],
+      segments: saved.map(({ segment, saved: { file } }) => ({ file, ...segment.facts })),
+      ...(removals && { removed: { file: removals.saved.file, counts: removals.counts } }),
+    };
+    await saveManifest(folder, "lexical", facts);
+    this.#saved = { position, removal, segments: saved, removals };
+  }
+
+  /** Whether so many removals are not in the files that opening should not have to apply them again. */
+  #areManyRemovals(removal: number, segments: readonly Segment[]): boolean {
+    const unsaved = removal - this.#saved.removal;
+    const dead = segments.reduce((sum, { deadSlots }) => sum + deadSlots.length, 0);
+    return unsaved > 0 && (dead === 0 || unsaved > Math.max(minUnsavedRemovals, dead / 4));
+  }
+}
+
+function sizeOf({ labels, deadSlots }: Segment): SegmentSize {
+  return { texts: labels.length, deadTexts: deadSlots.length };
+}
+
+function warnOfDamage({ onWarning }: LexicalOptions, reason: string): void {
+  onWarning(`The saved lexical index cannot be used (${reason}): it is built again from the store`);
 }
 
 /** Changes when texts are split into words differently: by another version of ours, or of Node's Unicode data. */

@@ -70,22 +70,6 @@ export class ByteStrings {
     return this.#bytes.subarray(this.#startOf(number), this.#ends[number]);
   }
 
-  /** The strings with these numbers, renumbered in this order. Pauses between steps, in which nothing may be added. */
-  *packed(numbers: Uint32Array): Generator<void, PackedStrings> {
-    const ends = new Uint32Array(numbers.length);
-    let length = 0;
-    for (let at = 0; at < numbers.length; at++) {
-      length += this.#ends[numbers[at]!]! - this.#startOf(numbers[at]!);
-      ends[at] = length;
-    }
-    const bytes = new Uint8Array(length);
-    for (let at = 0, start = 0; at < numbers.length; start = ends[at++]!) {
-      bytes.set(this.at(numbers[at]!), start);
-      if (at % stringsPerStep === 0) yield;
-    }
-    return { bytes, ends };
-  }
-
   #startOf(number: number): number {
     return number === 0 ? 0 : this.#ends[number - 1]!;
   }

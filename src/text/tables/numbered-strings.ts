@@ -1,4 +1,4 @@
-import { ByteStrings, type PackedStrings } from "./byte-strings.js";
+import { ByteStrings } from "./byte-strings.js";
 
 const lowBits = 0x7f;
 /** Set in a byte when more bits of the same code unit follow. */
@@ -10,22 +10,9 @@ const continues = 0x80;
  * kept in one to three bytes of seven bits, so that every string comes back as it was, lone surrogates included.
  */
 export class NumberedStrings {
-  readonly #strings: ByteStrings;
+  readonly #strings = ByteStrings.empty();
   /** The string that is looked up. */
   #key = new Uint8Array(256);
-
-  private constructor(strings: ByteStrings) {
-    this.#strings = strings;
-  }
-
-  static empty(): NumberedStrings {
-    return new NumberedStrings(ByteStrings.empty());
-  }
-
-  /** Takes over what `packed` gave; pauses between steps, so that other work may run. */
-  static *from(packed: PackedStrings): Generator<void, NumberedStrings> {
-    return new NumberedStrings(yield* ByteStrings.from(packed));
-  }
 
   /** How many there are; the next new one gets this number. */
   get size(): number {
@@ -56,21 +43,31 @@ export class NumberedStrings {
     return units.join("");
   }
 
-  /** The strings with these numbers, renumbered in this order. Pauses between steps, in which nothing may be added. */
-  packed(numbers: Uint32Array): Generator<void, PackedStrings> {
-    return this.#strings.packed(numbers);
+  /** The bytes of the string with this number, as `unitBytes` makes them. Valid until the next `add`. */
+  bytes(number: number): Uint8Array {
+    return this.#strings.at(number);
   }
 
   /** Fills `#key`; returns its length. */
   #encode(text: string): number {
     if (this.#key.length < 3 * text.length) this.#key = new Uint8Array(6 * text.length);
-    const key = this.#key;
-    let end = 0;
-    for (let index = 0; index < text.length; index++) {
-      let unit = text.charCodeAt(index);
-      for (; unit > lowBits; unit >>>= 7) key[end++] = (unit & lowBits) | continues;
-      key[end++] = unit;
-    }
-    return end;
+    return encodeUnits(text, this.#key);
   }
+}
+
+/** The code units of a text in one to three bytes each. */
+export function unitBytes(text: string): Uint8Array {
+  const key = new Uint8Array(3 * text.length);
+  return key.subarray(0, encodeUnits(text, key));
+}
+
+/** Writes the code units of a text to `key`; returns their length there. */
+function encodeUnits(text: string, key: Uint8Array): number {
+  let end = 0;
+  for (let index = 0; index < text.length; index++) {
+    let unit = text.charCodeAt(index);
+    for (; unit > lowBits; unit >>>= 7) key[end++] = (unit & lowBits) | continues;
+    key[end++] = unit;
+  }
+  return end;
 }

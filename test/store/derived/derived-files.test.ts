@@ -66,7 +66,10 @@ test("saved indexes are loaded completely and without a warning", async () => {
   expect(derivedFiles(path).toSorted()).toEqual(before);
 });
 
-for (const name of ["graph", "lexical"]) {
+const elsewhere = { file: "../../outside.bin", sizeBytes: 1, sha256: "" };
+const fileElsewhere = { graph: elsewhere, lexical: { files: [elsewhere] } };
+
+for (const name of ["graph", "lexical"] as const) {
   const damages: readonly (readonly [string, (path: string) => void, boolean])[] = [
     ["with one bit changed", (path) => flipBit(fileOf(path, name)), true],
     ["cut short", (path) => truncateSync(fileOf(path, name), 300), true],
@@ -74,7 +77,7 @@ for (const name of ["graph", "lexical"]) {
     ["that is missing", (path) => rmSync(fileOf(path, name)), true],
     ["whose manifest is not JSON", (path) => writeFileSync(join(path, `${name}.json`), "{"), true],
     ["whose manifest has another digit in its numbers", (path) => changeDigit(join(path, `${name}.json`)), true],
-    ["whose manifest names a file elsewhere", (path) => edit(path, name, { file: "../../outside.bin" }), true],
+    ["whose manifest names a file elsewhere", (path) => edit(path, name, fileElsewhere[name]), true],
     ["whose manifest is missing", (path) => rmSync(join(path, `${name}.json`)), false],
     ["of another store", (path) => edit(path, name, { store: "another" }), false],
     ["that is ahead of the store", (path) => edit(path, name, { position: { label: 1e6, removal: 1e6 } }), false],
@@ -169,13 +172,15 @@ test("indexes that hold mostly deleted chunks are rebuilt without them, while th
   const before = await opened(path);
   await before.write(withVectors(documents(0, 800), dimension));
   await before.close();
-  const store = await opened(path);
+  const warnings: string[] = [];
+  const store = await opened(path, { onWarning: (message) => warnings.push(message) });
   await store.deleteDocuments(Array.from({ length: 600 }, (_, index) => `d${index}`));
   const found = await Promise.all(Array.from({ length: 10 }, () => answers(store)));
   for (const one of found) expect(one.map((hits) => hits.length)).toEqual([200, 200]);
   await store.write(withVectors(documents(800, 810), dimension));
   const expected = await exactAnswers(path);
   await store.close();
+  expect(warnings).toEqual([]);
   expect(JSON.parse(readFileSync(join(path, "graph.json"), "utf8"))).toMatchObject({ count: 420, deleted: 0 });
   expect(await answers(await opened(path, { ef: 1000 }))).toEqual(expected);
 });

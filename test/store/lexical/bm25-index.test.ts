@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Bm25Index } from "../../../src/store/lexical/bm25-index.js";
-import { lexicalFileFacts, readLexicalFile, writeLexicalFile } from "../../../src/store/lexical/lexical-file.js";
+import { Segment } from "../../../src/store/lexical/segment.js";
+import { fileBytes, fileSink, MemoryBytes } from "../../../src/store/lexical/segment-bytes.js";
 import { seededRandom } from "../../support/seeded-random.js";
 import { temporaryFolder } from "../temporary-folder.js";
 
@@ -11,23 +12,38 @@ const options = { k1: 1.2, b: 0.75 };
 const word = fc.constantFrom("a", "b", "c", "d", "e", "检索", "rare\nline", '"');
 const text = fc.array(word, { maxLength: 12 });
 const change = fc.oneof(
-  fc.record({ add: text }),
+  { weight: 4, arbitrary: fc.record({ add: text }) },
   fc.record({ remove: fc.nat({ max: 30 }) }),
-  fc.constant({ reload: true as const }),
+  fc.constant({ segment: true as const }),
+  fc.constant({ merge: true as const }),
 );
 
-/** BM25 straight from its formula. */
-function slowBm25(texts: Texts, query: readonly string[]): { label: number; score: number }[] {
+interface Scored {
+  readonly label: number;
+  readonly score: number;
+}
+
+/** BM25 straight from its formula, summed from the rarest word on. */
+function slowBm25(
+  texts: Texts,
+  query: readonly string[],
+  isAllowed: (label: number, words: readonly string[]) => boolean = () => true,
+): Scored[] {
   const lengths = [...texts.values()].map((words) => words.length);
   const average = lengths.reduce((sum, length) => sum + length, 0) / texts.size;
+  const rarities = [...new Set(query)].map((wanted) => {
+    const n = [...texts.values()].filter((others) => others.includes(wanted)).length;
+    const weight = query.filter((one) => one === wanted).length;
+    return { wanted, rarity: weight * Math.log(1 + (texts.size - n + 0.5) / (n + 0.5)) };
+  });
+  rarities.sort((one, other) => other.rarity - one.rarity);
   return [...texts]
+    .filter(([label, words]) => isAllowed(label, words))
     .map(([label, words]) => {
       let score = 0;
-      for (const wanted of query) {
-        const n = [...texts.values()].filter((others) => others.includes(wanted)).length;
+      for (const { wanted, rarity } of rarities) {
         const f = words.filter((one) => one === wanted).length;
-        const idf = Math.log(1 + (texts.size - n + 0.5) / (n + 0.5));
-        if (f > 0) score += (idf * f) / (f + options.k1 * (1 - options.b + (options.b * words.length) / average));
+        if (f > 0) score += (rarity * f) / (f + options.k1 * (1 - options.b + (options.b * words.length) / average));
       }
       return { label, score };
     })
@@ -41,12 +57,16 @@ function add(index: Bm25Index, label: number, words: readonly string[]): void {
   });
 }
 
-test("after any additions, removals and reloads the scores are those of the formula over the remaining texts", async () => {
-  const folder = temporaryFolder();
-  let files = 0;
+async function merge(index: Bm25Index, from: number, to: number): Promise<void> {
+  const old = index.segments.slice(from, to);
+  const bytes = new MemoryBytes();
+  index.replace(old, new Segment(bytes, await index.merged(old, bytes, options)));
+}
+
+test("after any additions, removals and merges the scores are those of the formula over the remaining texts", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(change, { maxLength: 60 }), text, async (changes, query) => {
-      let index = Bm25Index.empty();
+      const index = new Bm25Index();
       const texts = new Map<number, readonly string[]>();
       let label = 0;
       for (const step of changes) {
@@ -57,84 +77,154 @@ test("after any additions, removals and reloads the scores are those of the form
         } else if ("remove" in step) {
           index.remove(step.remove * 3);
           texts.delete(step.remove * 3);
-        } else {
-          const content = await index.content();
-          const path = join(folder, `${files++}.bin`);
-          await writeLexicalFile(path, content);
-          index = await Bm25Index.from(await readLexicalFile(path, lexicalFileFacts(content)));
-        }
+        } else if ("segment" in step) await index.makeSegment(options);
+        else if (index.segments.length > 0) await merge(index, index.segments.length >> 1, index.segments.length);
       }
       expect(index.size).toBe(texts.size);
       const { labels, scores } = index.search(query, 100, options);
-      const expected = new Map(slowBm25(texts, query).map((one) => [one.label, one.score]));
-      expect([...labels].toSorted((a, b) => a - b)).toEqual([...expected.keys()].toSorted((a, b) => a - b));
-      for (const [at, found] of labels.entries()) {
-        expect(scores[at]).toBeCloseTo(expected.get(found)!, 9);
-        if (at > 0) expect(scores[at]).toBeLessThanOrEqual(scores[at - 1]!);
-      }
+      const expected = slowBm25(texts, query);
+      expect([...scores]).toEqual(expected.map(({ score }) => expect.closeTo(score, 9) as number));
+      expect([...labels].toSorted((a, b) => a - b)).toEqual(expected.map((one) => one.label).toSorted((a, b) => a - b));
     }),
     { numRuns: 150 },
   );
 });
 
-test("skipping long lists finds what reading them finds, in the same order with the same scores", () => {
-  const next = seededRandom(11);
-  // Zipf's law: the commonest of 5,000 words are in most texts, the rarest in a few.
+/** Texts by Zipf's law: the commonest of 5,000 words are in most texts, the rarest in a few. Some are the same. */
+function zipfIndex(seed: number) {
+  const next = seededRandom(seed);
   const anyWord = () => `w${Math.floor(5000 ** next())}`;
-  const index = Bm25Index.empty();
+  const index = new Bm25Index();
+  const texts = new Map<number, readonly string[]>();
   let label = 0;
   const grow = (count: number, length: number) => {
+    let words: readonly string[] = [];
     for (const until = label + count; label < until;) {
-      add(index, ++label, Array.from({ length: 1 + Math.floor(length * next()) }, anyWord));
+      if (next() < 0.8) words = Array.from({ length: 1 + Math.floor(length * next()) }, anyWord);
+      add(index, ++label, words);
+      texts.set(label, words);
     }
   };
-  const ask = () => {
-    for (let question = 0; question < 20; question++) {
-      const words = Array.from({ length: 2 + (question % 9) }, anyWord);
-      const third = (one: number) => one % 3 === 1;
-      const allowed = { size: label, has: third, labels: function* (): Generator<number> {} };
-      for (const conditions of [{}, { allowed }, { required: [`w${1 + (question % 3)}`] }]) {
-        const everything = index.search(words, index.size, options, conditions);
-        for (const count of [1, 10, 200]) {
-          expect(index.search(words, count, options, conditions)).toEqual({
-            labels: everything.labels.slice(0, count),
-            scores: everything.scores.slice(0, count),
-          });
+  const remove = (gone: number) => {
+    index.remove(gone);
+    texts.delete(gone);
+  };
+  return { index, texts, next, anyWord, grow, remove };
+}
+
+function expectExact({ index, texts, anyWord }: ReturnType<typeof zipfIndex>, questions: number): void {
+  for (let question = 0; question < questions; question++) {
+    const words = Array.from({ length: 2 + (question % 9) }, anyWord);
+    const allowedOf = (every: number) => {
+      const labels = [...texts.keys()].filter((one) => one % every === 1);
+      const set = new Set(labels);
+      return {
+        size: labels.length,
+        has: (one: number) => set.has(one),
+        labels: () => labels.values() as Generator<number>,
+      };
+    };
+    const required = `w${1 + (question % 3)}`;
+    const cases = [
+      { conditions: {}, isAllowed: () => true },
+      { conditions: { allowed: allowedOf(3) }, isAllowed: (label: number) => label % 3 === 1 },
+      { conditions: { allowed: allowedOf(50) }, isAllowed: (label: number) => label % 50 === 1 },
+      {
+        conditions: { required: [required] },
+        isAllowed: (_: number, has: readonly string[]) => has.includes(required),
+      },
+    ];
+    for (const { conditions, isAllowed } of cases) {
+      const expected = slowBm25(texts, words, isAllowed);
+      for (const count of [1, 10, 200, expected.length]) {
+        const { labels, scores } = index.search(words, count, options, conditions);
+        const best = expected.slice(0, count);
+        expect([...scores]).toEqual(best.map(({ score }) => expect.closeTo(score, 9) as number));
+        // Texts of the same words have the same score to the last bit, and come in order of label.
+        for (let at = 1; at < labels.length; at++) {
+          if (scores[at] === scores[at - 1]) expect(labels[at]).toBeGreaterThan(labels[at - 1]!);
         }
+        expect([...labels]).toEqual(best.map(({ label }) => label));
       }
     }
-  };
-  grow(9000, 40);
-  ask();
-  // The longest lists grow, texts become longer on average, and some are removed.
-  grow(6000, 80);
-  for (let gone = 2; gone < label; gone += 7) index.remove(gone);
-  ask();
-}, 30_000);
+  }
+}
 
-test("an index of many postings, some of them dead, finds the same after saving and after compaction", async () => {
-  const index = Bm25Index.empty();
-  for (let label = 1; label <= 9000; label++) {
-    const words = Array.from({ length: 10 }, (_, at) => `word ${(label * (at + 1)) % (50 * (at + 1))}`);
-    add(index, label, words);
+test("searching by bounds finds exactly what scoring every text finds, with ties, filters, removals and segments", async () => {
+  const made = zipfIndex(11);
+  const { index, grow, remove, texts } = made;
+  grow(3000, 40);
+  expectExact(made, 4);
+  await index.makeSegment(options);
+  expectExact(made, 4);
+  // Texts become longer on average, so that what was an upper bound is none any more.
+  grow(1500, 120);
+  await index.makeSegment(options);
+  grow(700, 80);
+  for (const gone of texts.keys()) if (gone % 7 === 2) remove(gone);
+  expectExact(made, 9);
+  await index.makeSegment(options);
+  await merge(index, 0, 2);
+  for (const gone of texts.keys()) if (gone % 11 === 2) remove(gone);
+  expectExact(made, 9);
+}, 60_000);
+
+test("a segment in a file is found in as one in memory, and a changed byte is noticed when it is read", async () => {
+  const made = zipfIndex(5);
+  made.grow(900, 30);
+  await made.index.makeSegment(options);
+  const path = join(temporaryFolder(), "segment.bin");
+  const sink = fileSink(path);
+  const facts = made.index.segments[0]!.copyTo(sink);
+  sink.flush();
+  sink.close();
+  const index = new Bm25Index([new Segment(fileBytes(path), facts)]);
+  for (const words of [["w1", "w2"], ["w40", "w4900"], ["none"]]) {
+    expect(index.search(words, 20, options)).toEqual(made.index.search(words, 20, options));
   }
-  for (let label = 1; label <= 9000; label += 7) index.remove(label);
-  const content = await index.content();
-  expect([...content.postings.numbers()].length).toBeGreaterThan(1);
-  const path = join(temporaryFolder(), "many.bin");
-  await writeLexicalFile(path, content);
-  const saved = await Bm25Index.from(await readLexicalFile(path, lexicalFileFacts(content)));
-  const query = ["word 1", "word 30", "word 49", "word 211"];
-  const found = index.search(query, 9000, options);
-  expect(found.labels.length).toBeGreaterThan(100);
-  for (const other of [saved, await index.compacted()]) {
-    expect(other.search(query, 9000, options)).toEqual(found);
-    expect(other.dead).toBe(0);
+  index.close();
+
+  const bytes = fileBytes(path);
+  const length = facts.tailStart + 8 * facts.texts + 12 * 2 ** facts.bucketBits;
+  const allTerms = Array.from({ length: 5000 }, (_, at) => `w${at}`);
+  for (let at = 0; at < length; at += Math.ceil(length / 40)) {
+    const damaged = bytes.read(0, length);
+    damaged[at]! ^= 16;
+    const memory = new MemoryBytes();
+    memory.write(damaged);
+    expect(() => new Bm25Index([new Segment(memory, facts)]).search(allTerms, 1, options)).toThrow(/was changed/);
   }
+  bytes.close();
+});
+
+test("four times the texts cost less than four times the scored postings, and a filter's cost shrinks with what it allows", async () => {
+  const scored: number[] = [];
+  for (const texts of [4000, 8000, 16_000]) {
+    const { index, grow, anyWord } = zipfIndex(3);
+    grow(texts, 30);
+    await index.makeSegment(options);
+    const allowed = {
+      size: texts / 100,
+      has: (label: number) => label % 100 === 1,
+      labels: function* () {
+        for (let label = 1; label <= texts; label += 100) yield label;
+      },
+    };
+    const plain = { scored: 0 };
+    const filtered = { scored: 0 };
+    const questions = Array.from({ length: 20 }, () => Array.from({ length: 4 }, anyWord));
+    for (const words of questions) {
+      index.search(words, 10, options, {}, plain);
+      index.search(words, 10, options, { allowed }, filtered);
+    }
+    expect(filtered.scored).toBeLessThanOrEqual((4 * questions.length * texts) / 100);
+    scored.push(plain.scored);
+  }
+  expect(scored[2]).toBeLessThan(4 * scored[0]!);
 });
 
 test("a search does not affect the next one", () => {
-  const index = Bm25Index.empty();
+  const index = new Bm25Index();
   add(index, 1, ["a", "b"]);
   add(index, 2, ["b"]);
   const first = index.search(["b", "a"], 5, options);
@@ -142,8 +232,10 @@ test("a search does not affect the next one", () => {
   expect(index.search(["b", "a"], 5, options)).toEqual(first);
 });
 
-test("labels that do not ascend are refused", () => {
-  const index = Bm25Index.empty();
+test("labels that do not ascend are refused, also after those of a segment", async () => {
+  const index = new Bm25Index();
   add(index, 5, ["a"]);
+  expect(() => add(index, 5, ["b"])).toThrow(RangeError);
+  await index.makeSegment(options);
   expect(() => add(index, 5, ["b"])).toThrow(RangeError);
 });

@@ -1,0 +1,199 @@
+import { crc32 } from "node:zlib";
+import { slotOfLabel } from "../derived/allowed-labels.js";
+import { PostingCursor } from "./posting-cursor.js";
+import { blockLength, packPostings, PostingList, type Saturation } from "./posting-list.js";
+import { damaged, type SegmentBytes, type SegmentSink } from "./segment-bytes.js";
+import { bucketOf, type SegmentFacts, termHash } from "./segment-writer.js";
+
+/** Most bytes of lists that a segment keeps in memory. */
+const maxCachedBytes = 32 << 20;
+
+const copiedAtOnce = 1 << 20;
+
+/** A term as its bucket says it. */
+export interface SegmentTerm {
+  readonly hash: number;
+  readonly bytes: Uint8Array;
+  /** Reads its postings. Must be called before the next term is asked for. */
+  readonly list: () => PostingList;
+}
+
+interface CachedList {
+  readonly list: PostingList;
+  /** Postings of texts that were not removed, when so many were. */
+  living: number;
+  deadTexts: number;
+}
+
+/** The saved form of some texts, of which only removals change. Terms are read when they are asked for, and checked then. */
+export class Segment {
+  readonly facts: SegmentFacts;
+  readonly bytes: SegmentBytes;
+  /** By slot. Labels ascend. */
+  readonly labels: Uint32Array;
+  readonly lengths: Uint32Array;
+  readonly #directory: Uint32Array;
+  /** Where each bucket begins. */
+  readonly #starts: Float64Array;
+  #dead: Uint8Array | undefined;
+  /** Slots of removed texts, in the order of their removal. */
+  readonly #deadSlots: number[] = [];
+  /** By term, the least recently used first. */
+  readonly #cache = new Map<string, CachedList>();
+  #cachedBytes = 0;
+
+  /** @throws StoreError `damaged` when the tail is not as it was written. */
+  constructor(bytes: SegmentBytes, facts: SegmentFacts) {
+    this.bytes = bytes;
+    this.facts = facts;
+    const { texts, bucketBits, tailStart, tailChecksum } = facts;
+    const buckets = 2 ** bucketBits;
+    const tail = bytes.read(tailStart, tailLength(facts));
+    if (crc32(tail) !== tailChecksum) throw damaged(bytes.path, "was changed: the checksum of its tail differs");
+    this.labels = new Uint32Array(tail.buffer, 0, texts);
+    this.lengths = new Uint32Array(tail.buffer, 4 * texts, texts);
+    this.#directory = new Uint32Array(tail.buffer, 8 * texts, 3 * buckets);
+    this.#starts = new Float64Array(buckets);
+    for (let bucket = 1; bucket < buckets; bucket++) {
+      const before = 3 * (bucket - 1);
+      this.#starts[bucket] = this.#starts[bucket - 1]! + this.#directory[before]! + this.#directory[before + 1]!;
+    }
+  }
+
+  get boundsOf(): Saturation {
+    return this.facts.boundsOf;
+  }
+
+  /** 1 for a removed text, by slot; undefined while none is. */
+  get dead(): Uint8Array | undefined {
+    return this.#dead;
+  }
+
+  get deadSlots(): readonly number[] {
+    return this.#deadSlots;
+  }
+
+  /** Returns the length of the removed text; undefined where there is none. */
+  remove(label: number): number | undefined {
+    const slot = slotOfLabel(this.labels, label);
+    return slot === undefined ? undefined : this.removeSlot(slot);
+  }
+
+  removeSlot(slot: number): number | undefined {
+    this.#dead ??= new Uint8Array(this.labels.length);
+    if (this.#dead[slot] !== 0) return undefined;
+    this.#dead[slot] = 1;
+    this.#deadSlots.push(slot);
+    return this.lengths[slot]!;
+  }
+
+  /** The postings of a term, removed texts included, and the number of those that are not removed. */
+  find(term: string, bytes: Uint8Array): { readonly list: PostingList; readonly living: number } | undefined {
+    let cached = this.#cache.get(term);
+    if (cached) this.#cache.delete(term);
+    else {
+      const list = this.#read(bytes);
+      if (!list) return undefined;
+      cached = { list, living: list.count, deadTexts: 0 };
+      this.#cachedBytes += list.words.byteLength;
+    }
+    this.#cache.set(term, cached);
+    for (const [other, { list }] of this.#cache) {
+      if (this.#cachedBytes <= maxCachedBytes) break;
+      this.#cache.delete(other);
+      this.#cachedBytes -= list.words.byteLength;
+    }
+    if (cached.deadTexts < this.#deadSlots.length) {
+      cached.living -= countIn(cached.list, this.#deadSlots.slice(cached.deadTexts));
+      cached.deadTexts = this.#deadSlots.length;
+    }
+    return cached;
+  }
+
+  /** All terms, in order of their hashes. */
+  *terms(): Generator<SegmentTerm> {
+    for (let bucket = 0; bucket < this.#starts.length; bucket++) yield* this.#termsOf(bucket);
+  }
+
+  /** Copies its bytes; returns its facts. */
+  copyTo(sink: SegmentSink): SegmentFacts {
+    const { facts, bytes } = this;
+    const end = facts.tailStart + tailLength(facts);
+    for (let at = 0; at < end; at += copiedAtOnce) sink.write(bytes.read(at, Math.min(copiedAtOnce, end - at)));
+    return facts;
+  }
+
+  #read(term: Uint8Array): PostingList | undefined {
+    for (const { bytes, list } of this.#termsOf(bucketOf(termHash(term), this.facts.bucketBits))) {
+      if (Buffer.compare(bytes, term) === 0) return list();
+    }
+    return undefined;
+  }
+
+  *#termsOf(bucket: number): Generator<SegmentTerm> {
+    const [length, , checksum] = this.#directory.subarray(3 * bucket, 3 * bucket + 3) as unknown as [
+      number,
+      number,
+      number,
+    ];
+    if (length === 0) return;
+    const start = this.#starts[bucket]!;
+    const content = this.bytes.read(start, length);
+    if (crc32(content) !== checksum) throw this.#wasChanged(start);
+    const [slots, frequencies] = [new Int32Array(blockLength), new Int32Array(blockLength)];
+    let at = 0;
+    let listStart = start + length;
+    const number = () => {
+      let value = 0;
+      for (let shift = 0; ; shift += 7) {
+        const byte = content[at++]!;
+        value |= (byte & 0x7f) << shift;
+        if (byte < 0x80) return value >>> 0;
+      }
+    };
+    while (at < length) {
+      const termLength = number();
+      const bytes = content.subarray(at, at + termLength);
+      at += termLength;
+      const count = number();
+      let list: () => PostingList;
+      if (count < blockLength) {
+        for (let posting = 0, slot = -1; posting < count; posting++) {
+          const step = number();
+          slot += (step >>> 1) + 1;
+          slots[posting] = slot;
+          frequencies[posting] = step & 1 ? content[at++]! : 1;
+        }
+        list = () => new PostingList(packPostings(slots, frequencies, count, this.lengths, this.boundsOf), count);
+      } else {
+        const words = number();
+        const expected = new DataView(content.buffer, at, 4).getUint32(0, true);
+        at += 4;
+        const place = listStart;
+        listStart += 4 * words;
+        list = () => {
+          const packed = this.bytes.read(place, 4 * words);
+          if (crc32(packed) !== expected) throw this.#wasChanged(place);
+          return new PostingList(new Int32Array(packed.buffer), count);
+        };
+      }
+      yield { hash: termHash(bytes), bytes, list };
+    }
+  }
+
+  #wasChanged(start: number): Error {
+    return damaged(this.bytes.path, `was changed: the checksum of what begins at byte ${start} differs`);
+  }
+}
+
+function tailLength({ texts, bucketBits }: SegmentFacts): number {
+  return 8 * texts + 12 * 2 ** bucketBits;
+}
+
+/** How many of these slots have a posting. */
+function countIn(list: PostingList, slots: readonly number[]): number {
+  const cursor = new PostingCursor(list);
+  let count = 0;
+  for (const slot of slots.toSorted((one, other) => one - other)) if (cursor.frequencyIn(slot) > 0) count++;
+  return count;
+}

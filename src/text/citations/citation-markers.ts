@@ -118,9 +118,11 @@ function readQuote(
 ): ReadMarker | "none" | "more" {
   const closing = closingOf(text[start]!);
   const open = skipSpaces(text, from);
-  const quoted = quotationMarks.includes(text[open] ?? " ");
+  const ownMarks = kindsOfMarks.find((marks) => marks.includes(text[open] ?? " "));
+  const quoted = ownMarks !== undefined;
   const limit = open + maxQuoteLength;
   let firstBracket: number | undefined;
+  let otherMarkBracket: number | undefined;
   const endAt = (bracket: number | undefined): ReadMarker | "none" => {
     if (bracket === undefined) return "none";
     const quote = withoutQuotationMarks(text.slice(open, bracket));
@@ -129,15 +131,20 @@ function readQuote(
   for (let at = open; at < text.length && at <= limit; at++) {
     const character = text[at];
     // A quote may have a line break, as its source does, but no blank line.
-    if (character === "\n" && (!quoted || text[at - 1] === "\n")) return endAt(firstBracket);
+    if (character === "\n" && (!quoted || text[at - 1] === "\n")) return endAt(otherMarkBracket ?? firstBracket);
     if (character !== closing) continue;
-    if (!quoted || quotationMarks.includes(text.slice(open, at).trimEnd().at(-1)!)) return endAt(at);
+    const mark = text.slice(open, at).trimEnd().at(-1)!;
+    // A link such as [`name`](address) within the quote has another mark before its bracket than the one that opened.
+    if (ownMarks === undefined || ownMarks.includes(mark)) return endAt(at);
+    if (quotationMarks.includes(mark)) otherMarkBracket ??= at;
     firstBracket ??= at;
   }
-  return text.length > limit || final ? endAt(firstBracket) : "more";
+  return text.length > limit || final ? endAt(otherMarkBracket ?? firstBracket) : "more";
 }
 
-const quotationMarks = "\"'“”„«»「」『』‘’`";
+/** Marks of which one may close what another opened. */
+const kindsOfMarks = ['"“”„«»', "「」『』", "'‘’", "`"];
+const quotationMarks = kindsOfMarks.join("");
 
 function withoutQuotationMarks(text: string): string {
   const words = text.trim();

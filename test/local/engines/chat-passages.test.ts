@@ -68,7 +68,7 @@ test.each([
   ["across the ends of lines", "The mill keeps\nits key in the garden.", '"The mill keeps its key in the garden."'],
   [
     "and not by its link alone",
-    "See [`mill`](https://a.example/an/address/that/is/longer/than/all/else) and [`gate`][] for the keys today.",
+    'See ["mill"](https://a.example/an/address/that/is/longer/than/all/else) and ["gate"][] for the keys today.',
     undefined,
   ],
 ])("a sentence is cited whole, %s", (_, text, quote) => {

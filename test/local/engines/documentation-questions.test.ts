@@ -144,6 +144,12 @@ describe("a question of documentation is answered by", () => {
     expect(definitionOf(question)?.strength(sentence)).toBe(1);
   });
 
+  test("a sentence whose quote has a link on a name in code, whole", async () => {
+    const sentence =
+      "To get detailed logs, set the [`ACME_LOG_LEVEL`](#log-level) variable to `debug` before the start.";
+    expect(await ask("How do I get detailed logs?", `# Logs\n\n${sentence}`)).toContain(`[1: "${sentence}"]`);
+  });
+
   test("what a thing is used for", async () => {
     const text =
       "# Overview\n\nThe chart makes the agent installation of the collector easy.\n\n" +

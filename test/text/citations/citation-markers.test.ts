@@ -21,6 +21,8 @@ describe("a marker", () => {
     ["Both [1, 2] and [3][4]", "Both  and ", [{ number: 1 }, { number: 2 }, { number: 3 }, { number: 4 }]],
     ["有效期【1：“九十天”】。", "有效期。", [{ number: 1, quote: "九十天" }]],
     ['a [2: "see [1] and "this""] b', "a  b", [{ number: 2, quote: 'see [1] and "this"' }]],
+    ['link [1: "set [`LEVEL`](#level) to 1"].', "link .", [{ number: 1, quote: "set [`LEVEL`](#level) to 1" }]],
+    [`mixed [1: "90 days'] on`, "mixed  on", [{ number: 1, quote: "90 days" }]],
     ['two [1: "over\na line"]', "two ", [{ number: 1, quote: "over\na line" }]],
     ["bare [1: 90 days] words", "bare  words", [{ number: 1, quote: "90 days" }]],
     ['open [1: "90 days] and on', "open  and on", [{ number: 1, quote: "90 days" }]],

@@ -41,8 +41,8 @@ function withMarker(words: string, source: number, text: string, style: Citation
 /** Maximum number of characters of a quote: two long sentences. */
 const maxQuoteLength = 800;
 
-/** Where a stretch ends: at a line's end, and behind a quotation mark with a bracket, which would close the marker. */
-const stretchEnd = /\r?\n|(?<=["'“”„«»「」『』‘’`])\s*[\]】]/g;
+/** Where a stretch ends: at a line's end, and behind a double quotation mark with a bracket, which would close the marker. */
+const stretchEnd = /\r?\n|(?<=["“”„«»])\s*[\]】]/g;
 
 /**
  * The longest stretch of a statement that stands in a marker as it is: one line, cut between words, and never within a link

@@ -144,6 +144,14 @@ describe("a question of documentation is answered by", () => {
     expect(definitionOf(question)?.strength(sentence)).toBe(1);
   });
 
+  test("two commands with their lead-ins, when either may be meant", async () => {
+    const some = "Install some instrumentation libraries:\n\n```sh\ngem install acme-sinatra\n```";
+    const every = "Install the instrumentation libraries:\n\n```sh\ngem install acme-all\n```";
+    const answer = await ask("How do I install instrumentation libraries?", some, every);
+    expect(answer).toContain("`gem install acme-sinatra`");
+    expect(answer).toContain("`gem install acme-all`");
+  });
+
   test("a sentence whose quote has a link on a name in code, whole", async () => {
     const sentence =
       "To get detailed logs, set the [`ACME_LOG_LEVEL`](#log-level) variable to `debug` before the start.";

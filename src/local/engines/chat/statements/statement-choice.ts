@@ -21,7 +21,8 @@ const minShareOfBest = 0.75;
 const tellingRarity = 0.7;
 /** … or come so near that which of the two answers is open: both are quoted. */
 const closeShareOfBest = 0.9;
-const maxStatements = 3;
+/** Two lead-ins with their code, or four sentences. */
+const maxStatements = 4;
 /** Items of a list that are quoted with the sentence that leads up to them. */
 const maxItems = 6;
 /** Share of the names in a question that the source has to hold. */
@@ -31,7 +32,7 @@ const sureEvidence = 2.5;
 /** Statements of one source at most this far before code lead up to it. */
 const maxLeadDistance = 2;
 
-/** The one to three statements that answer, most direct first; none when the sources do not hold the answer. */
+/** The one to four statements that answer, most direct first; none when the sources do not hold the answer. */
 export function chooseStatements(question: string, all: readonly Statement[]): readonly Statement[] {
   const compared = comparedIn(question)?.map((subject) => definitionAmong(subject, all));
   if (compared?.every((found) => found !== undefined)) return compared;

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { cosine, madeDocument, madeVector, withVectors } from "../../../src/conformance/made-documents.js";
 import { seededRandom } from "../../../src/core/random.js";
 import type { Store } from "../../../src/core/ports.js";
 import { normalised } from "../../../src/store/database/vectors.js";
 import { openPostgresStore } from "../../../src/store/postgres/open-postgres-store.js";
 import { postgresStoreOptions } from "../../../src/store/postgres/options.js";
-import { type SearchStatement, searchServer } from "../../../src/store/postgres/searching/statement.js";
+import { searchSql, type SearchStatement, searchServer } from "../../../src/store/postgres/searching/statement.js";
 import { openShard, type Shard } from "../../../src/store/postgres/sharding/shards.js";
 import { countRoundTrips, type CountingProxy } from "../../support/counting-proxy.js";
 import { noPostgres, type PostgresServer, startPostgres } from "../../support/postgres-server.js";
@@ -92,6 +92,33 @@ describe.skipIf(noPostgres)("searches on PostgreSQL", () => {
     }
   });
 
+  test.each([1, 2, 4])(
+    "by words read each occurrence of a word once to count and once to rank, in %i times 300 chunks",
+    async (times) => {
+      const options = postgresStoreOptions.parse({ schema: `times_${times}` });
+      const part = await openPostgresStore(server.url(), { space: "made" }, { schema: options.schema });
+      onTestFinished(() => part.close());
+      const some = made.slice(0, 300 * times);
+      await part.write(withVectors(some, 2));
+      const { server: searched } = await openShard(server.url(), `"${options.schema}"`, options);
+      onTestFinished(() => searched.close());
+      for (const question of questions) {
+        const words = [...new Set(question.split(" "))];
+        const [text, values] = searchSql({ lexical: { words, required: [], count: 10 } });
+        const read = await searched.read(async (session) => {
+          const [row] = await session.query<Explained>(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values);
+          return rowsRead(row!["QUERY PLAN"][0]!.Plan, "postings");
+        });
+        const occurrences = words.map(
+          (each) => some.filter(({ document }) => document.text.split(" ").includes(each)).length,
+        );
+        // The frequent words of a few chunks that can be among the best are looked up a third time.
+        const furtherLooks = 100;
+        expect(read).toBeLessThanOrEqual(2 * occurrences.reduce((sum, each) => sum + each) + furtherLooks);
+      }
+    },
+  );
+
   test.each([
     ["half of all", { half: 1 }],
     ["a hundredth", { hundredth: 7 }],
@@ -121,3 +148,20 @@ describe.skipIf(noPostgres)("searches on PostgreSQL", () => {
     },
   );
 });
+
+interface Plan {
+  readonly "Relation Name"?: string;
+  readonly "Actual Rows": number;
+  readonly "Actual Loops": number;
+  readonly Plans?: readonly Plan[];
+}
+
+interface Explained {
+  readonly "QUERY PLAN": readonly { readonly Plan: Plan }[];
+}
+
+/** Rows that a statement took from a table in all. */
+function rowsRead(plan: Plan, table: string): number {
+  const own = plan["Relation Name"] === table ? plan["Actual Rows"] * plan["Actual Loops"] : 0;
+  return (plan.Plans ?? []).reduce((sum, part) => sum + rowsRead(part, table), own);
+}

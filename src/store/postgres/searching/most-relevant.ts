@@ -84,13 +84,15 @@ export function mostRelevantSql(
       SELECT chunks, ${k1 * (1 - b)}::float8 AS flat, ${k1 * b}::float8 * chunks / greatest(1, words) AS per_length
       FROM (SELECT coalesce(${parameters.add(statistics?.chunks ?? null)}::float8, sum(chunks)::float8) AS chunks,
               coalesce(${parameters.add(statistics?.words ?? null)}::float8, sum(words)::float8) AS words FROM totals) AS sums),
+    -- Apart, since otherwise PostgreSQL counts anew wherever an expression below says n, eight times in all.
+    counted AS MATERIALIZED (
+      SELECT word, weight, coalesce(chunks, (SELECT count(*) FROM postings p WHERE p.word = q.word COLLATE "C"))::float8 AS n
+      FROM ${asked} AS q (word, weight, chunks)),
     r AS MATERIALIZED (
       SELECT *, sum(n) OVER rarest AS postings, sum(rarity) OVER () - sum(rarity) OVER rarest AS rest
       FROM (
         SELECT word, n, weight * ln(1 + (t.chunks - n + 0.5::float8) / (n + 0.5::float8)) AS rarity, flat, per_length
-        FROM (SELECT word, weight, coalesce(chunks,
-                (SELECT count(*) FROM postings p WHERE p.word = q.word COLLATE "C"))::float8 AS n
-              FROM ${asked} AS q (word, weight, chunks)) AS c, t) AS each
+        FROM counted, t) AS each
       WINDOW rarest AS (ORDER BY rarity DESC, word)),
     ${scores}
     SELECT c.id, found.score FROM (${found}) found JOIN chunks c ON c.label = found.chunk

@@ -4,6 +4,7 @@ import { seededRandom } from "../../../src/core/random.js";
 import type { Store } from "../../../src/core/ports.js";
 import { normalised } from "../../../src/store/database/vectors.js";
 import { openPostgresStore } from "../../../src/store/postgres/open-postgres-store.js";
+import type { Server } from "../../../src/store/postgres/connection/server.js";
 import { postgresStoreOptions } from "../../../src/store/postgres/options.js";
 import { searchSql, type SearchStatement, searchServer } from "../../../src/store/postgres/searching/statement.js";
 import { openShard, type Shard } from "../../../src/store/postgres/sharding/shards.js";
@@ -104,11 +105,7 @@ describe.skipIf(noPostgres)("searches on PostgreSQL", () => {
       onTestFinished(() => searched.close());
       for (const question of questions) {
         const words = [...new Set(question.split(" "))];
-        const [text, values] = searchSql({ lexical: { words, required: [], count: 10 } });
-        const read = await searched.read(async (session) => {
-          const [row] = await session.query<Explained>(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values);
-          return rowsRead(row!["QUERY PLAN"][0]!.Plan, "postings");
-        });
+        const read = rowsRead(await explain(searched, { lexical: { words, required: [], count: 10 } }), "postings");
         const occurrences = words.map(
           (each) => some.filter(({ document }) => document.text.split(" ").includes(each)).length,
         );
@@ -118,6 +115,12 @@ describe.skipIf(noPostgres)("searches on PostgreSQL", () => {
       }
     },
   );
+
+  test("by vector walk the graph, and compare no 750 chunks, where a filter admits half of all", async () => {
+    const dense = { vector: normalised(madeVector("w0", dimension)), count: 5, precision: "vector" } as const;
+    const explained = explain(shard.server, { dense, filter: { metadata: { half: 1 } } });
+    expect(rowsRead(await explained, "embeddings")).toBeLessThan(50);
+  });
 
   test.each([
     ["half of all", { half: 1 }],
@@ -158,6 +161,14 @@ interface Plan {
 
 interface Explained {
   readonly "QUERY PLAN": readonly { readonly Plan: Plan }[];
+}
+
+/** How the server carried a search out. */
+async function explain(server: Server, statement: SearchStatement): Promise<Plan> {
+  const [text, values] = searchSql(statement);
+  const explaining = `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`;
+  const [row] = await server.read((session) => session.query<Explained>(explaining, values));
+  return row!["QUERY PLAN"][0]!.Plan;
 }
 
 /** Rows that a statement took from a table in all. */

@@ -16,7 +16,7 @@ export interface SearchStatement {
   readonly dense?: DenseSearch;
   readonly lexical?: LexicalSearch;
   readonly filter?: Filter | undefined;
-  /** Up to this many chunks of matching documents are all compared. Default: 10,000. */
+  /** No more chunks of matching documents than this are all compared. Default: 10,000. */
   readonly maxCompared?: number;
 }
 
@@ -39,10 +39,11 @@ export function searchSql({
   dense,
   lexical,
   filter,
-  maxCompared: limit = maxCompared,
+  maxCompared: most = maxCompared,
 }: SearchStatement): [text: string, values: unknown[]] {
   const parameters = new Parameters();
-  const matching = filter && matchingDocuments(filter, limit, parameters);
+  const count = Math.max(dense?.count ?? 0, lexical?.count ?? 0);
+  const matching = filter && matchingDocuments(filter, { maxCompared: most, count }, parameters);
   const sides = [
     ...(dense ? [`SELECT 'dense' AS side, * FROM (${nearestSql(dense, matching, parameters)}) AS dense`] : []),
     ...(lexical

@@ -220,7 +220,7 @@ export function readingPipeline(options: Omit<CuttingOptions, "reuseFrom">) {
   // A file's document has to be made anew for a stage or a schema that may take it differently today.
   const files = documents || store.metadataSchema ? undefined : memory;
   const begun = documents ? beginning(store).pipe(documents) : beginning(store);
-  const pipeline = begun.pipe(skipUnchanged(store, (uri) => memory.wasCutAsNow(uri)));
+  const pipeline = begun.pipe(skipUnchanged(store, (uris) => memory.cutAsNow(uris)));
   return { pipeline, learned, memory, files, cutting: { ...settings, for: target, embedder: comparing } };
 }
 

@@ -58,14 +58,19 @@ export class RunMemory implements FileMemory {
     const cut = cutName();
     if (reread || cut === undefined || !this.#store.notes) return recalled;
     const notes = await this.#store.notes(files.map(({ uri }) => uri));
-    for (const file of files) {
+    const readings = await Promise.all(
+      files.map((file) => {
+        const note = parseNote(notes.get(file.uri));
+        return isAsRead(file, note) ? this.#readingOf(file.uri, note, cut) : undefined;
+      }),
+    );
+    for (const [at, file] of files.entries()) {
       const { uri, digest } = file;
-      const note = parseNote(notes.get(uri));
-      const reading = isAsRead(file, note) ? await this.#readingOf(uri, note, cut) : undefined;
+      const reading = readings[at];
       if (!reading) continue;
       recalled.set(uri, reading);
       // Touched only: with its new time, the next run need not read it to see that.
-      if (digest !== undefined) this.#save(uri, { ...note, file: withoutUri(file) });
+      if (digest !== undefined) this.#save(uri, { ...parseNote(notes.get(uri)), file: withoutUri(file) });
     }
     return recalled;
   }
@@ -84,13 +89,13 @@ export class RunMemory implements FileMemory {
     this.#open.set(uri, this.#open.has(uri) ? {} : note);
   }
 
-  /** Whether the document was cut as it would be now. */
-  async wasCutAsNow(uri: string): Promise<boolean> {
+  /** The documents that were cut as they would be now. */
+  async cutAsNow(uris: readonly string[]): Promise<ReadonlySet<string>> {
     const cut = this.#options.cutName();
-    if (cut === undefined) return false;
-    this.#open.set(uri, { ...this.#open.get(uri), cut });
-    const notes = await this.#store.notes?.([uri]);
-    return parseNote(notes?.get(uri)).cut === cut;
+    if (cut === undefined) return new Set();
+    for (const uri of uris) this.#open.set(uri, { ...this.#open.get(uri), cut });
+    const notes = await this.#store.notes?.(uris);
+    return new Set(uris.filter((uri) => parseNote(notes?.get(uri)).cut === cut));
   }
 
   /** Takes note that a document is stored as it was read. */

@@ -1,28 +1,40 @@
 import { checkStorePart } from "../../core/check-port.js";
 import { stage, type Stage } from "../../core/pipeline.js";
 import type { Store } from "../../core/ports.js";
-import { groupRuns } from "../../core/stream.js";
+import { batch, groupRuns } from "../../core/stream.js";
 import type { Document, DocumentChunk } from "../../core/types.js";
 import { documentFingerprint, vectorKey } from "../../text/chunking/chunk-identity.js";
 import { withVector } from "./embed-chunks.js";
 
+/** What arrived together is looked up together, since each question to a store on another machine costs a round trip. */
+const maxDocuments = 64;
+const maxChunks = 256;
+const maxCodeUnits = 1_000_000;
+
 /**
  * Drops documents that are stored unchanged, and gives chunks of changed ones the vectors that the store already has for
- * their text, so that only new text is embedded. Holds one document's chunks at a time.
+ * their text, so that only new text is embedded. Holds the chunks of one document, or of several that came together and
+ * have no more than 256.
  */
 export function skipKnown<Space extends string>(
   store: Pick<Store<Space>, "space" | "documentInfo" | "knownVectors">,
 ): Stage<DocumentChunk, DocumentChunk> {
   checkStorePart("skipKnown", store, ["documentInfo", "knownVectors"]);
   return stage("skip-known", async function* (source, { signal, report }) {
-    for await (const chunks of groupRuns(source, ({ document }) => document)) {
+    const documents = groupRuns(source, ({ document }) => document);
+    const weigh = (chunks: readonly DocumentChunk[]) => chunks.length;
+    for await (const group of batch(documents, { count: maxDocuments, weight: maxChunks, weigh, waitMs: 0 })) {
       signal.throwIfAborted();
-      const [{ document }] = chunks;
-      const stored = await store.documentInfo(document.uri);
-      if (stored?.fingerprint === documentFingerprint(document, chunks)) {
-        report({ type: "document", uri: document.uri, outcome: "unchanged", chunks: chunks.length });
-        continue;
+      const infos = await Promise.all(group.map(([{ document }]) => store.documentInfo(document.uri)));
+      const changed: DocumentChunk[][] = [];
+      for (const [at, chunks] of group.entries()) {
+        const [{ document }] = chunks;
+        if (infos[at]?.fingerprint === documentFingerprint(document, chunks)) {
+          report({ type: "document", uri: document.uri, outcome: "unchanged", chunks: chunks.length });
+        } else changed.push(chunks);
       }
+      if (changed.length === 0) continue;
+      const chunks = changed.flat();
       const keys = chunks.map(vectorKey);
       const vectors = await store.knownVectors([...new Set(keys)]);
       for (const [index, chunk] of chunks.entries()) {
@@ -36,20 +48,24 @@ export function skipKnown<Space extends string>(
 /**
  * Drops documents that are stored unchanged and were cut as they would be now, before they are cut again.
  *
- * @param wasCutAsNow whether the stored document of this uri was.
+ * @param cutAsNow which of the stored documents with these uris were.
  */
 export function skipUnchanged(
   store: Pick<Store, "documentInfo" | "document">,
-  wasCutAsNow: (uri: string) => Promise<boolean>,
+  cutAsNow: (uris: readonly string[]) => Promise<ReadonlySet<string>>,
 ): Stage<Document, Document> {
   return stage("skip-unchanged", async function* (source, { report }) {
-    for await (const document of source) {
-      const { uri } = document;
-      const stored = (await wasCutAsNow(uri)) ? await store.document(uri) : undefined;
-      if (stored && stored.text === document.text && details(stored) === details(document)) {
-        const info = await store.documentInfo(uri);
-        report({ type: "document", uri, outcome: "unchanged", chunks: info!.chunks });
-      } else yield document;
+    const weigh = ({ text }: Document) => text.length;
+    for await (const group of batch(source, { count: maxDocuments, weight: maxCodeUnits, weigh, waitMs: 0 })) {
+      const wereCut = await cutAsNow(group.map(({ uri }) => uri));
+      for (const document of group) {
+        const { uri } = document;
+        const stored = wereCut.has(uri) ? await store.document(uri) : undefined;
+        if (stored && stored.text === document.text && details(stored) === details(document)) {
+          const info = await store.documentInfo(uri);
+          report({ type: "document", uri, outcome: "unchanged", chunks: info!.chunks });
+        } else yield document;
+      }
     }
   });
 }

@@ -48,7 +48,7 @@ export async function readDocumentWithChunks(session: Session, uri: string): Pro
 }
 
 export interface WantedDocuments {
-  readonly uri?: string;
+  readonly uris?: readonly string[];
   readonly source?: string | undefined;
   readonly after?: string | undefined;
   readonly limit?: number | undefined;
@@ -57,12 +57,12 @@ export interface WantedDocuments {
 /** What is known of documents without their texts, in the order of the bytes of their uris. */
 export async function readInfos(
   session: Session,
-  { uri, source, after, limit }: WantedDocuments,
+  { uris, source, after, limit }: WantedDocuments,
   filter?: Filter,
 ): Promise<StoredDocumentInfo[]> {
   const parameters = new Parameters();
   const conditions = [
-    ...(uri === undefined ? [] : [`uri = ${parameters.add(columnText(uri))}`]),
+    ...(uris === undefined ? [] : [`uri = ANY(${parameters.add(texts(uris.map(columnText)))}::text[])`]),
     ...(source === undefined ? [] : [`source = ${parameters.add(columnText(source))}`]),
     ...(after === undefined ? [] : [`uri > ${parameters.add(columnText(after))}`]),
     where(filter, "d.id", parameters),

@@ -11,6 +11,7 @@ import { originalText } from "../columns/column-text.js";
 import { readDocument, readHits, readInfos } from "../reading.js";
 import type { Shards } from "../sharding/shards.js";
 import type { StoreFacts } from "../store-facts.js";
+import { askedTogether } from "./asked-together.js";
 import { GatheredSearches } from "./gathered-searches.js";
 import { type Scored, searchServer, type SearchResult, type SearchStatement, type Side } from "./statement.js";
 import { addedUp, wordStatistics } from "./word-statistics.js";
@@ -60,10 +61,11 @@ export function searchingWithin(scope: Filter | undefined, parts: SearchingParts
       const filter = filtered(resolve("document", readCall, call).filter);
       return (await shards.each((session) => readDocument(session, uri, filter))).find((found) => found);
     },
-    documentInfo: async (uri) => {
+    documentInfo: askedTogether(async (uris) => {
       const filter = filtered(undefined);
-      return (await shards.each((session) => readInfos(session, { uri }, filter))).flat()[0];
-    },
+      const found = (await shards.each((session) => readInfos(session, { uris }, filter))).flat();
+      return new Map(found.map((info) => [info.uri, info]));
+    }),
     documents: async (given = {}) => {
       const wanted = resolve("documents", documentsFilter, given);
       const filter = filtered(undefined);

@@ -1,0 +1,21 @@
+/**
+ * Asks once for all keys that are wanted at the same moment, so that a hundred documents that are looked up side by side cost
+ * one round trip.
+ *
+ * @param find the values of those keys that have one.
+ */
+export function askedTogether<Value>(
+  find: (keys: readonly string[]) => Promise<ReadonlyMap<string, Value>>,
+): (key: string) => Promise<Value | undefined> {
+  let keys: string[] = [];
+  let found: Promise<ReadonlyMap<string, Value>> | undefined;
+  return async (key) => {
+    keys.push(key);
+    found ??= Promise.resolve().then(() => {
+      const asked = keys;
+      [keys, found] = [[], undefined];
+      return find(asked);
+    });
+    return (await found).get(key);
+  };
+}

@@ -58,6 +58,14 @@ describe.skipIf(noPostgres)("searches on PostgreSQL", () => {
     }
   });
 
+  test("look up what is known of documents, asked for side by side, in one round trip", async () => {
+    const uris = ["d7", "d3", "nothing", "d7", "d1499"];
+    const before = proxy.roundTrips();
+    const found = await Promise.all(uris.map((uri) => store.documentInfo(uri)));
+    expect(proxy.roundTrips() - before).toBe(1);
+    expect(found.map((info) => info?.uri)).toEqual(["d7", "d3", undefined, "d7", "d1499"]);
+  });
+
   test("by words find the chunks that BM25 summed over all chunks ranks first, whichever words are rare", async () => {
     const wordsOf = made.map(({ document }) => document.text.split(" "));
     const average = wordsOf.reduce((sum, words) => sum + words.length, 0) / size;

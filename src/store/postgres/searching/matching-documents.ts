@@ -16,7 +16,7 @@ const maxComparedPerHit = 100;
 
 /** The documents that match a filter, for statements that begin with them. */
 export interface MatchingDocuments {
-  /** Table expressions `allowed` and `size`, to stand behind `WITH`. */
+  /** Table expressions, to stand behind `WITH`: `allowed` with ids, and `size` with `few` and a number of `chunks`. */
   readonly sql: string;
   /** True where the matching documents are few; `many` is the opposite. */
   readonly few: string;
@@ -50,7 +50,8 @@ export function matchingDocuments(
       allowed AS MATERIALIZED (
         SELECT d.id, d.chunk_count FROM documents d WHERE ${found} LIMIT (SELECT chunks + 1 FROM most)),
       size AS MATERIALIZED (
-        SELECT greatest(count(*), sum(chunk_count), 0) <= (SELECT chunks FROM most) AS few FROM allowed)`,
+        SELECT chunks, chunks <= (SELECT chunks FROM most) AS few
+        FROM (SELECT greatest(count(*), sum(chunk_count), 0) AS chunks FROM allowed) AS counted)`,
     few: "(SELECT few FROM size)",
     many: "NOT (SELECT few FROM size)",
     isMatch: (column: string) => filterSql(filter, column, "check", parameters),

@@ -29,7 +29,7 @@ const likelyImpact = 1 / (1 + k1);
  * Without a filter it begins with the rarest words (`rare`), where the `rest` of the words, which adds less than the sum of
  * their rarities, is unlikely to matter. When the last of the `count` best chunks by the rarest words stands above that sum,
  * no other chunk can be among the best, and the frequent words are looked up only for chunks that can (`least`). Otherwise
- * all is added up.
+ * all is added up. With a filter that admits few chunks, the words are looked up for each of these.
  */
 export function mostRelevantSql(
   { words, required, count, statistics }: LexicalSearch,
@@ -44,24 +44,22 @@ export function mostRelevantSql(
   const impact = "r.rarity * p.frequency / (p.frequency + r.flat + r.per_length * p.length)";
   // With those that rank alike, of which the ids decide: which are found must not depend on where they are stored.
   const best = `ORDER BY s.score DESC FETCH FIRST ${count} ROWS WITH TIES`;
-  const isMatch = matching?.isMatch("c.document");
-  const found = matching
-    ? `(SELECT s.chunk, s.score FROM scores s JOIN chunks c ON c.label = s.chunk JOIN allowed a ON a.id = c.document
-        WHERE ${matching.few} ${best})
-       UNION ALL
-       (SELECT s.chunk, s.score FROM (SELECT * FROM scores WHERE ${matching.many} ORDER BY score DESC OFFSET 0) s
-        WHERE (SELECT ${isMatch} FROM chunks c WHERE c.label = s.chunk) ${best})`
-    : `SELECT * FROM scores s ${best}`;
-  const withAll =
-    required.length === 0
-      ? ""
-      : `HAVING p.chunk IN (SELECT chunk FROM postings WHERE word = ANY(${parameters.add(required)}::text[])
-           GROUP BY chunk HAVING count(*) = ${parameters.add(new Set(required).size)})`;
+  const named = required.length > 0 && `${parameters.add(required)}::text[]`;
+  const hasAll = (chunk: string) =>
+    named
+      ? `(SELECT count(*) FROM postings WHERE word = ANY(${named}) AND chunk = ${chunk}) = ${new Set(required).size}`
+      : "true";
+  const inChunk = (chunk: string, condition = "true") => `(SELECT sum(${impact}) FROM r
+    JOIN postings p ON p.word = r.word COLLATE "C" AND p.chunk = ${chunk} WHERE ${condition})`;
   const sums = `SELECT p.chunk, sum(${impact}) AS score FROM r JOIN postings p ON p.word = r.word COLLATE "C"`;
+  const all = `scores AS (
+    SELECT chunk, ${rounded("score")} AS score FROM (${sums} GROUP BY p.chunk) AS s WHERE ${hasAll("chunk")})`;
+  const found = matching
+    ? admittedSql(matching, given.length, best, { inChunk, hasAll })
+    : `SELECT * FROM scores s ${best}`;
   const scores =
     matching || required.length > 0
-      ? `scores AS ${matching ? "MATERIALIZED" : ""} (
-           SELECT chunk, ${rounded("score")} AS score FROM (${sums} GROUP BY p.chunk ${withAll}) AS s)`
+      ? all
       : `rare AS MATERIALIZED (
            SELECT postings, rest FROM r WHERE postings >= ${2 * count} AND rest < rarity * ${likelyImpact}
            ORDER BY postings LIMIT 1),
@@ -72,9 +70,7 @@ export function mostRelevantSql(
            WHERE score > rest + 1e-6),
          scores AS (
            SELECT chunk, ${rounded("score")} AS score FROM (
-             SELECT chunk, score + coalesce((
-               SELECT sum(${impact}) FROM r JOIN postings p ON p.word = r.word COLLATE "C" AND p.chunk = begun.chunk
-               WHERE r.postings > (SELECT postings FROM rare)), 0) AS score
+             SELECT chunk, score + coalesce(${inChunk("begun.chunk", "r.postings > (SELECT postings FROM rare)")}, 0) AS score
              FROM begun WHERE score >= (SELECT score FROM least)
              UNION ALL
              ${sums} WHERE NOT EXISTS (SELECT FROM least) GROUP BY p.chunk) AS s)`;
@@ -97,4 +93,25 @@ export function mostRelevantSql(
     ${scores}
     SELECT c.id, found.score FROM (${found}) found JOIN chunks c ON c.label = found.chunk
     ORDER BY found.score DESC, c.id COLLATE "C" LIMIT ${count}`;
+}
+
+/**
+ * The best that a filter admits: the words are looked up for each chunk that it admits where these are fewer than the
+ * occurrences of the words; otherwise all chunks with the words are tested, best first.
+ */
+function admittedSql(
+  matching: MatchingDocuments,
+  words: number,
+  best: string,
+  { inChunk, hasAll }: Readonly<Record<"inChunk" | "hasAll", (chunk: string) => string>>,
+): string {
+  const isFew = `(SELECT few AND chunks * ${words} < (SELECT max(postings) FROM r) FROM size)`;
+  return `
+    (SELECT s.chunk, s.score FROM (
+       SELECT c.label AS chunk, ${rounded(inChunk("c.label"))} AS score
+       FROM allowed a JOIN chunks c ON c.document = a.id WHERE ${isFew} AND ${hasAll("c.label")}) AS s
+     WHERE s.score IS NOT NULL ${best})
+    UNION ALL
+    (SELECT s.chunk, s.score FROM (SELECT * FROM scores WHERE NOT ${isFew} ORDER BY score DESC OFFSET 0) s
+     WHERE (SELECT ${matching.isMatch("c.document")} FROM chunks c WHERE c.label = s.chunk) ${best})`;
 }

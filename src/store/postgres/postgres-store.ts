@@ -29,6 +29,7 @@ import { readCounts, readDocumentWithChunks, readNotes } from "./reading.js";
 import { withinScope } from "./row-level-security.js";
 import type { MetaName } from "./schema.js";
 import { searchingWithin, type SearchingParts } from "./searching/scoped-searching.js";
+import { WordCounts } from "./searching/word-statistics.js";
 import type { Shards } from "./sharding/shards.js";
 import { StoreFacts } from "./store-facts.js";
 import { DocumentWriter } from "./writing/document-writer.js";
@@ -80,7 +81,8 @@ export class PostgresStore<const Space extends string> implements Store<Space>, 
     this.#writer = new DocumentWriter({ shards, facts, dimension, options });
     this.#rules = new ScopeRules({ location: this.location, requireScope, metadataSchema: metadata });
     this.#isSecured = rowLevelSecurity;
-    this.#searching = { shards: shards.reading(), facts, rules: this.#rules, dimension };
+    const counts = rowLevelSecurity ? undefined : new WordCounts();
+    this.#searching = { shards: shards.reading(), facts, rules: this.#rules, dimension, counts };
     const { dense, lexical, document, documentInfo, documents, hits } = searchingWithin(undefined, this.#searching);
     [this.dense, this.lexical, this.hits] = [dense, lexical, hits];
     [this.document, this.documentInfo, this.documents] = [document, documentInfo, documents];

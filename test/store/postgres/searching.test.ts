@@ -7,6 +7,7 @@ import { openPostgresStore } from "../../../src/store/postgres/open-postgres-sto
 import type { Server } from "../../../src/store/postgres/connection/server.js";
 import { postgresStoreOptions } from "../../../src/store/postgres/options.js";
 import { searchSql, type SearchStatement, searchServer } from "../../../src/store/postgres/searching/statement.js";
+import { type RememberedCounts, WordCounts } from "../../../src/store/postgres/searching/word-statistics.js";
 import { openShard, type Shard } from "../../../src/store/postgres/sharding/shards.js";
 import { countRoundTrips, type CountingProxy } from "../../support/counting-proxy.js";
 import { noPostgres, type PostgresServer, startPostgres } from "../../support/postgres-server.js";
@@ -123,6 +124,34 @@ describe.skipIf(noPostgres)("searches on PostgreSQL", () => {
       }
     },
   );
+
+  test("by words count a word again only when somebody has written", async () => {
+    const schema = "counted";
+    const open = () => openPostgresStore(server.url(), { space: "made" }, { schema });
+    const [searching, writing] = [await open(), await open()];
+    const counts = new WordCounts();
+    const { server: searched } = await openShard(server.url(), `"${schema}"`, postgresStoreOptions.parse({ schema }));
+    onTestFinished(() => Promise.all([searching, writing, searched].map((each) => each.close())).then(() => {}));
+    const asked = { words: ["w0", "w1", "w2"], required: [], count: 10 };
+    const read = async (remembered?: RememberedCounts) =>
+      rowsRead(await explain(searched, { lexical: { ...asked, remembered } }), "postings");
+    const question = { text: asked.words.join(" ") };
+    for (const part of [made.slice(0, 200), made.slice(200, 300)]) {
+      await writing.write(withVectors(part, 2));
+      expect(await read(counts.latest)).toBe(await read());
+      await searched.read((session) => searchServer(session, { lexical: asked }, counts));
+      const counted = [...counts.latest.chunksWith.values()].reduce((sum, each) => sum + each);
+      expect(counted).toBeGreaterThan(50);
+      const saved = (await read()) - (await read(counts.latest));
+      // The server tells whole rows for each word on average.
+      expect(Math.abs(saved - counted)).toBeLessThanOrEqual(asked.words.length);
+      const fresh = await open();
+      expect(await searching.lexical.retrieve(question, { count: 10 })).toEqual(
+        await fresh.lexical.retrieve(question, { count: 10 }),
+      );
+      await fresh.close();
+    }
+  });
 
   test("by vector walk the graph, and compare no 750 chunks, where a filter admits half of all", async () => {
     const dense = { vector: normalised(madeVector("w0", dimension)), count: 5, precision: "vector" } as const;

@@ -1,6 +1,6 @@
 import type { Parameters } from "../filters/filter-sql.js";
 import type { MatchingDocuments } from "./matching-documents.js";
-import type { WordStatistics } from "./word-statistics.js";
+import { type RememberedCounts, type WordStatistics, writtenSql } from "./word-statistics.js";
 
 export interface LexicalSearch {
   /** The words that are searched for, at least one; one that occurs twice counts twice. */
@@ -10,6 +10,8 @@ export interface LexicalSearch {
   readonly count: number;
   /** Those of the whole collection. Default: of this server. */
   readonly statistics?: WordStatistics | undefined;
+  /** Numbers of this server that may hold still, where there are no `statistics`. Default: none. */
+  readonly remembered?: RememberedCounts | undefined;
 }
 
 const k1 = 1.2;
@@ -22,7 +24,7 @@ const rounded = (sum: string) => `round(${sum} * 1e9) / 1e9`;
 const likelyImpact = 1 / (1 + k1);
 
 /**
- * A query for the ids and scores of the best chunks by BM25, as the embedded store computes it: `ln(1 + (N - n + 0.5) / (n +
+ * A query for the best chunks by BM25, rows of `lexical` with id and score, as the embedded store computes it: `ln(1 + (N - n + 0.5) / (n +
  * 0.5)) * f / (f + k1 * (1 - b + b * length / average))`. N and n are those of all chunks, so that a score means the same
  * under any filter.
  *
@@ -30,9 +32,12 @@ const likelyImpact = 1 / (1 + k1);
  * their rarities, is unlikely to matter. When the last of the `count` best chunks by the rarest words stands above that sum,
  * no other chunk can be among the best, and the frequent words are looked up only for chunks that can (`least`). Otherwise
  * all is added up. With a filter that admits few chunks, the words are looked up for each of these.
+ *
+ * Rows of `counted`, with a word and the number of its chunks, and one of `written`, with the state that they hold in, are
+ * there to be remembered.
  */
 export function mostRelevantSql(
-  { words, required, count, statistics }: LexicalSearch,
+  { words, required, count, statistics, remembered }: LexicalSearch,
   matching: MatchingDocuments | undefined,
   parameters: Parameters,
 ): string {
@@ -40,7 +45,9 @@ export function mostRelevantSql(
   for (const word of words) weights.set(word, (weights.get(word) ?? 0) + 1);
   const given = [...weights.keys()];
   const asked = `unnest(${parameters.add(given)}::text[], ${parameters.add([...weights.values()])}::float8[],
-    ${parameters.add(given.map((word) => statistics?.chunksWith.get(word) ?? null))}::bigint[])`;
+    ${parameters.add(given.map((word) => (statistics ?? remembered)?.chunksWith.get(word) ?? null))}::bigint[])`;
+  const holds = `(${parameters.add(statistics !== undefined)}::boolean
+    OR (SELECT written = ${parameters.add(remembered?.written ?? null)}::text FROM t))`;
   const impact = "r.rarity * p.frequency / (p.frequency + r.flat + r.per_length * p.length)";
   // With those that rank alike, of which the ids decide: which are found must not depend on where they are stored.
   const best = `ORDER BY s.score DESC FETCH FIRST ${count} ROWS WITH TIES`;
@@ -77,12 +84,13 @@ export function mostRelevantSql(
   // Numbers are cast, since PostgreSQL takes those with a point for decimals, with which it computes slowly.
   return `
     WITH t AS MATERIALIZED (
-      SELECT chunks, ${k1 * (1 - b)}::float8 AS flat, ${k1 * b}::float8 * chunks / greatest(1, words) AS per_length
-      FROM (SELECT coalesce(${parameters.add(statistics?.chunks ?? null)}::float8, sum(chunks)::float8) AS chunks,
+      SELECT written, chunks, ${k1 * (1 - b)}::float8 AS flat, ${k1 * b}::float8 * chunks / greatest(1, words) AS per_length
+      FROM (SELECT ${writtenSql} AS written, coalesce(${parameters.add(statistics?.chunks ?? null)}::float8, sum(chunks)::float8) AS chunks,
               coalesce(${parameters.add(statistics?.words ?? null)}::float8, sum(words)::float8) AS words FROM totals) AS sums),
     -- Apart, since otherwise PostgreSQL counts anew wherever an expression below says n, eight times in all.
     counted AS MATERIALIZED (
-      SELECT word, weight, coalesce(chunks, (SELECT count(*) FROM postings p WHERE p.word = q.word COLLATE "C"))::float8 AS n
+      SELECT word, weight, coalesce(CASE WHEN ${holds} THEN chunks END,
+        (SELECT count(*) FROM postings p WHERE p.word = q.word COLLATE "C"))::float8 AS n
       FROM ${asked} AS q (word, weight, chunks)),
     r AS MATERIALIZED (
       SELECT *, sum(n) OVER rarest AS postings, sum(rarity) OVER () - sum(rarity) OVER rarest AS rest
@@ -91,8 +99,9 @@ export function mostRelevantSql(
         FROM counted, t) AS each
       WINDOW rarest AS (ORDER BY rarity DESC, word)),
     ${scores}
-    SELECT c.id, found.score FROM (${found}) found JOIN chunks c ON c.label = found.chunk
-    ORDER BY found.score DESC, c.id COLLATE "C" LIMIT ${count}`;
+    (SELECT 'lexical' AS side, c.id, found.score FROM (${found}) found JOIN chunks c ON c.label = found.chunk
+     ORDER BY found.score DESC, c.id COLLATE "C" LIMIT ${count})
+    UNION ALL SELECT 'counted', word, n FROM counted UNION ALL SELECT 'written', written, 0 FROM t`;
 }
 
 /**

@@ -14,7 +14,7 @@ import type { StoreFacts } from "../store-facts.js";
 import { askedTogether } from "./asked-together.js";
 import { GatheredSearches } from "./gathered-searches.js";
 import { type Scored, searchServer, type SearchResult, type SearchStatement, type Side } from "./statement.js";
-import { addedUp, wordStatistics } from "./word-statistics.js";
+import { addedUp, type WordCounts, wordStatistics } from "./word-statistics.js";
 
 /** What a store is searched and read with, within a scope. */
 export type ScopedSearching = Pick<
@@ -28,6 +28,8 @@ export interface SearchingParts {
   readonly rules: ScopeRules;
   /** Length of the vectors, if the embedder knows it. */
   readonly dimension: number | undefined;
+  /** How many chunks have a word. None where the server shows different chunks to different scopes. */
+  readonly counts?: WordCounts | undefined;
 }
 
 /** Searches and reads on all servers, within a scope if there is one. */
@@ -112,7 +114,7 @@ function lexicalSide(
 
 /** Weighs words by how rare they are in the whole collection, so that ranks do not depend on the number of servers. */
 async function searchAll(
-  { shards }: SearchingParts,
+  { shards, counts }: SearchingParts,
   { dense, lexical, filter }: SearchStatement,
   call: CallOptions,
 ): Promise<SearchResult> {
@@ -121,7 +123,8 @@ async function searchAll(
       ? addedUp(await shards.answering((session) => wordStatistics(session, lexical.words), call))
       : undefined;
   const statement = { filter, ...(dense && { dense }), ...(lexical && { lexical: { ...lexical, statistics } }) };
-  const found = await shards.answering((session) => searchServer(session, statement), call);
+  const ofAll = shards.count === 1 ? counts : undefined;
+  const found = await shards.answering((session) => searchServer(session, statement, ofAll), call);
   const bestOf = (side: Side, { count } = { count: 0 }) =>
     best(
       found.map((each) => each[side]),

@@ -4,6 +4,7 @@ import { Parameters } from "../filters/filter-sql.js";
 import { matchingDocuments, maxCompared } from "./matching-documents.js";
 import { mostRelevantSql, type LexicalSearch } from "./most-relevant.js";
 import { type DenseSearch, nearestSql } from "./nearest.js";
+import type { WordCounts } from "./word-statistics.js";
 
 /** A chunk that a search found, before it has a rank. */
 export interface Scored {
@@ -25,13 +26,29 @@ export type Side = "dense" | "lexical";
 /** What each side found, best first. */
 export type SearchResult = Readonly<Record<Side, readonly Scored[]>>;
 
-/** Searches one server, in one round trip. */
-export async function searchServer(session: Session, statement: SearchStatement): Promise<SearchResult> {
-  const rows = await session.query<Scored & { readonly side: Side }>(...searchSql(statement), {
+/**
+ * Searches one server, in one round trip.
+ *
+ * @param counts of the words of this server, which are used and brought up to date. Default: all are counted anew.
+ */
+export async function searchServer(
+  session: Session,
+  statement: SearchStatement,
+  counts?: WordCounts,
+): Promise<SearchResult> {
+  const { lexical, filter } = statement;
+  const remembering = { ...statement, ...(lexical && { lexical: { ...lexical, remembered: counts?.latest } }) };
+  const rows = await session.query<Scored & { readonly side: Side | "counted" | "written" }>(
+    ...searchSql(remembering),
     // The plan of a filter depends on how much it lets through.
-    prepared: !statement.filter,
-  });
+    { prepared: !filter },
+  );
   const found = (wanted: Side) => rows.filter(({ side }) => side === wanted);
+  const written = rows.find(({ side }) => side === "written")?.id;
+  if (counts && written !== undefined) {
+    const counted = rows.flatMap(({ side, id, score }) => (side === "counted" ? [[id, score] as const] : []));
+    counts.remember({ written, chunksWith: new Map(counted) });
+  }
   return { dense: found("dense"), lexical: found("lexical") };
 }
 
@@ -46,9 +63,7 @@ export function searchSql({
   const matching = filter && matchingDocuments(filter, { maxCompared: most, count }, parameters);
   const sides = [
     ...(dense ? [`SELECT 'dense' AS side, * FROM (${nearestSql(dense, matching, parameters)}) AS dense`] : []),
-    ...(lexical
-      ? [`SELECT 'lexical' AS side, * FROM (${mostRelevantSql(lexical, matching, parameters)}) AS lexical`]
-      : []),
+    ...(lexical ? [`SELECT * FROM (${mostRelevantSql(lexical, matching, parameters)}) AS lexical`] : []),
   ];
   return [
     `${matching ? `WITH ${matching.sql}` : ""}

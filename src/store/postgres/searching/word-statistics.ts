@@ -8,6 +8,37 @@ export interface WordStatistics {
   readonly chunksWith: ReadonlyMap<string, number>;
 }
 
+/** Numbers of chunks with words, and the state of the tables in which they were counted. */
+export interface RememberedCounts {
+  readonly written: string;
+  readonly chunksWith: ReadonlyMap<string, number>;
+}
+
+/**
+ * The state of the tables: each write that changes the words of a collection leaves a row of totals with its transaction's
+ * number, which only grows. To stand where `totals` is read.
+ */
+export const writtenSql = "count(*) || ' ' || coalesce(sum(xmin::text::bigint), 0)";
+
+/** Maximum number of words whose counts are remembered. */
+const maxWords = 10_000;
+
+/** Remembers how many chunks have a word until somebody writes, so that frequent words are not counted with each search. */
+export class WordCounts {
+  #written = "";
+  #chunksWith = new Map<string, number>();
+
+  get latest(): RememberedCounts {
+    return { written: this.#written, chunksWith: this.#chunksWith };
+  }
+
+  remember({ written, chunksWith }: RememberedCounts): void {
+    if (written !== this.#written || this.#chunksWith.size > maxWords) this.#chunksWith = new Map();
+    this.#written = written;
+    for (const [word, chunks] of chunksWith) this.#chunksWith.set(word, chunks);
+  }
+}
+
 export async function wordStatistics(session: Session, words: readonly string[]): Promise<WordStatistics> {
   const rows = await session.query<{ word: string; chunks: number; words: number; with: number }>(
     `SELECT word, t.chunks, t.words, (SELECT count(*) FROM postings p WHERE p.word = w.word) AS with

@@ -59,7 +59,7 @@ export class RunMemory implements FileMemory {
     if (reread || cut === undefined || !this.#store.notes) return recalled;
     const notes = await this.#store.notes(files.map(({ uri }) => uri));
     const readings = await Promise.all(
-      files.map((file) => {
+      files.map(async (file) => {
         const note = parseNote(notes.get(file.uri));
         return isAsRead(file, note) ? this.#readingOf(file.uri, note, cut) : undefined;
       }),

@@ -25,9 +25,9 @@ test.skipIf(noPostgres).each([
     const done: WrittenDocument[] = [];
     const refused: unknown[] = [];
     let answered = 0;
-    let isOver = false;
+    const over = new AbortController();
     const write = async (writer: number) => {
-      for (let at = 0; !isOver; at++) {
+      for (let at = 0; !over.signal.aborted; at++) {
         for (const version of ["first", "second"]) {
           const document = madeDocument(`${writer}/${at}`, [text(writer, at, version)]);
           done.push(...(await patient.write(withVectors([document], dimension))));
@@ -36,7 +36,7 @@ test.skipIf(noPostgres).each([
       }
     };
     const read = async (store: typeof patient) => {
-      while (!isOver) {
+      while (!over.signal.aborted) {
         const wanted = known[Math.floor(random() * known.length)];
         if (wanted !== undefined) {
           try {
@@ -54,8 +54,8 @@ test.skipIf(noPostgres).each([
     };
     const work = Promise.all([write(0), write(1), write(2), read(patient), read(hasty)]);
     const goesOn = async () => {
-      const [written, read] = [done.length + 10, answered + 10];
-      await expect.poll(() => done.length >= written && answered >= read, { timeout: 60_000 }).toBe(true);
+      const [moreDone, moreAnswered] = [done.length + 10, answered + 10];
+      await expect.poll(() => done.length >= moreDone && answered >= moreAnswered, { timeout: 60_000 }).toBe(true);
     };
     const interrupt = async () => {
       for (let time = 0; time < 3; time++) {
@@ -67,7 +67,7 @@ test.skipIf(noPostgres).each([
         await server.start();
       }
       await goesOn();
-      isOver = true;
+      over.abort();
     };
     await Promise.race([Promise.all([work, interrupt()]), work]);
     expect(refused.length).toBeGreaterThan(0);

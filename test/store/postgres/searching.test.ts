@@ -131,7 +131,9 @@ describe.skipIf(noPostgres)("searches on PostgreSQL", () => {
     const [searching, writing] = [await open(), await open()];
     const counts = new WordCounts();
     const { server: searched } = await openShard(server.url(), `"${schema}"`, postgresStoreOptions.parse({ schema }));
-    onTestFinished(() => Promise.all([searching, writing, searched].map((each) => each.close())).then(() => {}));
+    onTestFinished(async () => {
+      for (const each of [searching, writing, searched]) await each.close();
+    });
     const asked = { words: ["w0", "w1", "w2"], required: [], count: 10 };
     const read = async (remembered?: RememberedCounts) =>
       rowsRead(await explain(searched, { lexical: { ...asked, remembered } }), "postings");

@@ -48,7 +48,7 @@ export const benchmark: Benchmark<Asker, Given> = {
     packing: { unit: "ms added", better: "lower" },
     "leaving, longest": { unit: "ms", better: "lower" },
   },
-  sizes: { smoke: { chunks: 200, questions: 10 }, usual: { chunks: 10_000, questions: 150 } },
+  sizes: { smoke: { chunks: 200, questions: 10 }, usual: { chunks: 10_000, questions: 100 } },
   rounds: 3,
   aims: [
     { contender: "citewell", measure: "first chat request p50", atMost: 15 },

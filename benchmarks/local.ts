@@ -35,6 +35,7 @@ export const benchmark: Benchmark<Engines> = {
     reranked: { unit: "CPU ms/50 passages", better: "lower" },
   },
   sizes: { smoke: { passages: 300, questions: 20 }, usual: { passages: 3000, questions: 200 } },
+  rounds: 3,
   aims: [
     { contender: "citewell", measure: "embedded", atLeast: 2000 },
     { contender: "citewell", measure: "reranked", atMost: 10 },

@@ -30,7 +30,7 @@ export const benchmark: Benchmark<Filling, string> = {
     "heap at the end": { unit: "MB", better: "lower" },
     chunks: { unit: "chunks", better: "lower" },
   },
-  sizes: { smoke: { documents: 50 }, usual: { documents: 10_000 } },
+  sizes: { smoke: { documents: 50 }, usual: { documents: 3000 } },
   rounds: 1,
   aims: [{ contender: "ten times the documents", measure: "peak", beside: "documents", atMost: 1.5 }],
   corpus: "markdown",

@@ -56,7 +56,7 @@ export const benchmark: Benchmark<Started, string> = {
   beside: "bare Node",
   measures: {},
   sizes: { smoke: { chunks: 200 }, usual: { chunks: 10_000 } },
-  rounds: 9,
+  rounds: 5,
   aims: [
     { contender: "citewell --help", measure: "wall", beside: "bare Node", atMost: 2 },
     { contender: "citewell search", measure: "wall", beside: "bare Node", atMost: 5 },

@@ -52,7 +52,7 @@ export const benchmark: Benchmark<Subject> = {
   ),
   sizes: {
     smoke: { queries: 20, collections: 1, documents: 200 },
-    usual: { queries: 300, collections: 4, documents: 0 },
+    usual: { queries: 200, collections: 4, documents: 0 },
   },
   rounds: 1,
   aims: names.flatMap((measure) => [

@@ -33,7 +33,7 @@ export const benchmark: Benchmark<OpenScaled, readonly string[]> = {
   },
   sizes: {
     smoke: { chunks: 200, dimension: 16, queries: 10 },
-    usual: { chunks: 10_000, dimension: 128, queries: 200 },
+    usual: { chunks: 3000, dimension: 128, queries: 200 },
   },
   rounds: 3,
   aims: [{ contender: "citewell, PostgreSQL", measure: "dense p50", beside: "bare SQL", atMost: 1.3 }],

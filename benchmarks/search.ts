@@ -41,7 +41,7 @@ export const benchmark: Benchmark<SearchSubject, Given> = {
     disk: { unit: "× raw vectors", better: "lower" },
     verified: { unit: "MB/CPU s", better: "higher" },
   },
-  sizes: { smoke: { chunks: 500, dimension: 64 }, usual: { chunks: 10_000, dimension: 1024 } },
+  sizes: { smoke: { chunks: 500, dimension: 64 }, usual: { chunks: 5000, dimension: 1024 } },
   rounds: 3,
   aims: [
     { contender: "citewell", measure: "recall@10", atLeast: 0.95 },

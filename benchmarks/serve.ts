@@ -29,7 +29,7 @@ export const benchmark: Benchmark<StartServer, readonly string[]> = {
     "CPU an answer": { unit: "ms", better: "lower" },
     "heap growth": { unit: "MB", better: "lower" },
   },
-  sizes: { smoke: { readers: 10, answers: 40 }, usual: { readers: 200, answers: 3000 } },
+  sizes: { smoke: { readers: 10, answers: 40 }, usual: { readers: 200, answers: 2000 } },
   rounds: 1,
   aims: [
     { contender: "citewell", measure: "lost", atMost: 0 },

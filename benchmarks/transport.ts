@@ -34,8 +34,8 @@ export const benchmark: Benchmark<Client, string> = {
   measures: Object.fromEntries(
     ["float", "base64", "chat"].map((name) => [name, { unit: "CPU ms/call", better: "lower" }]),
   ),
-  sizes: { smoke: { calls: 5 }, usual: { calls: 60 } },
-  rounds: 7,
+  sizes: { smoke: { calls: 5 }, usual: { calls: 40 } },
+  rounds: 5,
   aims: ["float", "base64", "chat"].map((measure) => ({
     contender: "citewell",
     measure,

@@ -29,7 +29,9 @@ const figureMarks = /(<!-- figure (\S+); ([^;]+); ([^;]+?)(?:; × ([^;]+?))? -->
  * `<!-- /benchmark -->`, and single figures between `<!-- figure NAME; CONTENDER; MEASURE; × CONTENDER -->`, of which the
  * last part asks for a ratio, and `<!-- /figure -->`.
  *
- * @throws Error when a page names a figure that no result has.
+ * A figure of a benchmark without a result stays as it is.
+ *
+ * @throws Error when a page names a figure that the result has not.
  */
 export function withFigures(page: string, results: ReadonlyMap<string, Result>): string {
   return page
@@ -37,16 +39,19 @@ export function withFigures(page: string, results: ReadonlyMap<string, Result>):
       const result = results.get(name);
       return `${open}\n${result === undefined ? "Not measured on this build." : resultMarkdown(result)}\n\n${close}`;
     })
-    .replace(figureMarks, (_, open: string, name: string, contender: string, measure: string, ...rest: unknown[]) => {
-      const [beside, close] = rest as [string | undefined, string];
-      const result = results.get(name);
-      const values =
-        result &&
-        (beside === undefined ? valuesOf(result, contender, measure) : ratiosOf(result, contender, measure, beside));
-      const spread = values && spreadOf(values);
-      if (spread === undefined) throw new Error(`There is no result for ${measure} of ${contender} in ${name}`);
-      return `${open}${formatted(spread.median)}${close}`;
-    });
+    .replace(
+      figureMarks,
+      (whole, open: string, name: string, contender: string, measure: string, ...rest: unknown[]) => {
+        const [beside, close] = rest as [string | undefined, string];
+        const result = results.get(name);
+        if (result === undefined) return whole;
+        const values =
+          beside === undefined ? valuesOf(result, contender, measure) : ratiosOf(result, contender, measure, beside);
+        const spread = spreadOf(values);
+        if (spread === undefined) throw new Error(`There is no result for ${measure} of ${contender} in ${name}`);
+        return `${open}${formatted(spread.median)}${close}`;
+      },
+    );
 }
 
 /** A page without what the formatter adds to line up the columns of its tables. */

@@ -79,10 +79,7 @@ export class ByteStrings {
     const [slots, ends, bytes] = [this.#slots, this.#ends, this.#bytes];
     const length = end - start;
     const mask = slots.length - 1;
-    // FNV-1a, with the high bits mixed in: http://www.isthe.com/chongo/tech/comp/fnv/
-    let hash = 0x811c9dc5;
-    for (let at = start; at < end; at++) hash = Math.imul(hash ^ key[at]!, 0x01000193);
-    let slot = (hash ^ (hash >>> 15)) & mask;
+    let slot = hashOf(key, start, end) & mask;
     for (;;) {
       const number = slots[slot]! - 1;
       if (number < 0) return slot;
@@ -94,8 +91,13 @@ export class ByteStrings {
     }
   }
 
+  /** Enters a string that is not there yet, which needs no comparison with others. */
   #place(number: number): void {
-    this.#slots[this.#slotOf(this.#bytes, this.#startOf(number), this.#ends[number]!)] = number + 1;
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    let slot = hashOf(this.#bytes, this.#startOf(number), this.#ends[number]!) & mask;
+    while (slots[slot] !== 0) slot = (slot + 1) & mask;
+    slots[slot] = number + 1;
   }
 
   #append(key: Uint8Array, start: number, end: number): number {
@@ -115,4 +117,11 @@ export class ByteStrings {
     this.#ends[this.#size] = to;
     return this.#size++;
   }
+}
+
+/** FNV-1a, with the high bits mixed in: http://www.isthe.com/chongo/tech/comp/fnv/ */
+function hashOf(key: Uint8Array, start: number, end: number): number {
+  let hash = 0x811c9dc5;
+  for (let at = start; at < end; at++) hash = Math.imul(hash ^ key[at]!, 0x01000193);
+  return hash ^ (hash >>> 15);
 }

@@ -1,4 +1,5 @@
 import { RememberedPieces } from "../tables/remembered-pieces.js";
+import { kindsOfUnits, surrogateRuns } from "../tokens/pre-tokens.js";
 import { wordTerms } from "./word-terms.js";
 
 const nothing = 0;
@@ -86,7 +87,7 @@ type Visit = (start: number, end: number) => void;
 
 /** Visits the words, and in scripts without spaces the overlapping pairs of characters, or a single one alone. */
 function scan(text: string, onWord: Visit, onPair: Visit): void {
-  const kinds = (unitKinds ??= kindsOfUnits());
+  const kinds = (unitKinds ??= kindsOfAllUnits());
   for (let at = 0; at < text.length;) {
     const unit = kinds[text.charCodeAt(at)]!;
     if (unit === nothing) {
@@ -175,16 +176,15 @@ function widthAt(text: string, at: number): number {
   return (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
 }
 
-function kindsOfUnits(): Uint8Array {
-  const kinds = new Uint8Array(0x10000);
-  for (let unit = 0; unit < kinds.length; unit++) {
-    kinds[unit] = unit >= 0xd800 && unit <= 0xdfff ? surrogate : kindOfText(String.fromCharCode(unit));
-  }
-  return kinds;
-}
+const kindsOfAllUnits = (): Uint8Array =>
+  kindsOfUnits([
+    // Soft hyphens and joiners are invisible parts of words.
+    [word, /(?:[\p{L}\p{N}\p{M}_]|\u00ad|\u200c|\u200d|\u2060)+/gu],
+    [unspaced, new RegExp(`(?:(?=[\\p{L}\\p{M}])${unspacedScripts.source})+`, "gu")],
+    [surrogate, surrogateRuns],
+  ]);
 
 function kindOfText(codePoint: string): number {
   if (unspacedScripts.test(codePoint) && /[\p{L}\p{M}]/u.test(codePoint)) return unspaced;
-  // Soft hyphens and joiners are invisible parts of words.
   return /[\p{L}\p{N}\p{M}_]|\u00ad|\u200c|\u200d|\u2060/u.test(codePoint) ? word : nothing;
 }

@@ -9,3 +9,17 @@ const require = createRequire(import.meta.url);
 export function httpClient(): typeof import("undici") {
   return require("undici/index.js") as typeof import("undici");
 }
+
+type HttpConnections = Pick<typeof import("undici"), "Agent" | "buildConnector">;
+
+/** Loads the parts of it that keep connections, a third of it: `request` and its kin are not there. */
+export function httpConnections(): HttpConnections {
+  try {
+    const Agent = require("undici/lib/dispatcher/agent.js") as HttpConnections["Agent"];
+    const buildConnector = require("undici/lib/core/connect.js") as HttpConnections["buildConnector"];
+    return { Agent, buildConnector };
+  } catch {
+    // A later version may keep them elsewhere.
+    return httpClient();
+  }
+}

@@ -1,7 +1,7 @@
 import { Socket } from "node:net";
 import { rootCertificates } from "node:tls";
 import type { Dispatcher, buildConnector } from "undici";
-import { httpClient } from "../../network/http-client.js";
+import { httpConnections } from "../../network/http-client.js";
 import type { TransportSettings } from "../options.js";
 import { type Connect, type PendingConnection, bypassesProxy, connectThroughProxy } from "./proxy.js";
 
@@ -53,7 +53,7 @@ export class Connections {
 
   #openAgent(settings: TransportSettings): Dispatcher {
     const connect = connectWith(settings);
-    return new (httpClient().Agent)({
+    return new (httpConnections().Agent)({
       // undici's own time-outs would end a call after 300 s; each operation has its own.
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -88,7 +88,7 @@ function connectWith({ proxyUrl, noProxy, http2, connectTimeoutMs, certificates 
 }
 
 function connectDirectly(options: buildConnector.BuildOptions): Connect {
-  const connect = httpClient().buildConnector(options);
+  const connect = httpConnections().buildConnector(options);
   return (target, callback) => {
     // undici returns the socket, though its type does not say so.
     const opened: unknown = connect(target, callback);

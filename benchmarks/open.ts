@@ -15,7 +15,7 @@ export interface Started {
   readonly says?: RegExp;
 }
 
-const command = join(project, "dist/cli/main.js");
+const command = join(project, "dist/bin/citewell.js");
 const sought = "zyzzyva";
 
 export const benchmark: Benchmark<Started, string> = {

@@ -55,7 +55,7 @@ describe("README", () => {
     const cwd = await userFolder();
     for (const command of commands) {
       const words = [...command.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare!).slice(1);
-      const { exitCode, stderr } = await runNode(join(root, "dist/cli/main.js"), words, { cwd });
+      const { exitCode, stderr } = await runNode(join(root, "dist/bin/citewell.js"), words, { cwd });
       expect({ command, exitCode, stderr }).toMatchObject({ command, exitCode: 0 });
     }
   });

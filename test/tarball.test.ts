@@ -122,7 +122,7 @@ describe.skipIf(!isRegistryReachable)("the published package in an empty project
     "indexes where no install script ran, since its native module comes compiled",
     async () => {
       await writeFile(join(folder, "note.md"), "# Keys\n\nAda keeps the recovery key.\n");
-      const command = join(folder, "node_modules/citewell/dist/cli/main.js");
+      const command = join(folder, "node_modules/citewell/dist/bin/citewell.js");
       expect(await runNode(command, ["index", "note.md", "--quiet"], { cwd: folder })).toMatchObject({ exitCode: 0 });
       const { stdout } = await runNode(command, ["ask", "Who keeps the recovery key?"], { cwd: folder });
       expect(stdout).toContain("Ada keeps the recovery key. [1]");
@@ -131,7 +131,7 @@ describe.skipIf(!isRegistryReachable)("the published package in an empty project
 
   test.skipIf(isSqliteCompiled)("says in one line what to do when its native module was not built", async () => {
     await writeFile(join(folder, "note.md"), "# Keys\n\nAda keeps the recovery key.\n");
-    const command = join(folder, "node_modules/citewell/dist/cli/main.js");
+    const command = join(folder, "node_modules/citewell/dist/bin/citewell.js");
     const { exitCode, stdout, stderr } = await runNode(command, ["index", "note.md"], { cwd: folder });
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
     expect(stderr.trimEnd().split("\n")).toHaveLength(1);
@@ -158,7 +158,7 @@ describe.skipIf(!isRegistryReachable)("the published package in an empty project
     const env = { ...process.env, PATH: commands };
     await run("npm", ["install", "--no-audit", "--no-fund", tarball], { cwd: app, env, maxBuffer: 64 << 20 });
     expect(existsSync(join(app, "node_modules/hnswlib-node"))).toBe(false);
-    const command = join(app, "node_modules/citewell/dist/cli/main.js");
+    const command = join(app, "node_modules/citewell/dist/bin/citewell.js");
     const { exitCode, stderr } = await runNode(command, ["index", "note.md", "--quiet"], { cwd: app });
     if (isSqliteCompiled) expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
     else {
@@ -218,7 +218,7 @@ describe.skipIf(!isRegistryReachable)("the published package in an empty project
       const app = await mkdtemp(join(folder, "pnpm-"));
       await writeFile(join(app, "package.json"), `{ "name": "app", "private": true }`);
       await runNode(join(folder, "node_modules/pnpm/bin/pnpm.cjs"), ["add", tarball, "--ignore-scripts"], { cwd: app });
-      const command = join(app, "node_modules/citewell/dist/cli/main.js");
+      const command = join(app, "node_modules/citewell/dist/bin/citewell.js");
       expect((await runNode(command, ["--version"], { cwd: app })).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
       const { exitCode, stderr } = await runNode(command, ["index", "package.json"], { cwd: app });
       expect(exitCode).toBe(2);

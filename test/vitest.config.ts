@@ -22,6 +22,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     exclude: [...configDefaults.exclude, ...clients],
+    globalSetup: [`${root}test/support/prepare-run.ts`],
     setupFiles: [`${root}test/support/property-seed.ts`],
     server: { deps: { external: [/\/dist\//] } },
     reporters: ["default", `${root}test/support/summary-reporter.ts`],

@@ -38,7 +38,7 @@ export interface WorkersFigures {
   readonly requests: number;
 }
 
-const command = fileURLToPath(new URL("../../../dist/cli/main.js", import.meta.url));
+const command = fileURLToPath(new URL("../../../dist/bin/citewell.js", import.meta.url));
 const sayCpu = "data:text/javascript,process.on('exit',()=>console.error('CPU',JSON.stringify(process.cpuUsage())))";
 
 /**

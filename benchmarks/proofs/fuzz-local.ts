@@ -26,7 +26,7 @@ console.log(`${cpus()[0]?.model ?? "unknown processor"}, Node ${process.version}
 console.log(`node ${process.argv.slice(1).join(" ")}`);
 
 // Time runs fast, so that video tasks expire as they would in a service that runs for long.
-const command = fileURLToPath(new URL("../../../dist/cli/main.js", import.meta.url));
+const command = fileURLToPath(new URL("../../../dist/bin/citewell.js", import.meta.url));
 const answerLooks = `process.on("message", () => { gc(); gc(); process.send(process.memoryUsage()); }); process.channel.unref();`;
 const service = spawn(
   process.execPath,

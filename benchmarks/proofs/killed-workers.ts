@@ -17,7 +17,7 @@ import { startPostgres } from "../../test/support/postgres-server.js";
 import { crowdDocuments, crowdEmbedder, runCrowd } from "../../test/support/worker-crowd.js";
 
 const [count = 5000, workers = 4, killSeconds = 3] = process.argv.slice(2).map(Number);
-const command = fileURLToPath(new URL("../../../dist/cli/main.js", import.meta.url));
+const command = fileURLToPath(new URL("../../../dist/bin/citewell.js", import.meta.url));
 const concurrency = 2;
 
 console.log(`npm run bench killed-workers ${process.argv.slice(2).join(" ")}`);

@@ -23,7 +23,7 @@ import { fileURLToPath } from "node:url";
 
 const [small = 5000, copies = 1] = process.argv.slice(2).map(Number);
 const real = process.argv[4] ?? "../shared/data/docs-corpus";
-const command = fileURLToPath(new URL("../../../dist/cli/main.js", import.meta.url));
+const command = fileURLToPath(new URL("../../../dist/bin/citewell.js", import.meta.url));
 // Said as the process ends, with the time of all its threads.
 const sayCpu = "data:text/javascript,process.on('exit',()=>console.error(JSON.stringify(process.cpuUsage())))";
 // Recent files are read again for safety.

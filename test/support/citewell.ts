@@ -4,7 +4,7 @@ import { runNode, type Finished, type RunProcessOptions } from "./run-process.js
 
 export const root = fileURLToPath(new URL("../../", import.meta.url));
 export const handbook = join(root, "test/fixtures/handbook");
-export const commandFile = join(root, "dist/cli/main.js");
+export const commandFile = join(root, "dist/bin/citewell.js");
 
 /** Runs the command as a person would, in a process of its own. */
 export function citewell(words: readonly string[], options: RunProcessOptions = {}): Promise<Finished> {
@@ -13,10 +13,14 @@ export function citewell(words: readonly string[], options: RunProcessOptions = 
 
 /** Runs the command with `--json` and reads its one object. */
 export async function citewellJson<T>(words: readonly string[], options: RunProcessOptions = {}): Promise<T> {
-  const { exitCode, stdout, stderr } = await citewell([...words, "--json"], options);
+  return oneObject(await citewell([...words, "--json"], options)) as T;
+}
+
+/** The one object that a command with `--json` prints. */
+export function oneObject({ exitCode, stdout, stderr }: Finished): unknown {
   if (stdout.trim().split("\n").length !== 1)
     throw new Error(`not one line of JSON (exit ${exitCode}): ${stdout}${stderr}`);
-  return JSON.parse(stdout) as T;
+  return JSON.parse(stdout);
 }
 
 export interface IndexJson {

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { StoreError } from "../core/errors.js";
 import { bothFilters, checkFilter, type Filter } from "../core/filter.js";
-import { checkFields } from "./database/filters.js";
+import { checkFields } from "./database/filter-fields.js";
 
 export interface ScopeRulesOptions {
   /** For messages: where the store is. */

@@ -1,60 +1,42 @@
-import { loadDoc } from "./office/doc.js";
-import { loadDocx } from "./office/docx.js";
-import { loadAsciidoc } from "./markup/asciidoc.js";
-import { loadLatex } from "./markup/latex.js";
-import { loadYaml } from "./markup/openapi.js";
-import { loadNotebook } from "./markup/notebook.js";
-import { loadOrg } from "./markup/org.js";
-import { loadXml } from "./markup/documentation-xml.js";
-import { loadEpub } from "./office/epub.js";
-import { loadHtml } from "./html/html.js";
-import { loadIwork, loadNumbers } from "./office/iwork.js";
-import { loadEml } from "./mail/eml.js";
-import { loadMsg } from "./mail/msg.js";
 import type { Loader } from "./loader.js";
-import { loadOds } from "./office/ods.js";
-import { loadOdt } from "./office/odt.js";
-import { loadParquet } from "./rows/parquet.js";
-import { loadPdf, loadPdfWithScans } from "./pdf/pdf.js";
-import { loadRestructuredText } from "./markup/restructured-text.js";
-import { loadSqlite } from "./rows/sqlite-tables.js";
-import { loadOdp, loadPptx } from "./office/slides.js";
-import { loadPpt } from "./office/ppt.js";
-import { loadRtf } from "./office/rtf.js";
-import { loadXls } from "./office/xls.js";
-import { loadXlsx } from "./office/xlsx.js";
+import type { pagePictures as PagePictures } from "./pdf/page-pictures.js";
 
-export { pagePictures } from "./pdf/page-pictures.js";
-
-/** Loaders that may take long or much memory: they run in a process, which can be ended. */
+/**
+ * Loaders that may take long or much memory: they run in a process, which can be ended. It reads files of one format mostly,
+ * and loads the code of those alone: loading all takes 300 ms.
+ */
 export const heavyLoaders = {
-  pdf: loadPdf,
-  "pdf-with-scans": loadPdfWithScans,
-  docx: loadDocx,
-  pptx: loadPptx,
-  xlsx: loadXlsx,
-  odt: loadOdt,
-  ods: loadOds,
-  odp: loadOdp,
-  epub: loadEpub,
-  rtf: loadRtf,
-  doc: loadDoc,
-  xls: loadXls,
-  ppt: loadPpt,
-  iwork: loadIwork,
-  numbers: loadNumbers,
-  eml: loadEml,
-  msg: loadMsg,
-  parquet: loadParquet,
-  sqlite: loadSqlite,
-  html: loadHtml,
-  rst: loadRestructuredText,
-  asciidoc: loadAsciidoc,
-  org: loadOrg,
-  xml: loadXml,
-  notebook: loadNotebook,
-  latex: loadLatex,
-  yaml: loadYaml,
+  pdf: async (...given) => (await import("./pdf/pdf.js")).loadPdf(...given),
+  "pdf-with-scans": async (...given) => (await import("./pdf/pdf.js")).loadPdfWithScans(...given),
+  docx: async (...given) => (await import("./office/docx.js")).loadDocx(...given),
+  pptx: async (...given) => (await import("./office/slides.js")).loadPptx(...given),
+  xlsx: async (...given) => (await import("./office/xlsx.js")).loadXlsx(...given),
+  odt: async (...given) => (await import("./office/odt.js")).loadOdt(...given),
+  ods: async (...given) => (await import("./office/ods.js")).loadOds(...given),
+  odp: async (...given) => (await import("./office/slides.js")).loadOdp(...given),
+  epub: async (...given) => (await import("./office/epub.js")).loadEpub(...given),
+  rtf: async (...given) => (await import("./office/rtf.js")).loadRtf(...given),
+  doc: async (...given) => (await import("./office/doc.js")).loadDoc(...given),
+  xls: async (...given) => (await import("./office/xls.js")).loadXls(...given),
+  ppt: async (...given) => (await import("./office/ppt.js")).loadPpt(...given),
+  iwork: async (...given) => (await import("./office/iwork.js")).loadIwork(...given),
+  numbers: async (...given) => (await import("./office/iwork.js")).loadNumbers(...given),
+  eml: async (...given) => (await import("./mail/eml.js")).loadEml(...given),
+  msg: async (...given) => (await import("./mail/msg.js")).loadMsg(...given),
+  parquet: async (...given) => (await import("./rows/parquet.js")).loadParquet(...given),
+  sqlite: async (...given) => (await import("./rows/sqlite-tables.js")).loadSqlite(...given),
+  html: async (file) => (await import("./html/html.js")).loadHtml(file),
+  rst: async (file) => (await import("./markup/restructured-text.js")).loadRestructuredText(file),
+  asciidoc: async (...given) => (await import("./markup/asciidoc.js")).loadAsciidoc(...given),
+  org: async (file) => (await import("./markup/org.js")).loadOrg(file),
+  xml: async (file) => (await import("./markup/documentation-xml.js")).loadXml(file),
+  notebook: async (file) => (await import("./markup/notebook.js")).loadNotebook(file),
+  latex: async (file) => (await import("./markup/latex.js")).loadLatex(file),
+  yaml: async (file) => (await import("./markup/openapi.js")).loadYaml(file),
 } satisfies Record<string, Loader>;
 
 export type HeavyFormat = keyof typeof heavyLoaders;
+
+/** The pictures on each of some pages of a PDF, as PNG. */
+export const pagePictures: typeof PagePictures = async (...given) =>
+  (await import("./pdf/page-pictures.js")).pagePictures(...given);

@@ -10,26 +10,22 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { z } from "zod";
 import { StoreError } from "../../core/errors.js";
 import { readChecksummed, withChecksum } from "./checksummed-json.js";
 import { databasePathIn } from "./store-folder.js";
 
-// A store begins in the folder itself (`.`). Each migration creates a generation: another store in a folder below.
-const Name = z.string().regex(/^(\.|generation-\d+)$/);
-
-const Pointer = z.strictObject({
-  format: z.literal(1),
+/**
+ * Which of the stores in a folder is in use, by the name of its generation. A store begins in the folder itself (`.`). Each
+ * migration creates a generation: another store in a folder below.
+ */
+export interface StorePointer {
   /** The generation in use. */
-  current: Name,
+  readonly current: string;
   /** The generation that was in use before, to go back to. */
-  previous: Name.optional(),
+  readonly previous?: string | undefined;
   /** The generation that an unfinished migration is building. */
-  building: Name.optional(),
-});
-
-/** Which of the stores in a folder is in use, by the name of its generation. */
-export type StorePointer = Omit<z.output<typeof Pointer>, "format">;
+  readonly building?: string | undefined;
+}
 
 const fileName = "current.json";
 
@@ -64,9 +60,16 @@ export function readPointer(folder: string): StorePointer {
 function parsePointer(text: string): StorePointer {
   const parsed: unknown = JSON.parse(text);
   const byHand = typeof parsed === "object" && parsed !== null && !("checksum" in parsed);
-  const { format: _, ...pointer } = Pointer.parse(byHand ? parsed : readChecksummed(text));
-  return pointer;
+  // By hand, since the writer's thread starts sooner without a library of schemas.
+  const { format, ...pointer } = (byHand ? parsed : readChecksummed(text)) as Readonly<Record<string, unknown>>;
+  const named = Object.entries({ current: undefined, ...pointer });
+  if (format !== 1 || !named.every(([role, name]) => isRole(role) && isName(name)))
+    throw new Error("it has other fields");
+  return pointer as unknown as StorePointer;
 }
+
+const isRole = (role: string): boolean => ["current", "previous", "building"].includes(role);
+const isName = (name: unknown): boolean => typeof name === "string" && /^(\.|generation-\d+)$/.test(name);
 
 function damaged(path: string, problem: string, stores: readonly string[], cause?: unknown): StoreError {
   const choice = stores.length === 0 ? "" : `, write {"format":1,"current":"NAME"} into it with ${stores.join(" or ")}`;

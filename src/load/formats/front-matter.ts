@@ -68,13 +68,25 @@ function isMapping(value: Json): value is Metadata {
 
 /** Parses YAML of at most 64 levels and few aliases, so that a short text cannot stand for a large one. */
 export function parseYaml(content: string): unknown {
-  refuseDeepYaml(content);
+  if (!isShallow(content)) refuseDeepYaml(content);
   const { parseDocument } = yaml();
   // A repeated key must not lose the others.
   const parsed = parseDocument(content, { prettyErrors: false, uniqueKeys: false });
   const [error] = parsed.errors;
   if (error) throw error;
   return parsed.toJS({ maxAliasCount: 100 });
+}
+
+/**
+ * Whether a text of YAML is surely nested less than `maxDepth` deep, which most are: each bracket opens a level at most, and each
+ * column at which a line may begin a mapping and a list. To be sure of that is half of the work of reading it.
+ */
+function isShallow(content: string): boolean {
+  // A tag or an anchor may stand between the marks of two levels.
+  if (/[!&]/.test(content)) return false;
+  const brackets = content.match(/[[{]/g)?.length ?? 0;
+  const columns = (content.match(/^[ \t?:-]*/gm) ?? []).reduce((most, { length }) => Math.max(most, length), 0) + 1;
+  return brackets + 2 * columns < maxDepth;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { parseYaml } from "../../../src/load/formats/front-matter.js";
 import { loadMarkdown } from "../../../src/load/formats/markdown.js";
 
 const load = async (text: string) => loadMarkdown({ bytes: Buffer.from(text), path: "/x.md", uri: "file:///x.md" });
@@ -200,4 +201,18 @@ constructor = true
   ])("%s at the start are not metadata", async (_, text, title) => {
     expect(await load(text)).toEqual({ text, title, mediaType: "text/markdown" });
   });
+});
+
+test.each<[string, (depth: number) => string]>([
+  ["brackets", (depth) => `a: ${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}`],
+  ["braces over lines", (depth) => `a: ${"{b:\n  ".repeat(depth - 1)}1${"}".repeat(depth - 1)}`],
+  ["dashes on a line", (depth) => `${"- ".repeat(depth)}1`],
+  ["indented names", (depth) => Array.from({ length: depth }, (_, at) => `${" ".repeat(at)}a:`).join("\n")],
+  [
+    "names and lists at one column",
+    (depth) => Array.from({ length: depth / 2 }, (_, at) => `${"  ".repeat(at)}a:\n${"  ".repeat(at)}-\n`).join(""),
+  ],
+])("YAML nested in %s is read to 64 levels and refused beyond", (_, nested) => {
+  expect(() => parseYaml(nested(50))).not.toThrow();
+  expect(() => parseYaml(nested(80))).toThrow("nested more than 64 deep");
 });

@@ -30,6 +30,7 @@ export interface RequestLog {
 export class Connections {
   readonly #server: Server;
   #active = 0;
+  #isClosing = false;
 
   /** Gives every request its id. @param log hears of every request at its end */
   constructor(server: Server, log?: (entry: RequestLog) => void) {
@@ -42,6 +43,8 @@ export class Connections {
       response.setHeader(requestIdHeader, randomUUID());
       response.once("close", () => {
         this.#active--;
+        // The caller may keep its connection for another request, which a server that closes takes no more.
+        if (this.#isClosing) setImmediate(() => this.#server.closeIdleConnections());
         const ignored = response.getHeader(ignoredHeader);
         log?.({
           time,
@@ -64,6 +67,7 @@ export class Connections {
 
   /** Takes no more, gives those that are under way a while to end, and breaks what is left. */
   close(graceMs: number): Promise<void> {
+    this.#isClosing = true;
     return new Promise((closed) => {
       const forced = setTimeout(() => this.#server.closeAllConnections(), graceMs);
       // The callback's error says only that it was closed before.

@@ -34,8 +34,8 @@ test("requests up to the limit are answered concurrently, and one more is refuse
   });
 });
 
-test("close lets an open stream finish and accepts no new request", async () => {
-  const target = await start({ eventDelayMs: 20, closeGraceMs: 10_000 });
+test("close lets an open stream finish, waits for nothing after it and accepts no new request", async () => {
+  const target = await start({ eventDelayMs: 20, closeGraceMs: 600_000 });
   const streamed = post(target, paths.chat, chat);
   await eventually(() => expect(target.openRequests).toBe(1));
   const closed = target.close();

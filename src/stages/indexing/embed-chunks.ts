@@ -6,7 +6,6 @@ import { stage, type PaidVectors, type RunContext, type Stage } from "../../core
 import type { Embedder } from "../../core/ports.js";
 import { mapConcurrent } from "../../core/stream.js";
 import type { Chunk, Embedded } from "../../core/types.js";
-import { keyOfText } from "../../text/chunking/chunk-identity.js";
 import { embedTexts } from "../calls/embed-texts.js";
 import { batchLimits, packBatches, type EmbeddingBatch, type PendingText } from "./batches/embedding-batches.js";
 import { RefusalIsolator } from "./batches/refusal-isolator.js";
@@ -148,11 +147,11 @@ async function embedPending(
   const countedTokens = missing.reduce((sum, { tokens }) => sum + tokens, 0);
   const { vectors } = await embedTexts(embedder, texts, { purpose: "document", countedTokens }, context);
   const landed = new Map<string, Float32Array>();
-  for (const [index, { text, outcome }] of missing.entries()) {
+  for (const [index, { key, outcome }] of missing.entries()) {
     const vector = vectors[index]!;
     if (vector.some((component) => component !== 0)) {
       outcome.vector = vector;
-      if (paidVectors) landed.set(keyOfText(text), vector);
+      if (paidVectors) landed.set(key, vector);
     } else outcome.error = new TransportError("reply", `${embedder.space} returned a vector of zeros for it`);
   }
   paidVectors?.landed(landed);
@@ -163,10 +162,9 @@ async function withoutStored(
   pending: readonly PendingText[],
   paidVectors: PaidVectors,
 ): Promise<readonly PendingText[]> {
-  const keys = pending.map(({ text }) => keyOfText(text));
-  const stored = await paidVectors.stored(keys);
-  return pending.filter(({ outcome }, at) => {
-    const vector = stored.get(keys[at]!);
+  const stored = await paidVectors.stored(pending.map(({ key }) => key));
+  return pending.filter(({ key, outcome }) => {
+    const vector = stored.get(key);
     if (vector) Object.assign(outcome, { vector, isReused: true });
     return !vector;
   });

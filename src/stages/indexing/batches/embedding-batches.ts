@@ -13,6 +13,8 @@ export interface TextOutcome {
 /** A text that waits to be sent to the embedder. */
 export interface PendingText {
   readonly text: string;
+  /** The text's `keyOfText`, which takes as long to compute as reading the text a few times. */
+  readonly key: string;
   readonly tokens: number;
   readonly outcome: TextOutcome;
 }
@@ -68,13 +70,16 @@ export async function* packBatches<C extends Chunk>(
   let chunks: { chunk: C; outcome: TextOutcome; fresh: boolean }[] = [];
   let texts: PendingText[] = [];
   let tokens = 0;
+  /** At least the size of the batch, and exact once that matters: to write each text as JSON a second time takes long. */
   let bytes = 1;
+  let isExact = false;
   const take = (): EmbeddingBatch<C> => {
     const full = { chunks, texts };
     chunks = [];
     texts = [];
     tokens = 0;
     bytes = 1;
+    isExact = false;
     return full;
   };
 
@@ -91,14 +96,18 @@ export async function* packBatches<C extends Chunk>(
       chunks.push({ chunk, outcome: known, fresh: false });
       continue;
     }
-    const size = jsonBytes(text);
+    if (!isExact && bytes + maxJsonBytes(text) > limits.bytes) {
+      bytes = texts.reduce((sum, { text: each }) => sum + jsonBytes(each), 1);
+      isExact = true;
+    }
+    const size = isExact ? jsonBytes(text) : maxJsonBytes(text);
     const fits = tokens + chunk.tokens <= limits.tokens && bytes + size <= limits.bytes;
     if (!fits && texts.length > 0) yield take();
     const outcome: TextOutcome = {};
     if (rememberTexts > 0) remembered.set(key, outcome);
     if (remembered.size > rememberTexts) remembered.delete(remembered.keys().next().value!);
     chunks.push({ chunk, outcome, fresh: true });
-    texts.push({ text, tokens: chunk.tokens, outcome });
+    texts.push({ text, key, tokens: chunk.tokens, outcome });
     tokens += chunk.tokens;
     bytes += size;
     // A full batch leaves at once: the next chunk may take a while to come.
@@ -109,6 +118,11 @@ export async function* packBatches<C extends Chunk>(
 
 function hasVector<C extends Chunk>(chunk: C, space: string): chunk is C & Embedded<C> {
   return "vector" in chunk && "space" in chunk && chunk.space === space && chunk.vector instanceof Float32Array;
+}
+
+/** No text is larger: each of its code units takes six bytes at most, as an escape. */
+function maxJsonBytes(text: string): number {
+  return 6 * text.length + 3;
 }
 
 /** The size of a text in a JSON array in UTF-8, with the comma or bracket after it. */

@@ -27,7 +27,7 @@ const programs = [
   ...["foreign-partitions", "fuzz-local", "killed-workers", "large-store", "soak", "store-quality", "unchanged"].map(
     (name) => `proofs/${name}`,
   ),
-  ...["ingest-workers", "plan", "postgres-size"].map((name) => `planning/${name}`),
+  ...["ingest-workers", "plan", "postgres-size", "words"].map((name) => `planning/${name}`),
 ];
 
 const here = (file: string) => fileURLToPath(new URL(file, import.meta.url));

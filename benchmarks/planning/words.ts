@@ -3,7 +3,7 @@
  * bytes on disk, opening to the first answer, the time and the cost of queries, and the bytes that saving a change of a
  * hundred chunks writes. Each size is built and searched in a process of its own.
  *
- *     npm run build && npm run build:examples && node build/benchmarks/words.js [chunks …]
+ *     npm run bench words [chunks …]
  *
  * Default: 25,000, 50,000 and 100,000 chunks of 150 words. Costs are counted in postings that were scored, so that they are
  * the same on every machine.
@@ -14,13 +14,13 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { AllowedChunks } from "../src/store/derived/allowed-chunks.js";
-import type * as AllowedLabelsModule from "../src/store/derived/allowed-labels.js";
-import type { Changes, Position, Removal, TextRow } from "../src/store/derived/changes.js";
-import type * as LexicalIndexModule from "../src/store/lexical/lexical-index.js";
-import { seededRandom } from "../test/support/seeded-random.js";
+import type { AllowedChunks } from "../../src/store/derived/allowed-chunks.js";
+import type * as AllowedLabelsModule from "../../src/store/derived/allowed-labels.js";
+import type { Changes, Position, Removal, TextRow } from "../../src/store/derived/changes.js";
+import type * as LexicalIndexModule from "../../src/store/lexical/lexical-index.js";
+import { seededRandom } from "../../test/support/seeded-random.js";
 
-const built = (file: string): Promise<unknown> => import(new URL(`../../dist/store/${file}`, import.meta.url).href);
+const built = (file: string): Promise<unknown> => import(new URL(`../../../dist/store/${file}`, import.meta.url).href);
 
 const wordsPerChunk = 150;
 const vocabulary = 1_000_000;

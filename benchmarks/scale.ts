@@ -7,16 +7,19 @@ import { percentile } from "./shared/percentile.js";
 
 const count = 10;
 const warmUps = 20;
-const filters = { "50 %": { half: 1 }, "1 %": { hundredth: 7 } } as const;
+const peer = "LangChain.js PGVectorStore";
+const filters = { "50 %": { half: 1 }, "1 %": { hundredth: 7 }, "0.01 %": { tenThousandth: 7 } } as const;
 
 export const benchmark: Benchmark<OpenScaled, readonly string[]> = {
   name: "scale",
   question: "What does a store on PostgreSQL add to the statements that it needs?",
   method:
-    "Three PostgreSQL servers with pgvector on this machine, made chunks written a hundred at a time into tables that have their graph from the start " +
-    "(m 16, 100 candidates while building), then `VACUUM ANALYZE` and queries one after another, ten nearest. Bare SQL keeps id, metadata and vector alone: no " +
-    "texts, no words, no check of anything. PGVectorStore keeps no words either; with its server's default it looks at 40 candidates where the " +
-    "others look at 200. Short are filtered queries with fewer than ten results although there are as many. CPU is that of the client.",
+    "Three PostgreSQL servers with pgvector on this machine, made chunks written a hundred at a time into tables that have their graph from the start, " +
+    "ours from 5,000 chunks on (m 16, 100 candidates while building), then `VACUUM ANALYZE` and queries one after another, ten nearest. Bare SQL keeps " +
+    "id, metadata, vector and a tsvector: no texts, no check of anything. It finds words by `ts_rank`, and both by the statement of pgvector's " +
+    "documentation that fuses ranks. Ours remembers how many chunks have a word while nobody writes. PGVectorStore keeps no words, and has a graph " +
+    "only where it is asked for one; with its server's default it looks at 40 candidates where the others look at 200. Short are filtered queries " +
+    "with fewer than ten results although there are as many. CPU is that of the client.",
   contenders: scaledStores,
   beside: "bare SQL",
   measures: {
@@ -24,6 +27,9 @@ export const benchmark: Benchmark<OpenScaled, readonly string[]> = {
     "dense p50": { unit: "ms", better: "lower" },
     "dense p99": { unit: "ms", better: "lower" },
     "words p50": { unit: "ms", better: "lower" },
+    "words p99": { unit: "ms", better: "lower" },
+    "both p50": { unit: "ms", better: "lower" },
+    "both p99": { unit: "ms", better: "lower" },
     ...Object.fromEntries(
       Object.keys(filters).flatMap((share) => [
         [`filter of ${share} p50`, { unit: "ms", better: "lower" } as const],
@@ -33,10 +39,14 @@ export const benchmark: Benchmark<OpenScaled, readonly string[]> = {
   },
   sizes: {
     smoke: { chunks: 200, dimension: 16, queries: 10 },
-    usual: { chunks: 3000, dimension: 128, queries: 200 },
+    usual: { chunks: 6000, dimension: 384, queries: 200 },
   },
   rounds: 3,
-  aims: [{ contender: "citewell, PostgreSQL", measure: "dense p50", beside: "bare SQL", atMost: 1.3 }],
+  aims: [
+    ...["dense p50", "words p50", "both p50"].map((measure) => ({ measure, beside: "bare SQL", atMost: 1.3 })),
+    { measure: "written", beside: peer, atLeast: 1 },
+    ...Object.keys(filters).map((share) => ({ measure: `filter of ${share} p50`, beside: peer, atMost: 1 })),
+  ].map((aim) => ({ contender: "citewell, PostgreSQL", ...aim })),
   unavailable: () => noPostgres,
   prepare: startServers,
   measure: measureStore,
@@ -72,8 +82,12 @@ async function measureStore(open: OpenScaled, { size, given, timed }: RunContext
     });
     measures["dense p50"] = percentile(dense, 0.5);
     measures["dense p99"] = percentile(dense, 0.99);
-    if (store.words) {
-      measures["words p50"] = percentile(await durations((query) => store.words!(query, count)), 0.5);
+    for (const kind of ["words", "both"] as const) {
+      const search = store[kind];
+      if (!search) continue;
+      const taken = await durations((query) => search(query, count));
+      measures[`${kind} p50`] = percentile(taken, 0.5);
+      measures[`${kind} p99`] = percentile(taken, 0.99);
     }
     for (const [share, metadata] of Object.entries(filters)) {
       const admitted = writes.flatMap(({ documents }) =>

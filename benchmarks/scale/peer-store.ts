@@ -31,9 +31,12 @@ interface PeerModule {
   };
 }
 
-/** LangChain.js's store on PostgreSQL, as its documentation shows it: a table, and a graph with our parameters, then the writes. */
-export const peerStore: Contender<OpenScaled> = {
-  name: "LangChain.js PGVectorStore",
+/**
+ * LangChain.js's store on PostgreSQL: a table, which has no graph unless it is asked for; or, as its documentation shows it, a
+ * graph with our parameters before the writes.
+ */
+const peerStore = (title: string, hasGraph: boolean): Contender<OpenScaled> => ({
+  name: title,
   kind: "peer",
   packages: ["@langchain/community", "pg"],
   load: async () => {
@@ -48,7 +51,7 @@ export const peerStore: Contender<OpenScaled> = {
           dimensions: dimension,
         },
       );
-      await store.createHnswIndex({ dimensions: dimension, m: 16, efConstruction: 100 });
+      if (hasGraph) await store.createHnswIndex({ dimensions: dimension, m: 16, efConstruction: 100 });
       return {
         write: ({ documents, vectors }) => {
           // The vectors of a made corpus are in the order of its chunks.
@@ -64,4 +67,9 @@ export const peerStore: Contender<OpenScaled> = {
       };
     };
   },
-};
+});
+
+export const peerStores = [
+  peerStore("LangChain.js PGVectorStore", true),
+  peerStore("LangChain.js PGVectorStore, no graph", false),
+];

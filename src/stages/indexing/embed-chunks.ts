@@ -149,12 +149,21 @@ async function embedPending(
   const landed = new Map<string, Float32Array>();
   for (const [index, { key, outcome }] of missing.entries()) {
     const vector = vectors[index]!;
-    if (vector.some((component) => component !== 0)) {
-      outcome.vector = vector;
-      if (paidVectors) landed.set(key, vector);
-    } else outcome.error = new TransportError("reply", `${embedder.space} returned a vector of zeros for it`);
+    const problem = problemOf(vector);
+    if (problem !== undefined) {
+      outcome.error = new TransportError("reply", `${embedder.space} returned a vector ${problem} for it`);
+      continue;
+    }
+    outcome.vector = vector;
+    if (paidVectors) landed.set(key, vector);
   }
   paidVectors?.landed(landed);
+}
+
+/** Why a vector has no direction: the store would refuse it, and with it the run. */
+function problemOf(vector: Float32Array): string | undefined {
+  if (!vector.every(Number.isFinite)) return "with a number that is not finite";
+  return vector.some((component) => component !== 0) ? undefined : "of zeros";
 }
 
 /** Gives texts that are stored by now their vectors, and returns the others. */

@@ -96,6 +96,7 @@ export class CliCommand extends Command {
     return this.option("--store <folder>", about)
       .takesService()
       .option("--embedding-model <id>", "model that embeds (CITEWELL_EMBEDDING_MODEL)")
+      .option("--model-folder <folder>", "model that embeds, computed in this process (CITEWELL_MODEL_FOLDER)")
       .option("--rerank-model <id>", "model that reranks (CITEWELL_RERANK_MODEL)")
       .option("--chat-model <id>", "model that answers (CITEWELL_CHAT_MODEL)");
   }

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { OptionsError } from "../core/errors.js";
 import type { ChunkSettings } from "../knowledge-base/ingest/settings.js";
+import type { ModelChoice } from "../knowledge-base/connect-models.js";
 import { openKnowledgeBase } from "../knowledge-base/open.js";
 import type { KnowledgeBase } from "../knowledge-base/options.js";
 import { isDatabaseAddress } from "../store/open-store-at.js";
@@ -68,9 +69,22 @@ export interface StoreFlags extends Omit<Configuration, "chunk">, ChunkFlags {
 
 /** Settings from flags, environment variables and the configuration file. */
 export function readSettings({ environment, directory }: CommandIo, flags: StoreFlags): Configuration {
-  const { config, service, baseUrl, apiKey, embeddingModel, rerankModel, chatModel, price, store, rows } = flags;
+  const { config, service, baseUrl, apiKey, embeddingModel, modelFolder, rerankModel, chatModel, price, store, rows } =
+    flags;
   const settings = readConfiguration({
-    flags: { config, service, baseUrl, apiKey, embeddingModel, rerankModel, chatModel, price, store, rows },
+    flags: {
+      config,
+      service,
+      baseUrl,
+      apiKey,
+      embeddingModel,
+      modelFolder,
+      rerankModel,
+      chatModel,
+      price,
+      store,
+      rows,
+    },
     environment,
     directory,
   });
@@ -122,6 +136,23 @@ export function configuredTransport(
   });
 }
 
+/**
+ * The embedding model that the settings name: by its id, or by the folder that it is in.
+ *
+ * @throws OptionsError when both are named.
+ */
+export function embeddingModelOf(
+  { directory }: Pick<CommandIo, "directory">,
+  { embeddingModel, modelFolder }: Configuration,
+): ModelChoice["embedding"] {
+  if (modelFolder === undefined) return embeddingModel;
+  if (embeddingModel !== undefined) {
+    const both = `the model ${embeddingModel} and the folder ${modelFolder}`;
+    throw new OptionsError("config", `Two embedding models are named, ${both}: leave out one of them`);
+  }
+  return { folder: resolve(directory, modelFolder) };
+}
+
 /** Opens the store and the service that the settings name, and closes both after `use`. */
 export async function withKnowledgeBase<T>(
   io: CommandIo,
@@ -136,7 +167,7 @@ export async function withKnowledgeBase<T>(
     create,
     transport,
     chunk: settings.chunk,
-    models: { embedding: settings.embeddingModel, rerank: settings.rerankModel, chat: settings.chatModel },
+    models: { embedding: embeddingModelOf(io, settings), rerank: settings.rerankModel, chat: settings.chatModel },
     onWarning: (message) => io.stderr.write(`citewell: ${message}\n`),
   });
   try {

@@ -73,11 +73,13 @@ Exit codes: 0 done, 1 failed or done with failures, 2 misuse, 130 stopped by Ctr
   $ citewell index ./docs --enqueue --store postgres://user@db.example.com/docs
   $ citewell index git:../handbook#v2 s3://company-docs/manuals
   $ citewell index ./scans --ocr node_modules/@tesseract.js-data/eng/4.0.0_best_int
+  $ citewell index ./docs --model-folder ./models/all-MiniLM-L6-v2
 
 It reads text, code, Markdown and MDX, HTML, PDF, Word, PowerPoint, Excel, OpenDocument, EPUB, RTF, Pages, Keynote and
 Numbers, reStructuredText, AsciiDoc, Org, LaTeX, DocBook, DITA, notebooks, OpenAPI, subtitles, mail, feeds, ZIP and tar
 archives, CSV, JSON, Parquet, SQLite, exports of Slack, Notion and Confluence, and pictures and scans with --ocr. Other
 files are listed as skipped, with how to convert them.
+A model folder has config.json, tokenizer.json and onnx/model.onnx; name it again to search and to ask.
 Buckets are reached with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and AWS_ENDPOINT_URL.
 
 The store remembers how documents are cut: later runs cut them in the same way, unless a flag says otherwise.`)

@@ -5,11 +5,18 @@ import type { ChatModel, Embedder, Reranker } from "../core/ports.js";
 import { chatModel, type ChatModelOptions } from "../models/chat-model.js";
 import { embedder } from "../models/embedder.js";
 import { reranker } from "../models/reranker.js";
+import { tokenizerFile } from "../models/tokenizer-file.js";
 import { createTransport, type Transport } from "../transport/transport.js";
+
+/** The folder of one model, which is computed in this process. */
+export interface ModelFolder {
+  /** Path of the folder, with `config.json`, `tokenizer.json` and `onnx/model.onnx` in it. */
+  readonly folder: string;
+}
 
 /** Which model does what, by id. */
 export interface ModelChoice {
-  readonly embedding?: string | undefined;
+  readonly embedding?: string | ModelFolder | undefined;
   readonly rerank?: string | undefined;
   readonly chat?: string | undefined;
 }
@@ -60,15 +67,18 @@ export async function connectModels(given: GivenModels): Promise<ConnectedModels
     ? { transport: given.transport, defaults: {} as ModelChoice, close: async () => {} }
     : await connectTransport(given.transport);
   const { models = {} } = given;
+  const { embedding } = models;
+  const inFolder = typeof embedding === "object" ? embedding.folder : undefined;
   const reached = (purpose: keyof ModelChoice): [Transport, string] => {
     const model = models[purpose] ?? defaults[purpose];
-    if (!transport || model === undefined) throw missingModel(purpose, transport);
+    if (!transport || typeof model !== "string") throw missingModel(purpose, transport);
     return [transport, model];
   };
   try {
     let chat = given.chatModel;
     const rerankModel = models.rerank ?? defaults.rerank;
-    const embed = given.embedder ?? embedder(...atModel(reached("embedding")));
+    const embed =
+      given.embedder ?? (inFolder === undefined ? embedder(...atModel(reached("embedding"))) : await modelIn(inFolder));
     return {
       embedder: embed,
       lexicalEmbedding: isLocalModel("embedding", embed.space),
@@ -86,6 +96,12 @@ export async function connectModels(given: GivenModels): Promise<ConnectedModels
     await close();
     throw error;
   }
+}
+
+/** The embedding model in a folder, with the tokens that its own tokenizer counts. */
+export async function modelIn(folder: string): Promise<Embedder> {
+  const { folderEmbedder } = await import("../local/folder-embedder.js");
+  return folderEmbedder(folder, tokenizerFile);
 }
 
 /** A way to a service, with the models to use there when none is named. */

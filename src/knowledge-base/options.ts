@@ -5,6 +5,7 @@ import type { DocumentSource } from "../load/sources/source.js";
 import { type ChatModelOptions, chatModelOptions } from "../models/chat-model.js";
 import { optionsOf } from "../core/options.js";
 import type { ChatModel, CloseOptions, Embedder, Reranker, Searchable, Store } from "../core/ports.js";
+import type { ModelFolder } from "./connect-models.js";
 import type { IngestReport } from "./ingest/ledger.js";
 import type { IngestRunOptions } from "./ingest/run.js";
 import type { RereadOptions } from "./ingest/run-memory.js";
@@ -45,8 +46,11 @@ export interface KnowledgeBaseOptions {
   readonly chatModel?: ChatModel;
   /** Models by id. Default: the local service's; a transport of your own needs `embedding` and, to ask, `chat`. */
   readonly models?: {
-    /** Makes vectors. */
-    readonly embedding?: string;
+    /**
+     * Makes vectors: an id, or the folder of a model as it is published for ONNX, which is computed in this process by the
+     * optional packages `@huggingface/transformers` and `@huggingface/tokenizers`, with the prompts that it was trained with.
+     */
+    readonly embedding?: string | ModelFolder;
     /** Ranks passages. Default with a transport of your own: none, the order of the search stays. */
     readonly rerank?: string;
     /** Answers questions. */
@@ -95,7 +99,7 @@ export const knowledgeBaseOptions = optionsOf<KnowledgeBaseOptions>()({
     .optional(),
   models: z
     .strictObject({
-      embedding: z.string().min(1).optional(),
+      embedding: z.union([z.string().min(1), z.strictObject({ folder: z.string().min(1) })]).optional(),
       rerank: z.string().min(1).optional(),
       chat: z.string().min(1).optional(),
     })

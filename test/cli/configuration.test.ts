@@ -24,6 +24,29 @@ describe("configuration", () => {
     });
   });
 
+  test("a model's folder is relative to the file that names it, and excludes a model's id", async () => {
+    const directory = await temporaryFolder();
+    await file(directory, { modelFolder: "models/small" });
+    expect(readConfiguration({ flags: {}, environment: {}, directory })).toEqual({
+      modelFolder: join(directory, "models/small"),
+    });
+    const words = ["search", "anything", "--embedding-model", "m"];
+    expect((await citewell(words, { cwd: directory })).stderr).toMatch(/Two embedding models are named/);
+  });
+
+  test("a model's folder that holds none is named by index and by doctor", async () => {
+    const cwd = await temporaryFolder({ "docs/a.md": "hello", "empty/readme.txt": "" });
+    const said = await citewell(["index", "docs", "--model-folder", "empty"], { cwd });
+    expect(said.stderr).toContain(`${join(cwd, "empty")} holds no embedding model`);
+    expect(said.exitCode).toBe(2);
+    const { stdout } = await citewell(["doctor", "--json"], { cwd, environment: { CITEWELL_MODEL_FOLDER: "empty" } });
+    expect(JSON.parse(stdout)).toContainEqual({
+      check: "embedding model",
+      result: "problem",
+      message: expect.stringContaining("holds no embedding model") as string,
+    });
+  });
+
   test("a service brings its own address, which any other one replaces", async () => {
     const directory = await temporaryFolder();
     const read = (flags: object, environment: Record<string, string> = {}) =>

@@ -12,6 +12,7 @@ import type { Document, DocumentChunk } from "../../core/types.js";
 import { connectModels } from "../../knowledge-base/connect-models.js";
 import {
   configuredTransport,
+  embeddingModelOf,
   print,
   readSettings,
   type ChunkFlags as ChunkingFlags,
@@ -84,7 +85,7 @@ async function chunkFor(
 /** Chunks by meaning: the embedder of the settings embeds every sentence, and stderr says what that cost. */
 async function chunkByMeaning(io: CommandIo, settings: Configuration, document: Document): Promise<DocumentChunk[]> {
   const transport = configuredTransport(io, settings);
-  const models = await connectModels({ transport, models: { embedding: settings.embeddingModel } });
+  const models = await connectModels({ transport, models: { embedding: embeddingModelOf(io, settings) } });
   const used = new Map<string, number>();
   try {
     const target = models.embedder;

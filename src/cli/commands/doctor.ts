@@ -1,10 +1,12 @@
 import { serviceProfile } from "../../contract/services/services.js";
 import { asError, TransportError } from "../../core/errors.js";
+import { modelIn } from "../../knowledge-base/connect-models.js";
 import { openStoreAt } from "../../store/open-store-at.js";
 import { checkNativeModules } from "../../store/native-modules.js";
 import {
   type CommandIo,
   configuredTransport,
+  embeddingModelOf,
   print,
   readSettings,
   type StoreFlags,
@@ -32,7 +34,13 @@ export async function doctorCommand(io: CommandIo, flags: StoreFlags): Promise<n
   if ("finding" in settings) findings.push(settings.finding);
   else {
     findings.push(...(await service(io, settings.value)));
-    findings.push(await store(io, settings.value));
+    const model = await asFinding("embedding model", () => spaceOf(io, settings.value));
+    if ("finding" in model) findings.push(model.finding);
+    else {
+      const { modelFolder } = settings.value;
+      if (modelFolder !== undefined) findings.push({ check: "embedding model", result: "ok", message: model.value });
+      findings.push(await store(io, settings.value, model.value));
+    }
   }
   const lines = findings.map(({ check, result, message }) => `${marks[result]} ${check}: ${message}`);
   print(io, flags, findings, `${lines.join("\n")}\n`);
@@ -114,6 +122,7 @@ function chosenModels(settings: Configuration, published: readonly { readonly id
       return [{ check, result: "note", message: `${kind} has none: index and search work over it, ask does not` }];
     }
     if (id === undefined) {
+      if (check === "embedding model" && settings.modelFolder !== undefined) return [];
       const variable = needed[check];
       return variable === undefined ? [] : [{ check, result: "problem", message: `none is named: set ${variable}` }];
     }
@@ -128,14 +137,16 @@ function chosenModels(settings: Configuration, published: readonly { readonly id
   });
 }
 
-async function store(io: CommandIo, settings: Configuration): Promise<Finding> {
+/** The vector space of the model that the settings name. */
+async function spaceOf(io: CommandIo, settings: Configuration): Promise<string> {
+  const model = embeddingModelOf(io, settings) ?? "citewell/local-lexical-m3";
+  return typeof model === "string" ? model : (await modelIn(model.folder)).space;
+}
+
+async function store(io: CommandIo, settings: Configuration, space: string): Promise<Finding> {
   const opened = await asFinding("store", async () => {
-    // The space is not known before the model is asked; the store names its own where another one is opened.
-    const found = await openStoreAt(
-      storePath(io, settings),
-      { space: settings.embeddingModel ?? "citewell/local-lexical-m3" },
-      { create: false },
-    );
+    // The store names its own space where another one is opened.
+    const found = await openStoreAt(storePath(io, settings), { space }, { create: false });
     try {
       const { documents, chunks } = await found.counts();
       return `${found.location} holds ${counted(documents, "document")} in ${counted(chunks, "chunk")}`;

@@ -2,6 +2,7 @@ import { migrateKnowledgeBase, type MigrationReport } from "../../knowledge-base
 import { migrateBack } from "../../store/migrate-back.js";
 import {
   configuredTransport,
+  embeddingModelOf,
   print,
   readSettings,
   storePath,
@@ -34,7 +35,7 @@ export async function migrateCommand(io: CommandIo, flags: MigrateFlags): Promis
     return exitCodes.done;
   }
   const { budgetTokens: maxTokens, budgetCost: maxCost, acceptFailures = false } = flags;
-  const { price, embeddingModel, chunk } = settings;
+  const { price, modelFolder, chunk } = settings;
   const transport = configuredTransport(io, settings);
   const { clear, latest, onProgress } = ingestProgress(io);
   try {
@@ -43,13 +44,13 @@ export async function migrateCommand(io: CommandIo, flags: MigrateFlags): Promis
         path,
         transport,
         chunk,
-        models: { embedding: embeddingModel },
+        models: { embedding: embeddingModelOf(io, settings) },
         onWarning: (message) => stderr.write(`citewell: ${message}\n`),
       },
       { signal, onProgress, price, maxTokens, maxCost, acceptFailures },
     );
     clear();
-    print(io, flags, reportAsJson(report), describeMigration(report, io));
+    print(io, flags, reportAsJson(report), describeMigration(report, io, modelFolder));
     if (!report.switched) stderr.write(`citewell: ${whyNotSwitched(report)}\n`);
     return report.switched && report.documents.failed === 0 ? exitCodes.done : exitCodes.failures;
   } catch (error) {
@@ -71,12 +72,16 @@ function whyNotSwitched({ stopped, documents: { failed } }: MigrationReport): st
   );
 }
 
-function describeMigration(report: MigrationReport, folders: KnownFolders): string {
+function describeMigration(report: MigrationReport, folders: KnownFolders, modelFolder: string | undefined): string {
   const { from, to, switched } = report;
+  const name =
+    modelFolder === undefined
+      ? `--embedding-model ${to}, or CITEWELL_EMBEDDING_MODEL`
+      : `--model-folder ${modelFolder}, or CITEWELL_MODEL_FOLDER`;
   const moved =
     from === to
       ? `Rebuilt for ${to}, the model it had before.`
-      : `Moved from ${from ?? "nothing"} to ${to}. From now on name it: --embedding-model ${to}, or CITEWELL_EMBEDDING_MODEL.`;
+      : `Moved from ${from ?? "nothing"} to ${to}. From now on name it: ${name}.`;
   const kept = "The old store is kept: citewell migrate --back puts it back.";
   return `${[...describeReport(report, folders), ...(switched ? [moved, kept] : [])].join("\n")}\n`;
 }

@@ -21,6 +21,8 @@ const ConfigurationFile = z.strictObject({
     .optional(),
   apiKey: Text.optional(),
   embeddingModel: Text.optional(),
+  /** Folder of an embedding model that is computed in this process, relative to the file's folder. */
+  modelFolder: Text.optional(),
   rerankModel: Text.optional(),
   chatModel: Text.optional(),
   /** Price of a million tokens of the embedding model, in your currency. */
@@ -40,6 +42,7 @@ const variables = {
   baseUrl: "CITEWELL_BASE_URL",
   apiKey: "CITEWELL_API_KEY",
   embeddingModel: "CITEWELL_EMBEDDING_MODEL",
+  modelFolder: "CITEWELL_MODEL_FOLDER",
   rerankModel: "CITEWELL_RERANK_MODEL",
   chatModel: "CITEWELL_CHAT_MODEL",
   store: "CITEWELL_STORE",
@@ -125,9 +128,10 @@ function readFile(path: string, required: boolean): Configuration {
   try {
     // Editors on Windows may put a byte order mark at the start.
     const place = (field: readonly PropertyKey[]) => [path, field.join(".")].filter(Boolean).join(": ");
-    const { store, ...settings } = check(place, JSON.parse(text.replace(/^\uFEFF/, "")));
+    const { store, modelFolder, ...settings } = check(place, JSON.parse(text.replace(/^\uFEFF/, "")));
     return {
       ...settings,
+      ...(modelFolder !== undefined && { modelFolder: resolvePath(dirname(path), modelFolder) }),
       ...(store !== undefined && { store: isDatabaseAddress(store) ? store : resolvePath(dirname(path), store) }),
     };
   } catch (cause) {

@@ -3,7 +3,13 @@ import { given } from "../../core/given.js";
 import type { Embedder, Store } from "../../core/ports.js";
 import { connectModels } from "../../knowledge-base/connect-models.js";
 import { isDatabaseAddress, openStoreAt } from "../../store/open-store-at.js";
-import { configuredTransport, readSettings, type CommandIo, type StoreFlags } from "../command-context.js";
+import {
+  configuredTransport,
+  embeddingModelOf,
+  readSettings,
+  type CommandIo,
+  type StoreFlags,
+} from "../command-context.js";
 import type { Configuration } from "../settings/configuration.js";
 
 /** Opens the store on PostgreSQL that `--store` names, with the embedding model of the settings, and closes both after `use`. */
@@ -24,7 +30,7 @@ export async function withPostgresStore<Result>(
     throw new OptionsError("options", `The queue for workers is in a PostgreSQL database: ${wayOut}`);
   }
   const transport = configuredTransport(io, settings);
-  const models = await connectModels({ transport, models: given({ embedding: settings.embeddingModel }) });
+  const models = await connectModels({ transport, models: given({ embedding: embeddingModelOf(io, settings) }) });
   try {
     const store = await openStoreAt(url, models.embedder, { create });
     try {

@@ -1,7 +1,8 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { modelsIn } from "../../../src/local/engines/neural/model-folder.js";
+import { describeFolderModel, modelsIn } from "../../../src/local/engines/neural/model-folder.js";
+import { openKnowledgeBase } from "../../../src/knowledge-base/open.js";
 import { startLocalService } from "../../../src/local/service.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 import { paths, post } from "../conformance.js";
@@ -51,6 +52,45 @@ describe("a folder of models", () => {
       code: "config",
       message,
     });
+  });
+
+  test("a model's limits, its prompts and what its vectors depend on are read from its own folder", async () => {
+    const files = {
+      "m/config.json": JSON.stringify(embedder),
+      "m/tokenizer_config.json": JSON.stringify({ model_max_length: 1e30 }),
+    };
+    const plain = await describeFolderModel(join(await temporaryFolder(files), "m"));
+    expect(plain).toEqual({
+      space: expect.stringMatching(/^m@[0-9a-f]{8}$/),
+      dimension: 384,
+      maxInputTokens: 512,
+      queryPrefix: "",
+      documentPrefix: "",
+    });
+    const prompts = { prompts: { query: "query: ", passage: "passage: " } };
+    const prompted = await temporaryFolder({
+      ...files,
+      "m/sentence_bert_config.json": JSON.stringify({ max_seq_length: 256, do_lower_case: false }),
+      "m/config_sentence_transformers.json": JSON.stringify(prompts),
+    });
+    const sentenceModel = await describeFolderModel(join(prompted, "m"));
+    expect(sentenceModel).toMatchObject({
+      maxInputTokens: 256,
+      queryPrefix: "query: ",
+      documentPrefix: "passage: ",
+    });
+    expect(sentenceModel.space).not.toBe(plain.space);
+  });
+
+  test.each([
+    ["a folder of models", async () => folderWith({ "owner/small": embedder }), /no config\.json/],
+    [
+      "a reranker",
+      async () => join(await folderWith({ ranker: { architectures: ["BertForSequenceClassification"] } }), "ranker"),
+      /a reranker/,
+    ],
+  ])("%s is no model that embeds", async (_, folder, message) => {
+    await expect(describeFolderModel(await folder())).rejects.toMatchObject({ code: "config", message });
   });
 
   test("without @huggingface/transformers the error says what to install", async ({ skip }) => {
@@ -112,6 +152,40 @@ describe("models of a folder, run by @huggingface/transformers", () => {
     for (const [index, word] of input.entries()) {
       expectNear(vectors[index], direction("[CLS]", word, "[SEP]"));
     }
+  });
+
+  /** A knowledge base with the tiny model of a folder, and the folder. */
+  async function withModel(table: readonly (readonly number[])[], files: Readonly<Record<string, string>> = {}) {
+    const folder = await temporaryFolder({ ...tinyEmbedder("tiny", table), ...files });
+    const kb = await openKnowledgeBase({
+      path: join(folder, "store"),
+      models: { embedding: { folder: join(folder, "tiny") } },
+    });
+    onTestFinished(() => kb.close());
+    return kb;
+  }
+
+  test("a knowledge base computes the model of a folder in its own process, with the folder's prompts", async () => {
+    const prompts = { prompts: { query: "the ", document: "car " } };
+    const kb = await withModel(rows, { "tiny/config_sentence_transformers.json": JSON.stringify(prompts) });
+    const { documents } = await kb.ingest([{ uri: "a", text: "cat" }]);
+    expect(documents).toMatchObject({ added: 1, failed: 0 });
+    const { hits } = await kb.search("cat", { mode: "dense" });
+    // Three of the four words are in both: [CLS], cat and [SEP], but "the" in the question and "car" in the passage.
+    expect(hits[0]?.score).toBeCloseTo(3 / 4, 5);
+  });
+
+  test("a vector that is not finite costs its own document", async () => {
+    const kb = await withModel(rows.map((row, id) => (vocabulary[id] === "dog" ? row.map(() => NaN) : row)));
+    const { documents, failures } = await kb.ingest([
+      { uri: "a", text: "cat" },
+      { uri: "b", text: "the dog" },
+      { uri: "c", text: "car" },
+    ]);
+    expect(documents).toMatchObject({ added: 2, failed: 1 });
+    expect(failures).toEqual([
+      { uri: "b", error: expect.objectContaining({ message: expect.stringContaining("not finite") }) },
+    ]);
   });
 
   test("a reranker scores query and document together, and a long document by its best piece", async () => {

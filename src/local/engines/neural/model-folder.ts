@@ -1,5 +1,6 @@
-import { readdir, readFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { createHash } from "node:crypto";
+import { readdir, readFile, stat } from "node:fs/promises";
+import { basename, join, resolve } from "node:path";
 import { z } from "zod";
 import { embeddingTokenLimit, type ModelInfo } from "../../../contract/catalogue.js";
 import { OptionsError } from "../../../core/errors.js";
@@ -17,10 +18,25 @@ const PoolingConfiguration = z.object({
   pooling_mode_lasttoken: z.boolean().default(false),
 });
 
+/** The field of `sentence_bert_config.json` that is used. */
+const SentenceConfiguration = z.object({ max_seq_length: z.int().min(1).nullish() });
+
+/** The field of `tokenizer_config.json` that is used, 1e30 where nobody set it. */
+const TokenizerConfiguration = z.object({ model_max_length: z.number().min(1).nullish() });
+
+/** The fields of `config_sentence_transformers.json` that are used. */
+const PromptConfiguration = z.object({
+  prompts: z.record(z.string(), z.string().nullable()).default({}),
+  default_prompt_name: z.string().nullish(),
+});
+
 /** How a model's vectors, one a token, become one: their mean, or that of the first or the last token. */
 export type Pooling = "mean" | "cls" | "last_token";
 
 const maxDepth = 3;
+
+/** More tokens than any model reads: a limit that nobody set. */
+const unlimitedTokens = 1e9;
 
 /**
  * The models in a folder, each under its path there: one that classifies sequences is a reranker, any other embeds.
@@ -54,13 +70,9 @@ async function modelPaths(folder: string, path: string, depth: number): Promise<
 }
 
 async function describe(folder: string, id: string): Promise<ModelInfo> {
-  const file = join(folder, id, "config.json");
-  let configuration: z.output<typeof Configuration>;
-  try {
-    configuration = Configuration.parse(JSON.parse(await readFile(file, "utf8")));
-  } catch (error) {
-    throw new OptionsError("config", `${file} is not a model's configuration`, { cause: error });
-  }
+  const path = join(folder, id);
+  const file = join(path, "config.json");
+  const configuration = parsed(file, Configuration, await readFile(file, "utf8"));
   const { architectures, hidden_size: dimension, max_position_embeddings: positions } = configuration;
   if (architectures.some((name) => name.endsWith("ForSequenceClassification"))) {
     return { id, type: "rerank", ...(positions !== undefined && { maxInputTokens: positions }) };
@@ -74,15 +86,70 @@ async function describe(folder: string, id: string): Promise<ModelInfo> {
 }
 
 /** The pooling that a model was trained with: what its folder says, else the mean, as most are. */
-export async function poolingOf(folder: string, id: string): Promise<Pooling> {
-  const file = join(folder, id, "1_Pooling", "config.json");
-  let text: string;
-  try {
-    text = await readFile(file, "utf8");
-  } catch {
-    return "mean";
+export async function poolingOf(path: string): Promise<Pooling> {
+  const configuration = await optional(join(path, "1_Pooling", "config.json"), PoolingConfiguration);
+  if (configuration?.pooling_mode_cls_token) return "cls";
+  return configuration?.pooling_mode_lasttoken ? "last_token" : "mean";
+}
+
+/** An embedding model as its own folder describes it. */
+export interface FolderModel {
+  /** The folder's name with a hash of what its vectors depend on, so that those of two models never meet. */
+  readonly space: string;
+  readonly dimension: number | undefined;
+  /** Tokens that it reads of one text; of a longer one the rest is left unread. */
+  readonly maxInputTokens: number;
+  readonly queryPrefix: string;
+  readonly documentPrefix: string;
+}
+
+/**
+ * Reads the description of the embedding model in a folder of its own, as models are published: `config.json`,
+ * `tokenizer.json`, `onnx/`, and of a sentence model `config_sentence_transformers.json`, whose prompts are its prefixes.
+ *
+ * @throws OptionsError (`config`) when the folder holds no embedding model, or a configuration is not one.
+ */
+export async function describeFolderModel(folder: string): Promise<FolderModel> {
+  const path = resolve(folder);
+  const configuration = await optional(join(path, "config.json"), Configuration);
+  const isReranker = configuration?.architectures.some((name) => name.endsWith("ForSequenceClassification"));
+  if (!configuration || isReranker) {
+    const found = configuration ? "a reranker" : "no config.json";
+    throw new OptionsError("config", `${path} holds no embedding model but ${found}: name the folder of one model`);
   }
-  const configuration = PoolingConfiguration.parse(JSON.parse(text));
-  if (configuration.pooling_mode_cls_token) return "cls";
-  return configuration.pooling_mode_lasttoken ? "last_token" : "mean";
+  const [sentence, tokenizer, sentenceTransformers, pooling, weights] = await Promise.all([
+    optional(join(path, "sentence_bert_config.json"), SentenceConfiguration),
+    optional(join(path, "tokenizer_config.json"), TokenizerConfiguration),
+    optional(join(path, "config_sentence_transformers.json"), PromptConfiguration),
+    poolingOf(path),
+    stat(join(path, "onnx", "model.onnx")).catch(() => undefined),
+  ]);
+  const limits = [sentence?.max_seq_length, tokenizer?.model_max_length, configuration.max_position_embeddings].filter(
+    (limit) => typeof limit === "number" && limit < unlimitedTokens,
+  ) as readonly number[];
+  const { prompts = {}, default_prompt_name: usual } = sentenceTransformers ?? {};
+  const promptOf = (...names: readonly string[]) =>
+    names.map((name) => prompts[name]).find((prompt) => typeof prompt === "string") ?? prompts[usual ?? ""] ?? "";
+  const prefixes = { queryPrefix: promptOf("query"), documentPrefix: promptOf("document", "passage", "corpus") };
+  const hash = createHash("sha256").update(JSON.stringify([configuration, pooling, prefixes, weights?.size]));
+  return {
+    space: `${basename(path)}@${hash.digest("hex").slice(0, 8)}`,
+    dimension: configuration.hidden_size,
+    maxInputTokens: limits.length > 0 ? Math.min(...limits) : embeddingTokenLimit(basename(path)),
+    ...prefixes,
+  };
+}
+
+/** The content of a file that need not be there. */
+async function optional<Schema extends z.ZodType>(file: string, schema: Schema): Promise<z.output<Schema> | undefined> {
+  const text = await readFile(file, "utf8").catch(() => undefined);
+  return text === undefined ? undefined : parsed(file, schema, text);
+}
+
+function parsed<Schema extends z.ZodType>(file: string, schema: Schema, text: string): z.output<Schema> {
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch (error) {
+    throw new OptionsError("config", `${file} is not a model's configuration`, { cause: error });
+  }
 }

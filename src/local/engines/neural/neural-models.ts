@@ -1,4 +1,4 @@
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import type { ModelInfo } from "../../../contract/catalogue.js";
 import { OptionsError } from "../../../core/errors.js";
 import type { EmbeddingEngine, Engines, RerankEngine } from "../engines.js";
@@ -22,9 +22,9 @@ const textsPerRun = 16;
  */
 export async function neuralModels(folder: string): Promise<NeuralModels> {
   const models = await modelsIn(folder);
-  const transformers = await loadTransformers(resolve(folder));
-  const embedding = embeddingEngine(transformers, folder);
-  const rerank = rerankEngine(transformers);
+  const transformers = await loadTransformers();
+  const embedding = embeddingEngine(folder);
+  const rerank = rerankEngine(transformers, folder);
   const own = new Set(models.map(({ id }) => id));
   return {
     models,
@@ -41,31 +41,41 @@ export async function neuralModels(folder: string): Promise<NeuralModels> {
   };
 }
 
-function embeddingEngine({ pipeline }: Transformers, folder: string): EmbeddingEngine {
-  const loaded = new Map<string, Promise<(texts: readonly string[]) => Promise<Tensor>>>();
-  const load = async (id: string) => {
-    const [extract, pooling] = await Promise.all([pipeline("feature-extraction", id), poolingOf(folder, id)]);
-    return (texts: readonly string[]) => extract(texts, { pooling, normalize: true });
+/** Embeds texts; each vector is of length 1. */
+export type EmbedTexts = (texts: readonly string[], signal: AbortSignal) => Promise<readonly Float32Array[]>;
+
+/** Reads the weights of the embedding model in a folder of its own. */
+export async function loadEmbedding(path: string): Promise<EmbedTexts> {
+  const [{ pipeline }, pooling] = await Promise.all([loadTransformers(), poolingOf(path)]);
+  const extract = await pipeline("feature-extraction", resolve(path));
+  return async (texts, signal) => {
+    const vectors: Float32Array[] = [];
+    for (const run of runsOf(texts)) {
+      signal.throwIfAborted();
+      vectors.push(...rows(await extract(run, { pooling, normalize: true })));
+    }
+    return vectors;
   };
+}
+
+function embeddingEngine(folder: string): EmbeddingEngine {
+  const loaded = new Map<string, Promise<EmbedTexts>>();
   return {
     embed: async (texts, { model: { id }, signal }) => {
-      const extract = await loadedOnce(loaded, id, () => load(id));
-      const vectors: Float32Array[] = [];
-      for (const run of runsOf(texts)) {
-        signal.throwIfAborted();
-        vectors.push(...rows(await extract(run)));
-      }
-      return vectors;
+      const embedTexts = await loadedOnce(loaded, id, () => loadEmbedding(join(folder, id)));
+      return embedTexts(texts, signal);
     },
   };
 }
 
-function rerankEngine({ AutoTokenizer, AutoModelForSequenceClassification }: Transformers): RerankEngine {
+function rerankEngine(transformers: Transformers, folder: string): RerankEngine {
+  const { AutoTokenizer, AutoModelForSequenceClassification } = transformers;
   const loaded = new Map<string, Promise<(queries: readonly string[], texts: readonly string[]) => Promise<Tensor>>>();
   const load = async (id: string) => {
+    const path = resolve(folder, id);
     const [tokenizer, model] = await Promise.all([
-      AutoTokenizer.from_pretrained(id),
-      AutoModelForSequenceClassification.from_pretrained(id),
+      AutoTokenizer.from_pretrained(path),
+      AutoModelForSequenceClassification.from_pretrained(path),
     ]);
     return async (queries: readonly string[], texts: readonly string[]) => {
       const inputs = tokenizer(queries, { text_pair: texts, padding: true, truncation: true });
@@ -98,7 +108,11 @@ function runsOf(texts: readonly string[]): readonly (readonly string[])[] {
 }
 
 /** A failure is not kept: the next request tries again. */
-function loadedOnce<Value>(kept: Map<string, Promise<Value>>, id: string, load: () => Promise<Value>): Promise<Value> {
+export function loadedOnce<Value>(
+  kept: Map<string, Promise<Value>>,
+  id: string,
+  load: () => Promise<Value>,
+): Promise<Value> {
   const found = kept.get(id);
   if (found) return found;
   const loading = load();
@@ -120,19 +134,19 @@ interface Tensor {
   readonly dims: readonly number[];
 }
 
-/** The used part of `@huggingface/transformers`, version 3 and later. */
+/** The used part of `@huggingface/transformers`, version 4. It reads a model that is named by an absolute path from there. */
 interface Transformers {
-  readonly env: { allowRemoteModels: boolean; localModelPath: string };
+  readonly env: { allowRemoteModels: boolean };
   readonly pipeline: (
     task: "feature-extraction",
-    model: string,
+    path: string,
   ) => Promise<(texts: readonly string[], options: object) => Promise<Tensor>>;
   readonly AutoTokenizer: {
-    readonly from_pretrained: (model: string) => Promise<(texts: readonly string[], options: object) => object>;
+    readonly from_pretrained: (path: string) => Promise<(texts: readonly string[], options: object) => object>;
   };
   readonly AutoModelForSequenceClassification: {
     readonly from_pretrained: (
-      model: string,
+      path: string,
     ) => Promise<(inputs: object) => Promise<{ readonly logits: { readonly sigmoid: () => Tensor } }>>;
   };
 }
@@ -141,10 +155,10 @@ interface Transformers {
 const packageName = "@huggingface/transformers";
 
 /**
- * The package, told to read models from a folder and from nowhere else.
+ * The package, told to read models from this machine alone.
  * @throws {OptionsError} `missing-package` when it is not installed.
  */
-async function loadTransformers(folder: string): Promise<Transformers> {
+export async function loadTransformers(): Promise<Transformers> {
   let transformers: Transformers;
   try {
     transformers = (await import(packageName)) as Transformers;
@@ -156,6 +170,5 @@ async function loadTransformers(folder: string): Promise<Transformers> {
     );
   }
   transformers.env.allowRemoteModels = false;
-  transformers.env.localModelPath = folder;
   return transformers;
 }

@@ -348,7 +348,7 @@ export interface StoreProblem {
    * - `settings`, `log`, `fields`: the settings, the record of removed chunks, or the values that filters test.
    * - `conversations`: a conversation, or a decision on a call, was altered; or SQLite finds their file broken.
    * - `notes`: what earlier runs remembered of a file.
-   * - `graph`, `lexical`: a saved search index.
+   * - `graph`, `lexical`, `latent`: a saved search index.
    */
   readonly what:
     | "database"
@@ -364,7 +364,8 @@ export interface StoreProblem {
     | "notes"
     | "conversations"
     | "graph"
-    | "lexical";
+    | "lexical"
+    | "latent";
   /** Names what is affected and what to do, in one line. */
   readonly message: string;
   /** Whether `verify({ repair: true })` mends it. */
@@ -430,6 +431,11 @@ export interface Searchable<Space extends string = string, Fields extends object
   readonly dense: Retriever;
   /** Searches by words (BM25). */
   readonly lexical: Retriever;
+  /**
+   * Searches by what words the store's own texts have in common; finds nothing where no model of them is used. Absent: the
+   * store has none.
+   */
+  readonly latent?: Retriever;
   /** A document as it was written. */
   readonly document: (uri: string, call?: ReadCall) => Promise<Document | undefined>;
   /** What is known of a document without its text; `undefined` for an unknown uri. */

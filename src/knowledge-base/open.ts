@@ -43,9 +43,16 @@ export async function openKnowledgeBase(options: KnowledgeBaseOptions = {}): Pro
   const models = await connectModels(settings);
   try {
     const { embedder } = models;
+    if (settings.store && settings.latent) {
+      throw new OptionsError(
+        "options",
+        "openKnowledgeBase: latent is an option of the store that you pass: give it to openStore()",
+      );
+    }
+    const latent = settings.latent ?? (models.lexicalEmbedding && "auto");
     const store =
       settings.store ??
-      (await openStoreAt(path, embedder, { create, requireScope, onWarning, ...(metadata && { metadata }) }));
+      (await openStoreAt(path, embedder, { create, requireScope, onWarning, latent, ...(metadata && { metadata }) }));
     const weights = settings.weights ?? (models.lexicalEmbedding ? lexicalEmbeddingWeights : undefined);
     const running = new RunningWork();
     let conversations: Conversations | undefined;

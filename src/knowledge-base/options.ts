@@ -69,6 +69,11 @@ export interface KnowledgeBaseOptions {
    */
   readonly weights?: SearchOptions["weights"];
   /**
+   * A model of the texts themselves as a third side of hybrid search; see `latent` of `openStore`. Default: `auto` with an
+   * embedding model of the local service's, else false; a PostgreSQL store has none.
+   */
+  readonly latent?: boolean | "auto";
+  /**
    * Schema of every document's metadata: documents that do not fit it fail, and filters know its fields. Default: any.
    */
   readonly metadata?: z.ZodObject;
@@ -107,6 +112,7 @@ export const knowledgeBaseOptions = optionsOf<KnowledgeBaseOptions>()({
   chat: chatModelOptions.omit({ model: true }).prefault({}),
   chunk: givenChunkOptions.default({}),
   weights: searchOptions.shape.weights,
+  latent: z.union([z.boolean(), z.literal("auto")]).optional(),
   metadata: z.instanceof(z.ZodObject).optional(),
   requireScope: z.boolean().default(false),
   concurrency: z.int().min(1).max(256).default(8),

@@ -35,6 +35,7 @@ import { Changes, type Position } from "./derived/changes.js";
 import { deleteStaleIndexes } from "./derived/saved-index.js";
 import { TaskQueue, TimeSlice } from "./derived/scheduling.js";
 import type { Ranking } from "./derived/top-k.js";
+import { LatentIndex } from "./latent/latent-index.js";
 import { LexicalIndex } from "./lexical/lexical-index.js";
 import { ScopeRules } from "./scope-rules.js";
 import { ScopedReading } from "./scoped-reading.js";
@@ -73,6 +74,7 @@ export class EmbeddedStore<const Space extends string> implements Store<Space>, 
   readonly metadataSchema?: z.ZodType<Metadata>;
   readonly dense: Retriever;
   readonly lexical: Retriever;
+  readonly latent?: Retriever;
   readonly document: Store["document"];
   readonly documentInfo: Store["documentInfo"];
   readonly documents: Store["documents"];
@@ -87,6 +89,7 @@ export class EmbeddedStore<const Space extends string> implements Store<Space>, 
   readonly #writes = new TaskQueue();
   readonly #dense: Dense;
   readonly #lexical: Promise<LexicalIndex>;
+  readonly #latent: Promise<LatentIndex> | undefined;
   /** Closing waits for these. */
   readonly #pendingCalls = new Set<Promise<unknown>>();
   #dimension: number | undefined;
@@ -100,7 +103,7 @@ export class EmbeddedStore<const Space extends string> implements Store<Space>, 
 
   constructor(parts: EmbeddedStoreParts<Space>) {
     const { database, folder, id: store, location, space, settings, graphModule } = parts;
-    const { metadata, requireScope, onWarning = () => {}, ...options } = settings;
+    const { metadata, requireScope, latent: wanted, onWarning = () => {}, ...options } = settings;
     this.#parts = parts;
     this.#warn = onWarning;
     this.space = space;
@@ -120,14 +123,20 @@ export class EmbeddedStore<const Space extends string> implements Store<Space>, 
         dense: (query, count, filter) => this.#searchDense(query, count, filter),
         lexical: async ({ text, phrases }, count, filter) =>
           (await this.#lexical).search(text, count, { phrases, filter, upTo: this.#searchPosition() }),
+        ...(wanted && {
+          latent: async ({ text }, count, filter) =>
+            (await this.#latent!).search(text, count, filter, this.#searchPosition()),
+        }),
       },
       use: (work) => this.#use(work),
     });
-    const { dense, lexical, document, documentInfo, documents, hits } = this.#reading.within(undefined);
+    const { dense, lexical, latent, document, documentInfo, documents, hits } = this.#reading.within(undefined);
+    if (latent) this.latent = latent;
     [this.dense, this.lexical, this.hits] = [dense, lexical, hits];
     [this.document, this.documentInfo, this.documents] = [document, documentInfo, documents];
     // Loading begins at once, beside the embedding of the first question. A failure shows at the first use.
     this.#lexical = LexicalIndex.open(this.#changes, { ...shared, allowed: this.#allowed });
+    if (wanted) this.#latent = LatentIndex.open(this.#changes, { ...shared, latent: wanted, allowed: this.#allowed });
     void this.#prepareIndexes();
   }
 
@@ -340,7 +349,11 @@ export class EmbeddedStore<const Space extends string> implements Store<Space>, 
 
   /** Brings the indexes up to date. A failure shows again at the next search, which reports it. */
   async #prepareIndexes(): Promise<void> {
-    await Promise.allSettled([this.#dense.prepare(), this.#lexical.then((index) => index.catchUp())]);
+    await Promise.allSettled([
+      this.#dense.prepare(),
+      this.#lexical.then((index) => index.catchUp()),
+      this.#latent?.then((index) => index.prepare()),
+    ]);
   }
 
   async #use<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -366,18 +379,19 @@ export class EmbeddedStore<const Space extends string> implements Store<Space>, 
     await this.#writes.idle();
     const { database, folder } = this.#parts;
     const lexical = await this.#lexical.catch(() => undefined);
+    const latent = await this.#latent?.catch(() => undefined);
     const ownLock = new WriteLock(folder.path);
     const warn = (problem: string, error: unknown) => this.#warn(`${problem}: ${asError(error).message}`);
     let used = true;
     try {
       used = !isUnused(database);
       // Only the holder of the lock saves, so that two processes do not keep replacing each other's files.
-      if (used && (await this.#mayWrite(ownLock))) await this.#saveIndexes(lexical, signal);
+      if (used && (await this.#mayWrite(ownLock))) await this.#saveIndexes([lexical, latent], signal);
     } catch (error) {
       warn("The search indexes could not be saved and will be built again", error);
     }
     // Each is closed whether or not the others fail: a lock that is not released would outlive the store.
-    await Promise.allSettled([this.#dense.close(), lexical?.close()]);
+    await Promise.allSettled([this.#dense.close(), lexical?.close(), latent?.close()]);
     if (!this.#writer) endWal(database);
     database.close();
     await this.#writer?.close();
@@ -394,11 +408,15 @@ export class EmbeddedStore<const Space extends string> implements Store<Space>, 
     return this.#writer && !this.#writer.ended ? this.#writer.tryLock() : ownLock.tryTake();
   }
 
-  async #saveIndexes(lexical: LexicalIndex | undefined, signal: AbortSignal | undefined): Promise<void> {
-    const caughtUp = Promise.all([this.#dense.catchUp(), lexical?.catchUp()]);
+  async #saveIndexes(
+    others: readonly (LexicalIndex | LatentIndex | undefined)[],
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const indexes = [this.#dense, ...others].filter((index) => index !== undefined);
+    const caughtUp = Promise.all(indexes.map((index) => index.catchUp()));
     await (signal ? unlessAborted(caughtUp, signal) : caughtUp).catch((error: unknown) => {
       if (!signal?.aborted) throw error;
     });
-    await Promise.all([this.#dense.save(), lexical?.save()]);
+    await Promise.all(indexes.map((index) => index.save()));
   }
 }

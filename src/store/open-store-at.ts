@@ -1,4 +1,5 @@
 import type { Embedder, Store } from "../core/ports.js";
+import { OptionsError } from "../core/errors.js";
 import { openStore } from "./open-store.js";
 import type { StoreOptions } from "./store-options.js";
 
@@ -17,10 +18,15 @@ export function databaseAddresses(place: string): readonly [first: string, ...sh
 export async function openStoreAt<const Space extends string>(
   place: string,
   embedder: Pick<Embedder<Space>, "space" | "dimension">,
-  { metadata, ...options }: Pick<StoreOptions, "create" | "requireScope" | "metadata" | "onWarning"> = {},
+  {
+    metadata,
+    latent,
+    ...options
+  }: Pick<StoreOptions, "create" | "requireScope" | "metadata" | "onWarning" | "latent"> = {},
 ): Promise<Store<Space>> {
   const given = { ...options, ...(metadata && { metadata }) };
-  if (!isDatabaseAddress(place)) return openStore(place, embedder, given);
+  if (!isDatabaseAddress(place)) return openStore(place, embedder, { ...given, ...(latent && { latent }) });
+  if (latent === true) throw new OptionsError("options", "A store in PostgreSQL has no latent model: leave out latent");
   const { openPostgresStore } = await import("./postgres/open-postgres-store.js");
   const [url, ...shards] = databaseAddresses(place);
   return openPostgresStore(url, embedder, { ...given, shards });

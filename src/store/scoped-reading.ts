@@ -12,7 +12,7 @@ type Search = (query: RetrievalQuery, count: number, filter: Filter | undefined)
 export interface ScopedReadingOptions {
   readonly rules: ScopeRules;
   readonly reader: StoreReader;
-  readonly search: { readonly dense: Search; readonly lexical: Search };
+  readonly search: { readonly dense: Search; readonly lexical: Search; readonly latent?: Search | undefined };
   /** Runs work while the store is open. */
   readonly use: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
@@ -29,11 +29,12 @@ export class ScopedReading {
 
   within(
     scope: Filter | undefined,
-  ): Pick<Searchable, "dense" | "lexical" | "document" | "documentInfo" | "documents" | "hits"> {
+  ): Pick<Searchable, "dense" | "lexical" | "latent" | "document" | "documentInfo" | "documents" | "hits"> {
     const { reader, search, use } = this.#options;
     return {
       dense: this.#retriever("dense", scope, search.dense),
       lexical: this.#retriever("lexical", scope, search.lexical),
+      ...(search.latent && { latent: this.#retriever("latent", scope, search.latent) }),
       document: (uri, call = {}) =>
         use(async () => {
           const filter = this.#rules.effective(scope, resolve("document", readCall, call).filter);

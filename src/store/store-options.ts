@@ -36,6 +36,13 @@ export interface StoreOptions {
    * questions of SciFact 2 to 4 rank alike, and better than 1.
    */
   readonly contextWeight?: number;
+  /**
+   * Whether to keep a model of the store's own texts (latent semantic analysis, 128 directions) as a third side of hybrid
+   * search, beside the indexes: trained in a second or two once there are 20 chunks, and again when the store closes with half
+   * as many more; new chunks are found by it at once. `auto`: from 1,200 chunks on, and only where it explains enough of them to help.
+   * Default: false.
+   */
+  readonly latent?: boolean | "auto";
   /** The metadata of every document: others are refused, and filters know its fields. Default: any metadata. */
   readonly metadata?: z.ZodObject;
   /** True: searching and reading need `scoped(filter)`, so that no query can forget its scope. Default: false. */
@@ -55,6 +62,7 @@ export const storeOptions = optionsOf<StoreOptions>()({
   k1: z.number().min(0).max(10).default(1.2),
   b: z.number().min(0).max(1).default(0.75),
   contextWeight: z.int().min(0).max(10).default(2),
+  latent: z.union([z.boolean(), z.literal("auto")]).default(false),
   metadata: z.instanceof(z.ZodObject).optional(),
   requireScope: z.boolean().default(false),
   onWarning: z

@@ -5,6 +5,7 @@ import { guarded, openForReading } from "../sqlite/database.js";
 import { prepareSchema, readMeta } from "./database/schema.js";
 import { databasePathIn } from "./database/store-folder.js";
 import { savedQuantization } from "./dense/dense.js";
+import { latentFigures, type LatentFigures } from "./latent/latent-index.js";
 import { generationFolder, readPointer } from "./database/store-pointer.js";
 
 /**
@@ -27,6 +28,12 @@ export function storedSpace(path: string): string | undefined {
   } finally {
     database.close();
   }
+}
+
+/** The latent model that is saved with the store in a folder; undefined where none is. */
+export function storedLatentModel(path: string): LatentFigures | undefined {
+  const folder = resolvePath(path);
+  return latentFigures(generationFolder(folder, guarded(folder, () => readPointer(folder)).current));
 }
 
 /** How the saved graph of the store in a folder keeps vectors; undefined where none is saved. */

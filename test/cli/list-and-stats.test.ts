@@ -113,6 +113,21 @@ test("stats and verify say how a graph keeps vectors, once there is one", async 
   expect((await citewell(["verify"], { cwd })).stdout).toContain("\nIts graph has vectors as they are (none).\n");
 });
 
+test("stats tells of a latent model, once there is one", async () => {
+  const notes = Array.from({ length: 24 }, (_, at) => [
+    `docs/${at}.md`,
+    `${at % 2 ? "Keys expire" : "Locks rust"} in ${at} days.`,
+  ]);
+  const cwd = await temporaryFolder(Object.fromEntries(notes) as Record<string, string>);
+  await citewellJson(["index", "docs"], { cwd });
+  expect(await citewellJson(["stats"], { cwd })).not.toHaveProperty("latent");
+  const path = join(cwd, ".citewell");
+  const store = await openStore(path, { space: storedSpace(path)! }, { latent: true });
+  await store.close();
+  expect(await citewellJson(["stats"], { cwd })).toMatchObject({ latent: { trainedOn: 24, used: true } });
+  expect((await citewell(["stats"], { cwd })).stdout).toMatch(/^Latent +model trained at 24 chunks, explains \d+ % /m);
+});
+
 test("stats counts the store from before a migration apart", async () => {
   const cwd = await indexed();
   const before = await citewellJson<StatsJson>(["stats"], { cwd });

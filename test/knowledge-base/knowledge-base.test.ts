@@ -166,6 +166,21 @@ describe("search", () => {
     for (const { score, due } of found) expect(score).toBeCloseTo(due, 10);
   });
 
+  test("a model of the texts themselves stands beside lexical vectors alone, unless told otherwise", async () => {
+    const has = async (options: KnowledgeBaseOptions) => {
+      const kb = await openKnowledgeBase({ path: join(await temporaryFolder(), "store"), ...options });
+      onTestFinished(() => kb.close());
+      return kb.store.latent !== undefined;
+    };
+    const { transport } = await transportFor(service);
+    expect(await has({})).toBe(true);
+    expect(await has({ latent: false })).toBe(false);
+    expect(await has({ transport, models })).toBe(false);
+    expect(await has({ transport, models, latent: "auto" })).toBe(true);
+    const { kb } = await openWith(service);
+    await expect(openKnowledgeBase({ store: kb.store, latent: true })).rejects.toThrow(/openStore\(\)/);
+  });
+
   test("lexical vectors weigh little, in this process or over a transport", async () => {
     const inProcess = await openKnowledgeBase({ path: join(await temporaryFolder(), "store") });
     onTestFinished(() => inProcess.close());

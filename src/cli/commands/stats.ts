@@ -5,7 +5,7 @@ import { type ChunkSettings, keptSettings } from "../../knowledge-base/ingest/se
 import { type CollectionFigures, collectionFigures } from "../../store/collection-figures.js";
 import { databaseAddresses, isDatabaseAddress } from "../../store/open-store-at.js";
 import { diskUse, type DiskUse } from "../../store/disk-use.js";
-import { storedQuantization } from "../../store/stored-space.js";
+import { storedLatentModel, storedQuantization } from "../../store/stored-space.js";
 import {
   print,
   readSettings,
@@ -27,6 +27,8 @@ interface Stats extends StoreCounts {
   readonly chunk: ChunkSettings;
   /** How the saved graph keeps vectors. Absent where none is saved, and for a database. */
   readonly quantization?: "none" | "int8";
+  /** The model of the store's own texts. Absent where none is saved, and for a database. */
+  readonly latent?: NonNullable<ReturnType<typeof storedLatentModel>>;
   /** Absent for a database, whose server says it. */
   readonly diskBytes?: DiskUse;
 }
@@ -47,7 +49,12 @@ export async function statsCommand(io: CommandIo, flags: StatsFlags): Promise<nu
   const place = storePath(io, readSettings(io, flags));
   const stats = {
     ...figures,
-    ...(!isDatabaseAddress(place) && given({ quantization: storedQuantization(place), diskBytes: diskUse(place) })),
+    ...(!isDatabaseAddress(place) &&
+      given({
+        quantization: storedQuantization(place),
+        latent: storedLatentModel(place),
+        diskBytes: diskUse(place),
+      })),
   };
   const described = describe(stats);
   if (flags.report !== undefined) {
@@ -81,6 +88,7 @@ function describe({
   space,
   chunk,
   quantization,
+  latent,
   diskBytes,
 }: Stats): [name: string, value: string][] {
   const settings = Object.entries(chunk).map(
@@ -93,8 +101,14 @@ function describe({
     ["Embeddings", space],
     ["Cut by", settings.length > 0 ? settings.join(", ") : "the default settings"],
     ...(quantization ? [["Graph", graphOf[quantization]] satisfies [string, string]] : []),
+    ...(latent ? [["Latent", describeLatent(latent)] satisfies [string, string]] : []),
     ...(diskBytes ? [["On disk", describeDisk(diskBytes)] satisfies [string, string]] : []),
   ];
+}
+
+function describeLatent({ trainedOn, explained, used }: NonNullable<Stats["latent"]>): string {
+  const share = `${Math.round(100 * explained)} % of the variance of a sample`;
+  return `model trained at ${count(trainedOn)} chunks, explains ${share}${used ? "" : ": too little to be used"}`;
 }
 
 function describeDisk({ database, indexes, conversations, otherGenerations, total }: DiskUse): string {

@@ -40,6 +40,8 @@ export interface SearchOptions<Fields extends object = Metadata> {
     readonly dense: number;
     /** Weight of the side by words. */
     readonly lexical: number;
+    /** Weight of the store's latent model, where it has one. Default: 0.2; with `rrf` 0. */
+    readonly latent?: number;
   };
   /** With `rrf`, how slowly lower ranks lose weight, 0 to 1000; see `fused`. Default: 10. */
   readonly k?: number;
@@ -51,7 +53,9 @@ export const searchOptions = optionsOf<SearchOptions>()({
   count: z.int().min(1).max(1000).default(40),
   mode: z.enum(["hybrid", "dense", "lexical"]).default("hybrid"),
   fusion: z.enum(["rrf", "score"]).optional(),
-  weights: z.strictObject({ dense: z.number().min(0), lexical: z.number().min(0) }).optional(),
+  weights: z
+    .strictObject({ dense: z.number().min(0), lexical: z.number().min(0), latent: z.number().min(0).optional() })
+    .optional(),
   k: z.number().min(0).max(1000).optional(),
   filter: z.custom<Filter>().optional(),
 });
@@ -59,12 +63,15 @@ export const searchOptions = optionsOf<SearchOptions>()({
 /** Vectors' scores weigh less: 0.6 to 0.8 are alike on SciFact's training queries, with vectors of a small sentence model. */
 const defaultWeights = { score: { dense: 0.7, lexical: 1 }, rrf: { dense: 1, lexical: 1 } } as const;
 
+/** Chosen on halves of four collections and on training questions of a documentation. Ranks of a side that finds everything say little. */
+const defaultLatentWeight = { score: 0.2, rrf: 0 } as const;
+
 /** Maximum number of vectors to look through for texts that meet a question's phrases and exclusions. */
 const maxDenseCandidates = 2000;
 
 type Searched<Space extends string, Fields extends object> = Pick<
   Searchable<Space, Fields>,
-  "space" | "dimension" | "metadataSchema" | "dense" | "lexical" | "hits"
+  "space" | "dimension" | "metadataSchema" | "dense" | "lexical" | "latent" | "hits"
 >;
 
 /**
@@ -102,7 +109,7 @@ export function search<Space extends string>(
   if (fusion === "score" && k !== undefined) {
     throw new OptionsError("options", 'search: k is about ranks. Leave it out, or fuse ranks with fusion: "rrf"');
   }
-  const weights = fusing.weights ?? defaultWeights[fusion];
+  const weights = { latent: defaultLatentWeight[fusion], ...(fusing.weights ?? defaultWeights[fusion]) };
   if (always !== undefined) checkFilter("search: filter", always);
   checkStorePart("search", store, ["hits"]);
   const { space, dimension } = store;
@@ -127,8 +134,10 @@ export function search<Space extends string>(
         kept: hits.map(({ chunk }) => chunk.id),
         dropped: [...dropped, ...refused.values()],
         milliseconds: performance.now() - started,
-        // Retrievers answer in any order, or not at all.
-        lists: lists.filter((list) => list !== undefined),
+        // Retrievers answer in any order, or not at all; a store may have no use for its latent model.
+        lists: lists
+          .filter((list) => list !== undefined)
+          .filter(({ by, chunkIds }) => chunkIds.length > 0 || !by.startsWith("latent")),
       };
       return { ...asked, hits, trace: [...(asked.trace ?? []), step] };
     },
@@ -146,22 +155,26 @@ export function search<Space extends string>(
   ): Retriever {
     const refuse = conditionCheck(asked);
     const condition = refuse && { store, refuse, dropped };
+    const checked = (side: Retriever, maxCandidates: number) =>
+      condition ? filterCandidates(side, condition, maxCandidates) : side;
     const sides = {
-      dense: condition ? filterCandidates(store.dense, condition, maxDenseCandidates) : store.dense,
-      lexical: condition ? filterCandidates(store.lexical, condition, Infinity) : store.lexical,
+      dense: checked(store.dense, maxDenseCandidates),
+      lexical: checked(store.lexical, Infinity),
+      ...(store.latent && weights.latent > 0 && { latent: checked(store.latent, maxDenseCandidates) }),
     };
     const parts: { readonly retriever: Retriever; readonly weight: number }[] = [];
     const { phrases, variants = [] } = asked;
     const own: QueryVariant = { kind: "question", text: asked.question, ...(vector && { vector }) };
     for (const [index, variant] of [own, ...variants].entries()) {
       const { kind, ...query } = { ...variant, ...(phrases && { phrases }) };
-      for (const side of mode === "hybrid" ? (["dense", "lexical"] as const) : [mode]) {
-        if (index > 0 && side === "dense" && !variant.vector) continue;
-        if (side === "lexical" && kind === "passage") continue;
+      for (const side of mode === "hybrid" ? (["dense", "lexical", "latent"] as const) : [mode]) {
+        const searching = sides[side];
+        if (!searching || (index > 0 && side === "dense" && !variant.vector)) continue;
+        if (side !== "dense" && kind === "passage") continue;
         // All variants together weigh as much as the question: a model that rewrites badly must not outvote it.
         const weight = weights[side] / (index === 0 ? 1 : variants.length);
         const by = index === 0 ? side : `${side} (variant ${index})`;
-        parts.push({ retriever: recorded(sides[side], by, query, lists), weight });
+        parts.push({ retriever: recorded(searching, by, query, lists), weight });
       }
     }
     const [only, ...others] = parts;

@@ -9,6 +9,7 @@ import { graphDense, type GraphDenseOptions } from "./graph/graph-dense.js";
 import { savedGraphProblem } from "./graph/graph-file.js";
 import { measureRecall } from "./recall.js";
 
+export { FlatIndex } from "./flat/flat-index.js";
 export { savedQuantization } from "./graph/graph-file.js";
 export { loadHnswLibrary } from "./graph/hnsw.js";
 

@@ -7,8 +7,10 @@ import type { StoreProblem } from "../../core/ports.js";
 import { readChecksummed, withChecksum } from "../database/checksummed-json.js";
 import type { Position } from "./changes.js";
 
-/** The derived indexes that are saved: the graph as one file, words as several, each with a manifest that names them. */
-export type SavedIndexName = "graph" | "lexical";
+/** The derived indexes that are saved: words as several files, the others as one, each with a manifest that names them. */
+export type SavedIndexName = "graph" | "lexical" | "latent";
+
+const savedIndexNames: readonly SavedIndexName[] = ["lexical", "graph", "latent"];
 
 /** A file of a saved index. */
 export interface SavedFile {
@@ -164,7 +166,7 @@ export function indexProblem(
  * they would pass for indexes of it. So they must go before anything is written.
  */
 export function deleteStaleIndexes(folder: string, head: () => Position): void {
-  for (const name of ["lexical", "graph"] as const) {
+  for (const name of savedIndexNames) {
     const saved = savedPosition(folder, name);
     // The head is read last, since another process may be saving an index of what it has just committed.
     const { label, removal } = head();
@@ -174,7 +176,7 @@ export function deleteStaleIndexes(folder: string, head: () => Position): void {
 
 /** How far the saved indexes in a folder had come, by the last label they know; undefined where there is none. */
 export function lastSavedLabel(folder: string): number | undefined {
-  const labels = (["lexical", "graph"] as const).map((name) => savedPosition(folder, name)?.label ?? 0);
+  const labels = savedIndexNames.map((name) => savedPosition(folder, name)?.label ?? 0);
   return Math.max(...labels) || undefined;
 }
 

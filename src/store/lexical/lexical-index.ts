@@ -275,7 +275,7 @@ function warnOfDamage({ onWarning }: LexicalOptions, reason: string): void {
 }
 
 /** Changes when texts are split into words differently: by another version of ours, or of Node's Unicode data. */
-function analyzerFingerprint(): string {
+export function analyzerFingerprint(): string {
   const sample =
     "Running the café's HNSW-index v2.0 naïvely: 检索增强生成，不到 50 毫秒。 Ελληνικά, русский, 한국어, かな ﬁne";
   return createHash("sha256")

@@ -6,6 +6,7 @@ import type { StoreFolder } from "../database/store-folder.js";
 import { type Dense, savedQuantization } from "../dense/dense.js";
 import { verifyOptions } from "../call-options.js";
 import { conversationProblems, repairConversations } from "../conversations/embedded-conversations.js";
+import { savedLatentProblem } from "../latent/latent-index.js";
 import { savedLexicalProblem } from "../lexical/lexical-index.js";
 import { checkOnThread } from "./check-thread.js";
 import { repair } from "./repair.js";
@@ -30,7 +31,11 @@ export async function verifyStore(store: VerifiedStore, options: VerifyOptions):
   }
   const check = async () => {
     const database = await checkOnThread(folder.databasePath, signal);
-    const saved = await Promise.all([dense.savedProblem(), savedLexicalProblem(folder.path, id)]);
+    const saved = await Promise.all([
+      dense.savedProblem(),
+      savedLexicalProblem(folder.path, id),
+      savedLatentProblem(folder.path, id),
+    ]);
     const indexes = saved.filter((problem) => problem !== undefined);
     const conversations = conversationProblems(location);
     return { ...database, indexes, conversations, all: [...database.problems, ...indexes, ...conversations] };

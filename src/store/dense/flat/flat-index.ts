@@ -56,6 +56,14 @@ export class FlatIndex {
     this.#freeRows.push(row);
   }
 
+  /** All labels, each with a copy of its vector. */
+  *entries(): Generator<[label: number, vector: Float32Array]> {
+    for (const [label, row] of this.#rows) {
+      const [block, at] = this.#locate(row);
+      yield [label, block.get(at)];
+    }
+  }
+
   /** The `count` nearest of the allowed. Lets other work run between slices of a long scan. */
   async search(query: Float32Array, count: number, allowed?: Allowed): Promise<Ranking> {
     const best = new TopK(Math.min(count, this.size));

@@ -6,6 +6,8 @@ export interface RowBlock {
   /** Maximum number of rows. */
   readonly capacity: number;
   readonly set: (row: number, vector: Float32Array) => void;
+  /** A copy of a row. */
+  readonly get: (row: number) => Float32Array;
   /** The dot product of a row with itself. */
   readonly squaredLength: (row: number) => number;
   /** Dot products of `query` with up to `rowsPerScan` rows from `first` on. The result is overwritten by the next call. */
@@ -46,6 +48,7 @@ function wasmBlock(dimension: number, { memory, run }: Kernel): RowBlock {
       reserve(at + stride);
       put(at, vector);
     },
+    get: (row) => new Float32Array(memory.buffer, rowsAt + row * stride, dimension).slice(),
     squaredLength: (row) => {
       const at = rowsAt + row * stride;
       run(at, at, outAt, 1, stride);
@@ -74,6 +77,7 @@ function plainBlock(dimension: number): RowBlock {
   return {
     capacity: Number.MAX_SAFE_INTEGER,
     set: (row, vector) => at(row).set(vector),
+    get: (row) => at(row).slice(),
     squaredLength: (row) => dot(at(row), at(row)),
     dotsOf: (query, rows) => Float32Array.from(rows, (row) => dot(query, at(row))),
     dots: (query, first, count) => Float32Array.from({ length: count }, (_, index) => dot(query, at(first + index))),

@@ -1,0 +1,235 @@
+import { z } from "zod";
+import type { Filter } from "../../core/filter.js";
+import type { StoreProblem } from "../../core/ports.js";
+import { queryTerms, terms } from "../../text/words/terms.js";
+import { FlatIndex } from "../dense/dense.js";
+import type { AllowedChunks } from "../derived/allowed-chunks.js";
+import type { Changes, Position, TextRow } from "../derived/changes.js";
+import { IndexUpdater } from "../derived/index-updater.js";
+import { indexProblem, isCurrent, loadIndex, savedFacts, saveIndex } from "../derived/saved-index.js";
+import { inSlices, TaskQueue, TimeSlice } from "../derived/scheduling.js";
+import type { Ranking } from "../derived/top-k.js";
+import { analyzerFingerprint } from "../lexical/lexical-index.js";
+import { LatentFileFacts, latentFileFacts, readLatentFile, writeLatentFile } from "./latent-file.js";
+import { type LatentModel, latentVector, type TermCounts, trainLatentModel } from "./latent-model.js";
+
+/** Chunks that a model is trained on, evenly spread: a few seconds, and on training questions as good as more. */
+const sampleChunks = 1200;
+/** Chunks that a model is made for on demand: of fewer, every direction is a chunk. */
+const minChunks = 20;
+/**
+ * Share of the sample's variance from which `auto` uses a model. Collections about few subjects are above it (Cranfield
+ * 0.40, a documentation 0.37) and gain; on those below it (SQuAD 0.32, SciFact 0.27, CMRC 0.23) it changed nothing, or less.
+ */
+const minExplained = 0.35;
+/** A model is trained again when the store has so many times the chunks. */
+const growth = 1.5;
+
+const Facts = LatentFileFacts.extend({
+  format: z.literal(1),
+  store: z.string(),
+  analyzer: z.string(),
+  contextWeight: z.number(),
+  position: z.object({ label: z.int(), removal: z.int() }),
+  trainedOn: z.int().positive(),
+});
+
+const load = (folder: string) => loadIndex(folder, "latent", (manifest) => Facts.safeParse(manifest).data);
+
+/** The problem of a store's saved latent model, if any. */
+export async function savedLatentProblem(folder: string, store: string): Promise<StoreProblem | undefined> {
+  return indexProblem("latent", await load(folder), store);
+}
+
+/** What the latent model of a closed store came to. */
+export interface LatentFigures {
+  /** Chunks that the store had when the model was trained. */
+  readonly trainedOn: number;
+  /** Share of the variance of a sample that it explains, 0 to 1. */
+  readonly explained: number;
+  /** False where `auto` found that it explains too little to help. */
+  readonly used: boolean;
+}
+
+/** The figures of the model that is saved in a store's folder; `undefined` without one. */
+export function latentFigures(folder: string): LatentFigures | undefined {
+  const facts = Facts.safeParse(savedFacts(folder, "latent")).data;
+  return facts && { trainedOn: facts.trainedOn, explained: facts.explained, used: facts.terms > 0 };
+}
+
+export interface LatentOptions {
+  /** `auto`: only where the model explains enough of the texts. */
+  readonly latent: true | "auto";
+  readonly contextWeight: number;
+  readonly allowed: AllowedChunks;
+  readonly folder: string;
+  /** Id of the store: files of another store are not used. */
+  readonly store: string;
+  readonly onWarning: (message: string) => void;
+}
+
+/** A model, with the vectors of all chunks where it is used. */
+interface Trained {
+  readonly model: LatentModel;
+  readonly trainedOn: number;
+  readonly vectors: FlatIndex;
+  /** Absent where the model is not used. */
+  readonly updater?: IndexUpdater<TextRow>;
+}
+
+const unused = { numbers: new Map<string, number>(), weights: new Float32Array(0), places: new Float32Array(0) };
+const beginning: Position = { label: 0, removal: 0 };
+
+/** The chunks of a store along the directions of a model that was trained on them, in memory. */
+export class LatentIndex {
+  readonly #changes: Changes;
+  readonly #options: LatentOptions;
+  readonly #training = new TaskQueue();
+  #trained: Trained | undefined;
+  /** A model whose vectors are still being made, while the one before it answers. */
+  #next: Trained | undefined;
+  #saved: (Position & Pick<Trained, "trainedOn">) | undefined;
+  #closed = false;
+
+  private constructor(changes: Changes, options: LatentOptions) {
+    this.#changes = changes;
+    this.#options = options;
+  }
+
+  /** Loads the saved model if it is intact, of this store, and made with the same analysis; else begins without one. */
+  static async open(changes: Changes, options: LatentOptions): Promise<LatentIndex> {
+    const index = new LatentIndex(changes, options);
+    const loaded = await load(options.folder);
+    if (loaded.outcome === "refused") {
+      options.onWarning(`The saved latent model cannot be used (${loaded.reason}): it is trained again from the store`);
+    }
+    if (loaded.outcome !== "loaded") return index;
+    const { facts, filePath } = loaded;
+    const sameAnalysis = facts.analyzer === analyzerFingerprint() && facts.contextWeight === options.contextWeight;
+    if (!sameAnalysis || !isCurrent(facts, options.store, changes.head())) return index;
+    const { model, vectors } = await readLatentFile(filePath, facts);
+    index.#trained = index.#begin(model, facts.trainedOn, facts.position);
+    if (index.#trained.updater)
+      for (const [label, vector] of vectors.entries()) index.#trained.vectors.add(label, vector);
+    index.#saved = { ...facts.position, trainedOn: facts.trainedOn };
+    return index;
+  }
+
+  /** The chunks nearest to a query; none where no model is used, or none of the query's words is known to it. */
+  async search(text: string, count: number, filter?: Filter, upTo?: Position): Promise<Ranking> {
+    const { updater, model, vectors } = this.#trained ?? {};
+    await updater?.catchUp(upTo);
+    const query = updater && latentVector(model!, countsOf(queryTerms(text), [], 0));
+    if (!query) return { labels: new Float64Array(0), scores: new Float64Array(0) };
+    const length = Math.hypot(...query);
+    return vectors!.search(
+      query.map((part) => part / length),
+      count,
+      filter && this.#options.allowed.by(filter),
+    );
+  }
+
+  /** The same as `catchUp`, but keeps the model that there is, however small the store was: a long run does not train often. */
+  prepare(): Promise<void> {
+    return this.#bringUpToDate(Infinity);
+  }
+
+  /** Resolves when a model that is due was trained, and holds everything that was committed before the call. */
+  catchUp(): Promise<void> {
+    return this.#bringUpToDate(growth);
+  }
+
+  /** Saves the model, if it has changed since it was saved. */
+  async save(): Promise<void> {
+    const trained = this.#trained;
+    const work = async () => {
+      if (!trained) return;
+      const { model, vectors, trainedOn, updater } = trained;
+      const { position } = updater ?? { position: beginning };
+      const { label, removal, trainedOn: before } = this.#saved ?? {};
+      if (position.label === label && position.removal === removal && trainedOn === before) return;
+      const content = { model, vectors };
+      const { folder, store, contextWeight } = this.#options;
+      const facts: z.input<typeof Facts> = {
+        format: 1,
+        store,
+        analyzer: analyzerFingerprint(),
+        contextWeight,
+        position,
+        trainedOn,
+        ...latentFileFacts(content),
+      };
+      await saveIndex(folder, "latent", facts, (path) => writeLatentFile(path, content));
+      this.#saved = { ...position, trainedOn };
+    };
+    await (trained?.updater ? trained.updater.exclusively(work) : work());
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all([this.#next?.updater?.stop(), this.#trained?.updater?.stop()]);
+    await this.#training.idle();
+  }
+
+  async #bringUpToDate(atGrowth: number): Promise<void> {
+    await this.#training.run(() => this.#trainIfDue(atGrowth));
+    await this.#trained?.updater?.catchUp();
+  }
+
+  async #trainIfDue(atGrowth: number): Promise<void> {
+    const { latent } = this.#options;
+    if (this.#closed) return;
+    const count = this.#changes.chunkCount();
+    if (count < (latent === true ? minChunks : sampleChunks)) return;
+    const isDue = !this.#trained || count >= atGrowth * this.#trained.trainedOn;
+    // What `auto` found of no use was not kept.
+    if (!isDue && (latent === "auto" || this.#trained?.updater)) return;
+    const model = await inSlices(trainLatentModel(await this.#sample()));
+    if (this.#closed) return;
+    this.#next = this.#begin(model, count, beginning);
+    await this.#next.updater?.catchUp();
+    if (this.#closed) return;
+    const before = this.#trained;
+    this.#trained = this.#next;
+    await before?.updater?.stop();
+  }
+
+  #begin(model: LatentModel, trainedOn: number, from: Position): Trained {
+    const vectors = new FlatIndex(model.dimension);
+    const isUsed = this.#options.latent === true || model.explained >= minExplained;
+    if (!isUsed || model.numbers.size === 0) return { model: { ...model, ...unused }, trainedOn, vectors };
+    const { contextWeight } = this.#options;
+    const index = {
+      read: (label: number, limit: number) => this.#changes.textsAfter(label, limit),
+      add: ({ label, text, context }: TextRow) => {
+        const vector = latentVector(model, countsOf(terms(text), terms(context), contextWeight));
+        if (vector) vectors.add(label, vector);
+      },
+      remove: (label: number) => vectors.remove(label),
+    };
+    return { model, trainedOn, vectors, updater: new IndexUpdater(this.#changes, index, from) };
+  }
+
+  /** The terms of chunks that are evenly spread over the store. */
+  async #sample(): Promise<readonly TermCounts[]> {
+    const slice = new TimeSlice();
+    const sample: TermCounts[] = [];
+    const step = Math.max(1, Math.floor(this.#changes.head().label / sampleChunks));
+    for (let label = 0; sample.length < sampleChunks; label += step - 1) {
+      const [row] = this.#changes.textsAfter(label, 1);
+      if (!row) break;
+      sample.push(countsOf(terms(row.text), terms(row.context), this.#options.contextWeight));
+      label = row.label;
+      if (slice.over) await slice.next();
+    }
+    return sample;
+  }
+}
+
+/** Terms of a text with those of its context, each of which counts `contextWeight` times. */
+function countsOf(text: readonly string[], context: readonly string[], contextWeight: number): TermCounts {
+  const counts = new Map<string, number>();
+  for (const term of text) counts.set(term, (counts.get(term) ?? 0) + 1);
+  if (contextWeight > 0) for (const term of context) counts.set(term, (counts.get(term) ?? 0) + contextWeight);
+  return counts;
+}

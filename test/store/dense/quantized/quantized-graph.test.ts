@@ -1,4 +1,4 @@
-import { statSync, truncateSync } from "node:fs";
+import { readFileSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { StoreError } from "../../../../src/core/errors.js";
@@ -143,6 +143,40 @@ test("what was written is read with the same results, and more can be added", as
   for (let at = 1400; at < 1500; at++) expect(read.search(made[at]!, 1).labels[0]).toBe(at + 1);
   // A vector of 40 dimensions takes 64 bytes of a record of 320, the upper layers little more.
   expect(statSync(path).size).toBeLessThan(1400 * 340);
+});
+
+test.each([64, 1000, 4096])(
+  "a file is the same in pieces of %d bytes as whole, and one that ends within a piece is refused",
+  async (size) => {
+    const graph = await graphOf(vectors(300, 16));
+    const folder = temporaryFolder();
+    const [whole, pieces] = [join(folder, "whole.bin"), join(folder, "pieces.bin")];
+    await graph.write(whole);
+    await graph.write(pieces, size);
+    expect(readFileSync(pieces).equals(readFileSync(whole))).toBe(true);
+    const facts = { ...graph.saved, format: 3, store: "s", tunedAt: 0, position: { label: 0, removal: 0 } } as const;
+    const read = await QuantizedGraph.read(pieces, facts, size);
+    onTestFinished(() => read.close());
+    for (const question of vectors(20, 16, 2)) expect(read.search(question, 30)).toEqual(graph.search(question, 30));
+    truncateSync(pieces, Math.floor(statSync(pieces).size / 2));
+    await expect(QuantizedGraph.read(pieces, facts, size)).rejects.toThrow("ends at byte");
+  },
+);
+
+test("a vector that finds no room is refused, and the graph is searched and saved without it", async () => {
+  const made = vectors(600, 16);
+  const graph = QuantizedGraph.create(16, parameters, 200_000);
+  onTestFinished(() => graph.close());
+  expect(() => {
+    for (const [at, vector] of made.entries()) graph.add(at + 1, vector);
+  }).toThrow(/holds \d+ of 16 dimensions, and is full: .*several stores/);
+  const added = graph.count;
+  expect(added).toBeGreaterThan(100);
+  await graph.settle();
+  for (let at = 0; at < added; at++) expect(graph.search(made[at]!, 1).labels[0]).toBe(at + 1);
+  const path = join(temporaryFolder(), "graph.bin");
+  await graph.write(path);
+  expect(graph.saved).toMatchObject({ count: added, lastLabel: added });
 });
 
 test("a file that is too short, or of another number of vectors, is refused", async () => {

@@ -12,14 +12,16 @@ import {
 export interface SharedGraph {
   readonly dimension: number;
   readonly m: number;
+  /** Most bytes that the records may take. */
+  readonly maxBytes: number;
   /** The control words, the scratch space of each thread, and a record for each vector. */
   readonly records: SharedMemory;
   /** The links of the upper layers. */
   readonly upper: SharedMemory;
 }
 
-export function sharedGraph(dimension: number, m: number): SharedGraph {
-  return { dimension, m, records: createSharedMemory(), upper: createSharedMemory() };
+export function sharedGraph(dimension: number, m: number, maxBytes = maxPages * bytesPerPage): SharedGraph {
+  return { dimension, m, maxBytes, records: createSharedMemory(), upper: createSharedMemory() };
 }
 
 /** Threads that may work on a graph at the same time, with the one that writes its slots. */
@@ -149,15 +151,20 @@ export class GraphMemory {
     Atomics.notify(this.#words, control.count);
   }
 
-  /** Whether there is room for another vector. */
-  get isFull(): boolean {
-    return this.#recordAt(this.count + 1) > maxPages * bytesPerPage;
-  }
-
-  /** Writes a vector to the next slot. */
+  /**
+   * Writes a vector to the next slot.
+   *
+   * @throws Error when there is no room for it.
+   */
   append(label: number, vector: Float32Array, layer: number): number {
     const slot = this.count;
     const row = this.#recordAt(slot);
+    if (row + this.#stride > this.shared.maxBytes) {
+      throw new Error(
+        `A graph of 8-bit vectors holds ${slot} of ${vector.length} dimensions, and is full: ` +
+          'open the store with quantization: "none", or use several stores',
+      );
+    }
     const upperAt = this.#words[control.upperWords]!;
     const upperWords = upperAt + layer * (1 + this.maxUpperLinks);
     reserve(this.shared.records, row + this.#stride);

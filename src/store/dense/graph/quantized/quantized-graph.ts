@@ -19,6 +19,9 @@ const maxUnlinked = 2000;
 
 const maxLayer = 15;
 
+/** Bytes that are written or read at once. The system refuses more than 2 GB. */
+const maxPieceBytes = 1 << 24;
+
 /**
  * Graphs of vectors as 8-bit numbers, for which nothing has to be installed.
  *
@@ -63,22 +66,22 @@ export class QuantizedGraph implements VectorGraph {
     this.#linkedBefore = count;
   }
 
-  static create(dimension: number, parameters: GraphParameters): QuantizedGraph {
-    const memory = new GraphMemory(sharedGraph(dimension, parameters.m), 0);
+  /** @param maxBytes see `SharedGraph`. */
+  static create(dimension: number, parameters: GraphParameters, maxBytes?: number): QuantizedGraph {
+    const memory = new GraphMemory(sharedGraph(dimension, parameters.m, maxBytes), 0);
     return new QuantizedGraph(memory, { ...parameters, dimension, count: 0, deleted: 0, lastLabel: 0 });
   }
 
   /** Reads a graph that `write` wrote. The caller has checked the file by its checksum. */
-  static async read(path: string, facts: GraphFacts): Promise<QuantizedGraph> {
+  static async read(path: string, facts: GraphFacts, bytesPerPiece = maxPieceBytes): Promise<QuantizedGraph> {
     const { count } = facts;
     const memory = new GraphMemory(sharedGraph(facts.dimension, facts.m), 0);
     const file = await open(path, "r");
     try {
       let at = 0;
       const read = async (bytes: Uint8Array) => {
-        // A read of more than 2 GB is refused by the system.
         for (let done = 0; done < bytes.length;) {
-          const part = bytes.subarray(done, done + (1 << 30));
+          const part = bytes.subarray(done, done + bytesPerPiece);
           const { bytesRead } = await file.read(part, 0, part.length, at);
           if (bytesRead === 0) throw new Error(`${path} ends at byte ${at}`);
           done += bytesRead;
@@ -172,12 +175,14 @@ export class QuantizedGraph implements VectorGraph {
   }
 
   /** Writes the graph to a new file. Nothing is added or removed meanwhile. */
-  async write(path: string): Promise<void> {
+  async write(path: string, bytesPerPiece = maxPieceBytes): Promise<void> {
     await this.settle();
     const file = await open(path, "wx");
     try {
       for (const part of this.#memory.parts()) {
-        for (let at = 0; at < part.length; at += 1 << 24) await file.writeFile(part.subarray(at, at + (1 << 24)));
+        for (let at = 0; at < part.length; at += bytesPerPiece) {
+          await file.writeFile(part.subarray(at, at + bytesPerPiece));
+        }
       }
     } finally {
       await file.close();

@@ -27,7 +27,7 @@ export const benchmark: Benchmark<GraphSubject> = {
   method:
     "The same clustered vectors, each graph in its own process, without texts and without a disk: what a store adds is in " +
     "`search`. Recall is of 200 questions that are not in the graph, at the least number of candidates (ef) that finds 95 % " +
-    "of the exact ten nearest. The graph of 8-bit numbers fetches 42 candidates and compares them exactly; reading them from " +
+    "of the exact ten nearest. The graph of 8-bit numbers fetches 22 candidates and compares them exactly; reading them from " +
     "disk is left out. Memory is what building added to the process beside the vectors themselves, which only the benchmark needs.",
   contenders: [
     { name: "hnswlib-node", kind: "limit", packages: ["hnswlib-node"], load: async () => hnswlib() },

@@ -32,8 +32,11 @@ const insertionSliceMs = 1;
 /** Factor on the results fetched for a filter, as its chunks may lie apart from the others. */
 const fetchMargin = 1.5;
 
-/** Of an approximate graph half as many again are fetched as wanted, and at least this many more, to be compared exactly. */
-const minExtraCandidates = 32;
+/**
+ * Of an approximate graph a quarter more is fetched than wanted, and at least this many more, to be compared exactly. With 8 bits
+ * two more hold the exact ten nearest of SciFact; each is read from disk, which may take milliseconds.
+ */
+const minExtraCandidates = 12;
 
 /** A smaller graph is searched in a millisecond with any `ef`. */
 const minTunedCount = 10_000;
@@ -156,7 +159,7 @@ export class GraphBuilder {
 
   /** How many to fetch, so that the `count` nearest are among them. */
   #candidates(count: number): number {
-    return this.#options.engine.isApproximate ? count + Math.max(minExtraCandidates, count >> 1) : count;
+    return this.#options.engine.isApproximate ? count + Math.max(minExtraCandidates, count >> 2) : count;
   }
 
   /** Offers what the graph found, with its exact similarity. */

@@ -38,6 +38,10 @@ const statements = (database: Database) => ({
   vectorsBetween: database.prepare<[number, number], { label: number; data: Buffer }>(`
     SELECT label, data FROM chunks JOIN vectors ON vectors.id = chunks.vector
     WHERE label BETWEEN ? AND ? ORDER BY label`),
+  // The labels as a JSON array. One statement takes one snapshot, where one for each label would take and release as many.
+  vectorsOf: database.prepare<[string], { label: number; data: Buffer }>(`
+    SELECT label, data FROM json_each(?) AS wanted
+    CROSS JOIN chunks ON label = wanted.value CROSS JOIN vectors ON vectors.id = chunks.vector`),
   chunks: database.prepare<
     [number, number],
     { label: number; document: number; start: number; end: number; context: StoredText }
@@ -82,8 +86,9 @@ export class Changes {
   }
 
   /** The vectors as written of those of the labels whose chunks still exist. */
-  *vectorsOf(labels: Iterable<number>): Generator<VectorRow> {
-    for (const label of labels) yield* this.vectorsBetween(label, label);
+  vectorsOf(labels: Iterable<number>): VectorRow[] {
+    const wanted = JSON.stringify(Array.from(labels));
+    return this.#sql.vectorsOf.all(wanted).map(({ label, data }) => ({ label, vector: decodeVector(data) }));
   }
 
   textsAfter(label: number, limit: number): TextRow[] {

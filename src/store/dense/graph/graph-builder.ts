@@ -111,11 +111,12 @@ export class GraphBuilder {
       if (updater === this.#updater && !(graph && graph.deleted > 1000 && graph.deleted * 2 > graph.count)) return;
       await updater.stop();
       if (updater === this.#updater) {
-        await graph?.close();
+        // All at once: another call that waited here, too, must find either all of the old graph or all of the new one.
         this.#graph = undefined;
         this.#tunedAt = 0;
         this.#pending = new PendingVectors(this.#changes);
         this.#updater = this.#createUpdater();
+        await graph?.close();
       }
     }
   }

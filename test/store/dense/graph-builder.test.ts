@@ -1,0 +1,51 @@
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import { madeDocument, madeVector, withVectors } from "../../../src/conformance/made-documents.js";
+import { openForReading } from "../../../src/sqlite/database.js";
+import { normalised } from "../../../src/store/database/vectors.js";
+import { GraphBuilder } from "../../../src/store/dense/graph/graph-builder.js";
+import { QuantizedGraph, quantizedEngine } from "../../../src/store/dense/graph/quantized/quantized-graph.js";
+import type { GraphEngine } from "../../../src/store/dense/graph/vector-graph.js";
+import { openStore } from "../../../src/store/open-store.js";
+import { temporaryFolder } from "../temporary-folder.js";
+
+test("two calls that find most of a graph deleted build it again once, however long the old one takes to end", async () => {
+  const path = join(temporaryFolder(), "store");
+  const store = await openStore(path, { space: "made" }, { index: "flat" });
+  onTestFinished(() => store.close());
+  const chunks = Array.from({ length: 1600 }, (_, at) => `text ${at}`);
+  const documents = [madeDocument("deleted", chunks.slice(0, 1200)), madeDocument("kept", chunks.slice(1200))];
+  await store.write(withVectors(documents, 16));
+
+  // As a graph whose threads are busy.
+  const engine: GraphEngine = {
+    ...quantizedEngine(),
+    create: (dimension, parameters) => {
+      const graph = QuantizedGraph.create(dimension, parameters);
+      const close = graph.close.bind(graph);
+      graph.close = async () => {
+        await sleep(50);
+        await close();
+      };
+      return graph;
+    },
+  };
+  const database = openForReading(join(path, "store.sqlite"), 1_000_000);
+  const builder = await GraphBuilder.open({
+    folder: temporaryFolder(),
+    store: "made",
+    database,
+    engine,
+    onWarning: (message) => expect.fail(message),
+    onUnsaved: () => {},
+  });
+  onTestFinished(async () => {
+    await builder.stop();
+    database.close();
+  });
+  await builder.catchUp();
+  await store.deleteDocuments(["deleted"]);
+  await Promise.all([builder.catchUp(), builder.catchUp(), builder.catchUp()]);
+  expect(builder.search(normalised(madeVector("a question", 16)), 1600).labels).toHaveLength(400);
+});

@@ -5,6 +5,7 @@ import { collectAnswer, openKnowledgeBase, readFolder } from "citewell";
 import { evaluatePassages, type EvaluatePassagesOptions, readPassageQuestions } from "citewell/evaluate";
 import type { spread as Spread } from "../src/evaluate/collection.js";
 import type { Benchmark, RunContext } from "./runner/benchmark.js";
+import { readMarkdown } from "./runner/corpus.js";
 import { project, shipped } from "./runner/project.js";
 
 const kinds = ["direct", "paraphrased", "comparison", "several passages", "unanswerable"];
@@ -12,8 +13,10 @@ const aims = { direct: 75, paraphrased: 35, unanswerable: 80 };
 
 /** Answers questions about a folder of documents. */
 export interface Answerer {
+  /** Pages is how many of the folder are enough; 0 is all. */
   readonly open: (
     folder: string,
+    pages: number,
   ) => Promise<Pick<EvaluatePassagesOptions, "ask" | "textOf"> & { readonly close: () => Promise<void> }>;
 }
 
@@ -32,7 +35,7 @@ export const benchmark: Benchmark<Answerer> = {
     "direct, declined": { unit: "%", better: "lower" },
     flaws: { unit: "answers", better: "lower" },
   },
-  sizes: { smoke: { questions: 10 }, usual: { questions: 156 } },
+  sizes: { smoke: { questions: 10, pages: 50 }, usual: { questions: 156, pages: 0 } },
   rounds: 1,
   aims: [
     ...Object.entries(aims).map(([measure, atLeast]) => ({
@@ -53,7 +56,7 @@ export const benchmark: Benchmark<Answerer> = {
 async function measureAnswers({ open }: Answerer, { size, corpus, timed }: RunContext<undefined>) {
   const { spread } = await shipped<{ readonly spread: typeof Spread }>("evaluate/collection.js");
   const all = await readPassageQuestions(join(project, "benchmarks/answers/test.jsonl"));
-  const { ask, textOf, close } = await open(corpus);
+  const { ask, textOf, close } = await open(corpus, size["pages"] ?? 0);
   let flaws = 0;
   const { result } = await timed(() =>
     evaluatePassages(spread(all, size["questions"]!), {
@@ -73,10 +76,10 @@ async function measureAnswers({ open }: Answerer, { size, corpus, timed }: RunCo
   return measures;
 }
 
-async function localAnswers(corpus: string) {
+async function localAnswers(corpus: string, pages: number) {
   const folder = mkdtempSync(join(tmpdir(), "citewell-benchmark-"));
   const kb = await openKnowledgeBase({ path: folder });
-  await kb.ingest(readFolder(corpus));
+  await kb.ingest(pages === 0 ? readFolder(corpus) : readMarkdown(corpus).slice(0, pages));
   return {
     ask: (question: string) => collectAnswer(kb.ask(question)),
     textOf: async (uri: string) => (await kb.store.document(uri))?.text,

@@ -13,7 +13,10 @@ const blankLines: Contender<SplitterOfSize> = {
   kind: "peer",
   load: async () => (maxTokens) => (text) => {
     const chunks = [""];
-    for (const block of text.split(/(?<=\n\n)/)) {
+    // A block that is too long is cut anywhere, into pieces that no vocabulary makes more than maxTokens of.
+    const pieces = new RegExp(`[^]{1,${Math.ceil(maxTokens / 3)}}`, "gu");
+    const blocks = text.split(/(?<=\n\n)/);
+    for (const block of blocks.flatMap((each) => (plainCount(each) <= maxTokens ? each : each.match(pieces)!))) {
       const longer = chunks.at(-1)! + block;
       if (plainCount(longer) <= maxTokens) chunks[chunks.length - 1] = longer;
       else chunks.push(block);

@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { citewell, citewellJson } from "../support/citewell.js";
+import { citewell, citewellJson } from "../support/citewell-here.js";
 import { textsOf, vectorOf } from "../support/embedding-service.js";
 import { scriptedUpstream } from "../support/scripted-upstream.js";
 import { temporaryFolder } from "../support/temporary-folder.js";

@@ -6,7 +6,8 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { describeWarning } from "../../src/cli/output/failure.js";
 import { startLocalService } from "../../src/local/service.js";
 import { openStore } from "../../src/store/open-store.js";
-import { citewell, citewellJson, commandFile, handbook, type AskJson, type IndexJson } from "../support/citewell.js";
+import { citewell, citewellJson, type AskJson, type IndexJson } from "../support/citewell-here.js";
+import { citewell as citewellProcess, commandFile, handbook } from "../support/citewell.js";
 import { scriptedUpstream } from "../support/scripted-upstream.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -257,7 +258,7 @@ test("a warning of Node's own is a line of the command in place of the progress 
     "isMainThread ? setTimeout(() => process.emitWarning('late news'), 200) : process.emitWarning('news of a thread')";
   const environment = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(late)}` };
   const folder = await temporaryFolder({ "docs/a.md": "A mole digs." });
-  const { stderr } = await citewell(["index", "docs"], { cwd: folder, environment });
+  const { stderr } = await citewellProcess(["index", "docs"], { cwd: folder, environment });
   expect(stderr).toBe("citewell: Node.js warns (Warning): late news\n");
   const warning = Object.assign(new Error("late\nnews\u001B[2J"), { name: "Warning" });
   expect(describeWarning(warning, { isTTY: true })).toBe(

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { messageOf } from "../../src/cli/output/failure.js";
 import { LoadError, OptionsError } from "../../src/core/errors.js";
-import { citewell, citewellJson, type IndexJson } from "../support/citewell.js";
+import { citewell, citewellJson, type IndexJson } from "../support/citewell-here.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { tinyPdf } from "../support/tiny-pdf.js";
 

@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { openStore } from "../../src/store/open-store.js";
 import { storedSpace } from "../../src/store/stored-space.js";
-import { citewell, citewellJson } from "../support/citewell.js";
+import { citewell, citewellJson } from "../support/citewell-here.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 interface StatsJson {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { citewell } from "../support/citewell.js";
+import { citewell } from "../support/citewell-here.js";
 import { scriptedUpstream } from "../support/scripted-upstream.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { chunk } from "../support/transport-for.js";

@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import { expect, test } from "vitest";
 import type { CommandIo } from "../../src/cli/command-context.js";
 import { run } from "../../src/cli/program.js";
-import { citewell } from "../support/citewell.js";
+import { citewell } from "../support/citewell-here.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** Runs the command as on a terminal, where it says the most. */

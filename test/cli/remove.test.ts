@@ -1,7 +1,7 @@
 import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { citewell, citewellJson, type IndexJson, type SearchJson } from "../support/citewell.js";
+import { citewell, citewellJson, type IndexJson, type SearchJson } from "../support/citewell-here.js";
 import { scriptedUpstream } from "../support/scripted-upstream.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 

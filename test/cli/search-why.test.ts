@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { citewell, citewellJson, type SearchJson } from "../support/citewell.js";
+import { citewell, citewellJson, type SearchJson } from "../support/citewell-here.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 interface WhyJson extends SearchJson {

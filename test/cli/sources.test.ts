@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { citewell, citewellJson, type IndexJson, type SearchJson } from "../support/citewell.js";
+import { citewell, citewellJson, type IndexJson, type SearchJson } from "../support/citewell-here.js";
 import { scriptedUpstream, type ScriptedReply } from "../support/scripted-upstream.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { tinyPdf } from "../support/tiny-pdf.js";

@@ -1,7 +1,7 @@
 import { readdir, readFile, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { citewell, citewellJson } from "../support/citewell.js";
+import { citewell, citewellJson } from "../support/citewell-here.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 interface VerifyJson {

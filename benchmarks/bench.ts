@@ -20,7 +20,7 @@ import { runBenchmark } from "./runner/run-benchmark.js";
 import { resultMarkdown } from "./runner/tables.js";
 
 const names =
-  "chunk spans ingest memory search graph scale growth ask answers transport local open quality serve".split(" ");
+  "chunk spans ingest files memory search graph scale growth ask answers transport local open quality serve".split(" ");
 
 /** Programs that take long or judge rather than compare, by their folders. */
 const programs = [

@@ -29,8 +29,9 @@ export async function startFixedLatencyUpstream(
   latencyMs: number,
   dimension: number,
   failureShare = 0,
+  textMs = 0,
 ): Promise<FixedLatencyUpstream> {
-  const service: ChildProcess = fork(program, [latencyMs, dimension, failureShare].map(String));
+  const service: ChildProcess = fork(program, [latencyMs, dimension, failureShare, textMs].map(String));
   const [port] = (await once(service, "message")) as [number];
   return {
     baseUrl: `http://127.0.0.1:${port}`,
@@ -53,11 +54,11 @@ export function vectorOf(text: string, dimension: number): Float32Array<ArrayBuf
   return vector;
 }
 
-function serve(latencyMs: number, dimension: number, failureShare: number): void {
+function serve(latencyMs: number, dimension: number, failureShare: number, textMs: number): void {
   const random = seededRandom(1);
   let counts: UpstreamCounts = { requests: 0, texts: 0 };
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
-    const answerAt = performance.now() + latencyMs;
+    const startedAt = performance.now();
     let body = "";
     for await (const part of request.setEncoding("utf8")) body += part;
     const { input, encoding_format: encoding } = JSON.parse(body) as {
@@ -70,7 +71,7 @@ function serve(latencyMs: number, dimension: number, failureShare: number): void
       return { object: "embedding", index, embedding };
     });
     const reply = JSON.stringify({ object: "list", model: "made", data, usage: { prompt_tokens: 1, total_tokens: 1 } });
-    await sleep(answerAt - performance.now());
+    await sleep(startedAt + latencyMs + textMs * input.length - performance.now());
     const fails = random() < failureShare;
     counts = { requests: counts.requests + 1, texts: counts.texts + (fails ? 0 : input.length) };
     if (fails) {
@@ -89,6 +90,6 @@ function serve(latencyMs: number, dimension: number, failureShare: number): void
 }
 
 if (process.argv[1] === program) {
-  const [latencyMs, dimension, failureShare] = process.argv.slice(2).map(Number);
-  serve(latencyMs!, dimension!, failureShare!);
+  const [latencyMs, dimension, failureShare, textMs] = process.argv.slice(2).map(Number);
+  serve(latencyMs!, dimension!, failureShare!, textMs!);
 }

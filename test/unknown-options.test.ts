@@ -248,6 +248,7 @@ const noOptions: Readonly<Record<string, string>> = {
   Submission: data,
   VideoTask: data,
   LangChainLoader: foreign,
+  RequestDispatcher: foreign,
   SearchInput: foreign,
   ToolExecution: foreign,
   ReadContext: runs,

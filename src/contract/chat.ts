@@ -219,7 +219,7 @@ export const ChatRequest = optionsOf<ChatRequest>()({
   reasoning_effort: z.enum(["low", "medium", "high", "none"]).optional(),
 });
 
-/** The request of services that take the role `tool`. */
+/** The request of services that take the role `tool`. @internal */
 export const RoleToolChatRequest = ChatRequest.extend({ messages: z.array(RoleToolMessage).min(1).max(maxMessages) });
 
 const ToolCall = z.object({
@@ -272,13 +272,14 @@ const MessagePart = z.preprocess(
 
 const choiceFields = { index: optional(position), finish_reason: text };
 
+/** @internal */
 export const ChatReply = z.object({
   ...replyFields,
   choices: z.array(z.object({ ...choiceFields, message: MessagePart })),
   usage: optional(ChatUsage),
 });
 
-/** One `data:` line of a streamed reply. `choices` may be empty and `delta` missing. */
+/** One `data:` line of a streamed reply. `choices` may be empty and `delta` missing. @internal */
 export const ChatChunk = z.object({
   ...replyFields,
   choices: z.array(z.object({ ...choiceFields, delta: MessagePart.nullish() })).nullish(),
@@ -293,6 +294,7 @@ const familyFields: readonly { readonly field: keyof ChatRequest; readonly famil
   { field: "thinking", family: "D" },
 ];
 
+/** @internal */
 function chatRules(request: z.output<typeof RoleToolChatRequest>, model: ModelInfo): readonly Violation[] {
   const found: Violation[] = [];
   const refuse = (field: string, message: string) => found.push({ field, message, rule: "model" });
@@ -326,6 +328,7 @@ function describe({ type, family }: ModelInfo): string {
   return family === undefined ? "of no such family" : `of the ${family} family`;
 }
 
+/** @internal */
 export const chat = {
   name: "chat",
   method: "POST",
@@ -338,7 +341,7 @@ export const chat = {
   readTimeoutMs: 600_000,
 } as const satisfies Operation<typeof ChatRequest, typeof ChatReply>;
 
-/** The same operation with messages of the role `tool`, which the contract does not have. */
+/** The same operation with messages of the role `tool`, which the contract does not have. @internal */
 export const roleToolChat = { ...chat, request: RoleToolChatRequest } as const satisfies Operation<
   typeof RoleToolChatRequest,
   typeof ChatReply

@@ -29,6 +29,7 @@ export const EmbeddingsRequest = optionsOf<EmbeddingsRequest>()({
 /**
  * Vectors are left as they came, numbers or base64: one loop over the decoded array checks thousands of numbers about
  * eight times as fast as a schema.
+ * @internal
  */
 export const EmbeddingsReply = z.object({
   model: text,
@@ -36,6 +37,7 @@ export const EmbeddingsReply = z.object({
   usage: optional(z.object({ prompt_tokens: amount, total_tokens: amount })),
 });
 
+/** @internal */
 export const embeddings = {
   name: "embeddings",
   method: "POST",

@@ -5,7 +5,18 @@ import { rerank } from "./rerank.js";
 import { createVideoTask } from "./video.js";
 import { cancelVideoTask, listVideoTasks, videoTask } from "./video-tasks.js";
 
-/** All operations by name. Client methods and server routes are made from these rows. */
+/** Names of the operations, as errors and events carry them. */
+export type OperationName =
+  | "embeddings"
+  | "rerank"
+  | "chat"
+  | "createVideoTask"
+  | "videoTask"
+  | "listVideoTasks"
+  | "cancelVideoTask"
+  | "listModels";
+
+/** All operations by name. Client methods and server routes are made from these rows. @internal */
 export const operations = {
   embeddings,
   rerank,
@@ -15,6 +26,4 @@ export const operations = {
   listVideoTasks,
   cancelVideoTask,
   listModels,
-} as const;
-/** Names of the operations, as errors and events carry them. */
-export type OperationName = keyof typeof operations;
+} as const satisfies Readonly<Record<OperationName, object>>;

@@ -34,7 +34,10 @@ const Tokens = optional(
   z.object({ input_tokens: amount, output_tokens: amount, prompt_tokens: amount, total_tokens: amount }),
 );
 
-/** Covers both namings of the contract, and all places where services of this shape put their token counts. */
+/**
+ * Covers both namings of the contract, and all places where services of this shape put their token counts.
+ * @internal
+ */
 export const RerankReply = z.object({
   id: text,
   results: z.array(
@@ -50,6 +53,7 @@ export const RerankReply = z.object({
   usage: Tokens,
 });
 
+/** @internal */
 export const rerank = {
   name: "rerank",
   method: "POST",

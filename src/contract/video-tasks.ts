@@ -54,7 +54,10 @@ export const VideoTaskReply = z.object({
 
 const TaskId = z.strictObject({ id: z.string().min(1) });
 
-/** The published contract mentions the query without method and path: these are those of services of its shape. */
+/**
+ * The published contract mentions the query without method and path: these are those of services of its shape.
+ * @internal
+ */
 export const videoTask = {
   name: "videoTask",
   method: "GET",
@@ -105,7 +108,10 @@ export const listVideoTasks = {
   extension: true,
 } as const satisfies Operation<typeof VideoTaskListRequest, typeof VideoTaskListReply>;
 
-/** A queued task becomes `cancelled`, a running one is refused with 409, the record of a finished one is deleted. */
+/**
+ * A queued task becomes `cancelled`, a running one is refused with 409, the record of a finished one is deleted.
+ * @internal
+ */
 export const cancelVideoTask = {
   name: "cancelVideoTask",
   method: "DELETE",

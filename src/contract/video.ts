@@ -109,6 +109,7 @@ const featureValues: readonly {
   { feature: "camera-fixed", field: "camera_fixed", uses: ({ camera_fixed }) => camera_fixed === true },
 ];
 
+/** @internal */
 function videoRules(request: z.output<typeof VideoRequest>, model: ModelInfo): readonly Violation[] {
   const found: Violation[] = [];
   if (model.type !== "video") found.push({ field: "model", message: `is of type ${model.type}, not a video model` });
@@ -121,6 +122,7 @@ function videoRules(request: z.output<typeof VideoRequest>, model: ModelInfo): r
   return [...found, ...contentViolations(request.content, model)];
 }
 
+/** @internal */
 export const createVideoTask = {
   name: "createVideoTask",
   method: "POST",

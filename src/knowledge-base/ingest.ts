@@ -69,6 +69,7 @@ const optionFields = {
   ...runOptions.shape,
   onProgress: func<NonNullable<IngestRunOptions["onProgress"]>>().optional(),
 };
+/** @internal */
 export const usualIngestOptions = optionsOf<UsualIngestOptions>()({
   ...optionFields,
   embedder: object<Embedder>("an embedder, as embedder(transport, { model }) returns it"),
@@ -167,6 +168,7 @@ function beginning(store: Pick<Store, "metadataSchema" | "documentInfo" | "write
   return Pipeline.from<Document>().pipe(fitMetadata(store)).pipe(storeBlank(store));
 }
 
+/** @internal */
 type ResolvedOptions = z.output<typeof usualIngestOptions>;
 
 function usualPipeline(options: Pick<ResolvedOptions, "concurrency"> & CuttingOptions) {
@@ -187,6 +189,7 @@ function usualPipeline(options: Pick<ResolvedOptions, "concurrency"> & CuttingOp
   return { pipeline: cutting.pipe(embedding).pipe(storing), learned, memory, files };
 }
 
+/** @internal */
 export interface CuttingOptions extends Pick<
   ResolvedOptions,
   "chunk" | "documents" | "chunks" | "reuseFrom" | "reread" | "retryFailed"
@@ -197,7 +200,7 @@ export interface CuttingOptions extends Pick<
   readonly comparing?: Embedder;
 }
 
-/** Documents to those that are not stored as they are: what reading for others and cutting share. */
+/** Documents to those that are not stored as they are: what reading for others and cutting share. @internal */
 export function readingPipeline(options: Omit<CuttingOptions, "reuseFrom">) {
   const { store, embedder, documents, chunks, reread, retryFailed } = options;
   const { comparing = options.chunk.embedder ?? embedder } = options;
@@ -224,7 +227,7 @@ export function readingPipeline(options: Omit<CuttingOptions, "reuseFrom">) {
   return { pipeline, learned, memory, files, cutting: { ...settings, for: target, embedder: comparing } };
 }
 
-/** Documents to the chunks that need a vector: what ingesting and planning share. */
+/** Documents to the chunks that need a vector: what ingesting and planning share. @internal */
 export function cuttingPipeline(options: CuttingOptions) {
   const { store, chunks, reuseFrom } = options;
   const { pipeline, cutting, ...rest } = readingPipeline(options);

@@ -85,6 +85,7 @@ export interface KnowledgeBaseOptions {
   readonly onWarning?: (message: string) => void;
 }
 
+/** @internal */
 export const knowledgeBaseOptions = optionsOf<KnowledgeBaseOptions>()({
   path: z.string().min(1).default("./.citewell"),
   create: z.boolean().default(true),

@@ -50,6 +50,7 @@ export interface SearchPassagesOptions<Fields extends object = Metadata> extends
 
 const candidates = z.int().min(1).max(1000);
 
+/** @internal */
 export const searchPassagesOptions = optionsOf<SearchPassagesOptions>()({
   ...runOptions.shape,
   ...rewriting,
@@ -87,6 +88,7 @@ export interface AskOptions<Fields extends object = Metadata> extends RunOptions
   readonly answer?: AnswerOptions;
 }
 
+/** @internal */
 export const askOptions = optionsOf<AskOptions>()({
   ...runOptions.shape,
   ...rewriting,
@@ -121,6 +123,7 @@ export interface ResumeOptions extends RunOptions {
   readonly answer?: AnswerOptions;
 }
 
+/** @internal */
 export const resumeOptions = optionsOf<ResumeOptions>()({ ...runOptions.shape, answer: answerOptions.prefault({}) });
 
 /** Resumes an answer that waits; with `answer: { schema }` its `value` is what that schema returns. */

@@ -59,6 +59,7 @@ export interface LocalServiceOptions {
   readonly engines?: Partial<Engines>;
 }
 
+/** @internal */
 export const localServiceOptions = optionsOf<LocalServiceOptions>()({
   port: z.int().min(0).max(65_535).default(0),
   host: z.string().min(1).default("127.0.0.1"),

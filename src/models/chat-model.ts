@@ -68,6 +68,7 @@ export interface ChatModelOptions {
   readonly tokens?: TokenCounter;
 }
 
+/** @internal */
 export const chatModelOptions = optionsOf<ChatModelOptions>()({
   model: z.string().min(1),
   contextTokens: z.int().min(1024).optional(),

@@ -65,6 +65,7 @@ const limits = optionsOf<ServerLimits>()({
   maxBodyBytes: z.int().min(1000).default(2_000_000),
 });
 
+/** @internal */
 export const handlerOptions = optionsOf<HandlerOptions>()({
   title: z.string().min(1).default("citewell"),
   token: z.string().min(8, "must have at least 8 characters").regex(/^\S+$/, "must hold no white space").optional(),
@@ -96,6 +97,7 @@ export interface ServerOptions extends HandlerOptions {
   readonly log?: (entry: RequestLog) => void;
 }
 
+/** @internal */
 export const serverOptions = optionsOf<ServerOptions>()({
   ...handlerOptions.shape,
   port: z.int().min(0).max(65_535).default(0),

@@ -37,7 +37,7 @@ export function migratedFolder(path: string): string {
   throw new OptionsError("options", message, { call: "migrate", option: "path" });
 }
 
-/** Takes the write lock of the current store. */
+/** Takes the write lock of the current store. @internal */
 export function takeCurrent(folder: string, { current }: StorePointer): { databasePath: string; lock: WriteLock } {
   const place = generationFolder(folder, current);
   const databasePath = databasePathIn(place);

@@ -51,6 +51,7 @@ export interface StoreOptions {
   readonly onWarning?: (message: string) => void;
 }
 
+/** @internal */
 export const storeOptions = optionsOf<StoreOptions>()({
   create: z.boolean().default(true),
   index: z.enum(["auto", "hnsw", "flat"]).default("auto"),
@@ -70,5 +71,5 @@ export const storeOptions = optionsOf<StoreOptions>()({
     .optional(),
 });
 
-/** The options with their defaults. */
+/** The options with their defaults. @internal */
 export type ResolvedStoreOptions = z.output<typeof storeOptions>;

@@ -1,4 +1,3 @@
-import type { Dispatcher } from "undici";
 import { z } from "zod";
 import { type ModelInfo, videoFeatures } from "../contract/catalogue.js";
 import { maxBodyBytes } from "../contract/operation.js";
@@ -37,6 +36,12 @@ type Strictness = "off" | "warn" | "error";
 
 const isDispatcher = (value: unknown): boolean =>
   typeof (value as { readonly dispatch?: unknown } | null)?.dispatch === "function";
+
+/** A dispatcher of undici 7, as far as it is called here: a program that has none need not read the types of undici. */
+export interface RequestDispatcher {
+  /** Sends a request and tells its answer to the handler, both as undici names their fields; whether it takes more. */
+  dispatch(request: object, handler: object): boolean;
+}
 
 export interface TransportOptions {
   /**
@@ -179,7 +184,7 @@ export interface TransportOptions {
    * Stays open when the transport is closed. Excludes the four options above and `connectTimeoutMs`, which configure the
    * transport's own.
    */
-  readonly dispatcher?: Dispatcher;
+  readonly dispatcher?: RequestDispatcher;
   /** Prices of models, per million tokens in a currency of your own; `totals()` uses them. Default: none. */
   readonly prices?: Readonly<Record<string, Price>>;
   /**
@@ -193,6 +198,7 @@ export interface TransportOptions {
   readonly onEvent?: (event: TransportEvent) => void;
 }
 
+/** @internal */
 const transportOptions = optionsOf<TransportOptions>()({
   service: z.enum(serviceNames).default("contract"),
   baseUrl: z.string().optional(),
@@ -268,7 +274,7 @@ const transportOptions = optionsOf<TransportOptions>()({
     .readonly()
     .default([]),
   http2: z.boolean().default(false),
-  dispatcher: z.custom<Dispatcher>(isDispatcher, "must be an undici dispatcher").optional(),
+  dispatcher: z.custom<RequestDispatcher>(isDispatcher, "must be an undici dispatcher").optional(),
   prices: z
     .record(z.string(), z.strictObject({ input: z.number().min(0), output: z.number().min(0).optional() }))
     .default({}),
@@ -279,15 +285,19 @@ const transportOptions = optionsOf<TransportOptions>()({
     .optional(),
 });
 
+/** @internal */
 type Resolved = z.output<typeof transportOptions>;
+/** @internal */
 type Filled = "baseUrl" | "streamUsage" | "providerName" | "headers";
 
+/** @internal */
 export type TransportSettings = Omit<Resolved, Filled> &
   Required<Pick<Resolved, Filled>> & { readonly models: readonly ModelInfo[] };
 
 /**
  * Fills in the defaults. The key, the headers and the addresses stay out of the shared check, which quotes the values it
  * refuses.
+ * @internal
  */
 export function transportSettings(given: TransportOptions): TransportSettings {
   const { apiKey, headers = {}, baseUrl, proxyUrl, ...options } = { ...given };

@@ -123,7 +123,7 @@ export type ServiceChatFields<Service extends OtherService> = CommonFields &
 /** Only the contract has rules between fields and guessed bounds. */
 const unruled = { rules: undefined, guessedBounds: undefined };
 
-/** The operations whose requests differ, as a service takes them. */
+/** The operations whose requests differ, as a service takes them. @internal */
 export function serviceRequests(owner: string, { embeddings: vectors, chat: chats }: ServiceProfile) {
   const fields = chats?.fields ?? (Object.keys(optional) as OptionalChatField[]);
   const taken = Object.fromEntries(fields.map((field) => [field, optional[field]]));

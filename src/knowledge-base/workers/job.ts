@@ -32,7 +32,7 @@ export interface WorkedDocument {
   readonly error?: string;
 }
 
-/** What the jobs of one worker have in common. */
+/** What the jobs of one worker have in common. @internal */
 export interface JobSetting {
   readonly database: Server;
   /** Schema of graphile-worker. */
@@ -50,6 +50,7 @@ export interface JobSetting {
  *
  * @param signal ends the job early, when the worker ends.
  * @throws OptionsError, or TransportError that is not `retryable`, for what no other job of this worker would survive either.
+ * @internal
  */
 export async function doJob(batch: number, setting: JobSetting, signal: AbortSignal): Promise<void> {
   const { database, jobs, worker, turns } = setting;

@@ -108,7 +108,7 @@ export async function status(options: StatusOptions): Promise<IngestStatus> {
   };
 }
 
-/** Whether nothing waits and no source is being read. */
+/** Whether nothing waits and no source is being read. @internal */
 export async function isQueueDone(session: Session): Promise<boolean> {
   const [row] = await session.query<{ done: boolean }>(
     "SELECT NOT EXISTS (SELECT FROM ingest_runs WHERE ended_at IS NULL) AS done",

@@ -25,6 +25,7 @@ export interface ReadFolderOptions extends LoadOptions {
   readonly gitignore?: boolean;
 }
 
+/** @internal */
 export const readFolderOptions = optionsOf<ReadFolderOptions>()({
   ...loadOptions.shape,
   include: z.array(z.string().min(1)).min(1).readonly().optional(),

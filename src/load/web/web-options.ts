@@ -23,6 +23,7 @@ export interface WebOptions extends LoadOptions {
   readonly allowPrivate?: boolean;
 }
 
+/** @internal */
 export const webOptions = optionsOf<WebOptions>()({
   ...loadOptions.shape,
   requestsPerSecond: z.number().min(0.01).max(100).default(1),
@@ -36,4 +37,5 @@ export const webOptions = optionsOf<WebOptions>()({
     .default("citewell"),
   allowPrivate: z.boolean().default(false),
 });
+/** @internal */
 export type WebSettings = z.output<typeof webOptions>;

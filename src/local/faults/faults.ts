@@ -45,6 +45,7 @@ interface ScriptedAnswer {
   readonly delayMs?: number;
 }
 
+/** @internal */
 const scriptedAnswer = optionsOf<ScriptedAnswer>()({
   operation: OperationNames.optional(),
   times: z.int().min(1).max(1_000_000).default(1),
@@ -160,6 +161,7 @@ export interface FaultOptions {
   };
 }
 
+/** @internal */
 export const faultOptions = optionsOf<FaultOptions>()({
   seed: z.int().default(1),
   next: z.array(scriptedAnswer).max(1000).readonly().default([]),
@@ -194,10 +196,12 @@ export const faultOptions = optionsOf<FaultOptions>()({
     })
     .prefault({}),
 });
+/** @internal */
 export type FaultSettings = z.output<typeof faultOptions>;
+/** @internal */
 export type ScriptedAnswerSettings = z.output<typeof scriptedAnswer>;
 
-/** Faults that may be set while the service runs. One belongs to one service. */
+/** Faults that may be set while the service runs. One belongs to one service. @internal */
 export class Faults {
   #settings: FaultSettings;
   #random = seededRandom(1);

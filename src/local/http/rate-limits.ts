@@ -48,7 +48,7 @@ export interface Admission {
   readonly release: () => void;
 }
 
-/** Counts apart for every key and model. */
+/** Counts apart for every key and model. @internal */
 export class RateLimits {
   readonly #settings: RateLimitSettings;
   readonly #clock: ServiceClock;

@@ -43,6 +43,7 @@ export interface VideoOptions {
   readonly file?: string;
 }
 
+/** @internal */
 export const videoOptions = optionsOf<VideoOptions>()({
   queueSeconds: z.number().min(0).max(259_200).default(2),
   runSeconds: z.number().min(0).max(259_200).default(30),
@@ -51,8 +52,10 @@ export const videoOptions = optionsOf<VideoOptions>()({
   maxTasks: z.int().min(1).max(1_000_000).default(10_000),
   file: z.string().min(1).optional(),
 });
+/** @internal */
 export type VideoSettings = z.output<typeof videoOptions>;
 
+/** @internal */
 export interface VideoTasksParts {
   readonly settings: VideoSettings;
   readonly clock: ServiceClock;
@@ -67,7 +70,7 @@ export interface VideoTasksParts {
 /** Maximum delay that a timer takes. */
 const maxTimerMs = 2 ** 31 - 1;
 
-/** The tasks of one service. */
+/** The tasks of one service. @internal */
 export class VideoTasks {
   readonly #parts: VideoTasksParts;
   readonly #tasks = new Map<string, VideoTask>();

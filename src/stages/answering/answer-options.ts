@@ -99,6 +99,7 @@ export type StructuredAnswerOptions<Schema extends z.core.$ZodType> = Omit<Answe
   readonly schema: Schema;
 };
 
+/** @internal */
 export const answerOptions = optionsOf<AnswerOptions>()({
   tools: z.array(z.custom<AnyTool>(isTool, asTool), `must be a list; each ${asTool}`).max(128).readonly().default([]),
   instructions: z.string().default(""),
@@ -132,4 +133,5 @@ export const answerOptions = optionsOf<AnswerOptions>()({
     .optional(),
   approvalTimeoutMs: z.int().min(1).max(86_400_000).default(300_000),
 });
+/** @internal */
 export type ResolvedAnswerOptions = z.output<typeof answerOptions>;

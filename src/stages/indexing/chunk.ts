@@ -48,6 +48,7 @@ export interface ChunkOptions {
   readonly embedder?: Embedder;
 }
 
+/** @internal */
 export const chunkOptions = optionsOf<ChunkOptions>()({
   for: z
     .custom<ChunkTarget>(isChunkTarget, {

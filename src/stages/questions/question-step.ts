@@ -24,6 +24,7 @@ const maxReplyTokens = 1024;
 /** How a reply changes the question, with a note for the trace, or why the reply is useless. */
 export type StepResult = { readonly changes: Partial<Question>; readonly note: string } | { readonly problem: string };
 
+/** @internal */
 export interface QuestionStep {
   /** The step's name in the trace. */
   readonly step: string;
@@ -36,6 +37,7 @@ export interface QuestionStep {
 /**
  * Asks a model about a question before the search. When the model fails, runs out of time or gives a useless reply, the
  * question goes on unchanged, and the trace and a warning say so.
+ * @internal
  */
 export async function questionStep(
   asked: Question,

@@ -96,7 +96,7 @@ export function keepsConversations(store: Store): store is Store & KeepsConversa
   return "conversations" in store && typeof store.conversations === "function";
 }
 
-/** The conversations in a database. */
+/** The conversations in a database. @internal */
 export function conversationsIn(database: ConversationDatabase): Conversations {
   const { location } = database;
   let isClosed = false;

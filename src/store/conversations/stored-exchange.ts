@@ -68,9 +68,10 @@ const Shown = z.object({
 const isWaiting = (value: unknown) => isRecord(value) && Array.isArray(value["calls"]) && value["calls"].length > 0;
 const Waiting = Shown.extend({ waiting: z.custom<WaitingAnswer>(isWaiting) });
 
+/** @internal */
 type StoredRow = Pick<ExchangeRow, "position" | "asked_at" | "question" | "answer" | "stopped" | "waiting">;
 
-/** @param decisions those on the calls that wait in the row, as far as there are any. */
+/** @param decisions those on the calls that wait in the row, as far as there are any. @internal */
 export function exchangeOf(row: StoredRow, path: string, decisions: ReadonlyMap<string, Decision>): StoredExchange {
   const { position, asked_at: askedAtMs, question, stopped } = row;
   const answer = row.answer === null ? undefined : { ...read(Shown, row.answer, path), stopped: stopped !== 0 };
@@ -84,7 +85,7 @@ export function exchangeOf(row: StoredRow, path: string, decisions: ReadonlyMap<
   };
 }
 
-/** The answer that waits in a row, if there is one, with the position of its question. */
+/** The answer that waits in a row, if there is one, with the position of its question. @internal */
 export function waitOf({ position, waiting: json }: StoredRow, path: string): [number, AnswerToResume][] {
   return json === null ? [] : [[position, read(Waiting, json, path)]];
 }

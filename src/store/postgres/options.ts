@@ -73,6 +73,7 @@ export interface PostgresStoreOptions {
   readonly onWarning?: (message: string) => void;
 }
 
+/** @internal */
 export const postgresStoreOptions = optionsOf<PostgresStoreOptions>()({
   create: z.boolean().default(true),
   schema: z
@@ -97,5 +98,5 @@ export const postgresStoreOptions = optionsOf<PostgresStoreOptions>()({
   onWarning: functionOption<(message: string) => void>().optional(),
 });
 
-/** The options with their defaults. */
+/** The options with their defaults. @internal */
 export type ResolvedPostgresOptions = z.output<typeof postgresStoreOptions>;

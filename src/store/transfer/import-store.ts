@@ -29,6 +29,7 @@ export async function importStore(path: string, to: Store, options: TransferOpti
  * The first record of a file: the vector space of what it holds.
  *
  * @throws StoreError `damaged` when it is no file of `exportStore`.
+ * @internal
  */
 export async function exportedSpace(path: string): Promise<TransferRecord & { readonly kind: "store" }> {
   for await (const { record } of soundRecords(path)) {

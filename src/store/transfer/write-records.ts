@@ -20,6 +20,7 @@ const [batchVectors, batchCharacters, batchDocuments] = [1024, 4_000_000, 200];
  * that a transfer that was interrupted goes on.
  *
  * @throws StoreError `space` when the records are of another vector space.
+ * @internal
  */
 export async function writeRecords(
   target: Store,
@@ -64,7 +65,10 @@ export async function writeRecords(
   return { copied, unchanged, chunks };
 }
 
-/** Compares what a store holds with records: documents by their fingerprints, vectors bit by bit. Names what differs. */
+/**
+ * Compares what a store holds with records: documents by their fingerprints, vectors bit by bit. Names what differs.
+ * @internal
+ */
 export async function differencesFrom(target: Store, records: AsyncIterable<TransferRecord>): Promise<string[]> {
   const differing = new Map<string, string>();
   for await (const record of records) {

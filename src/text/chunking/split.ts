@@ -9,21 +9,29 @@ import { SentenceWindowCuts } from "./sentence-window-cuts.js";
 import { StructureCuts } from "./structure-cuts.js";
 
 /** Strategies that need only the text. */
-const strategies = { structure: StructureCuts, fixed: FixedCuts, "sentence-window": SentenceWindowCuts } as const;
+const strategies = {
+  structure: StructureCuts,
+  fixed: FixedCuts,
+  "sentence-window": SentenceWindowCuts,
+} as const satisfies Readonly<Record<Strategy, object>>;
 
-export type Strategy = keyof typeof strategies;
+export type Strategy = "structure" | "fixed" | "sentence-window";
 
 /**
  * Chunks of a document in order: spans that together cover its text, none with more tokens than `maxTokens`. A blank
  * document has none. Linear in the length of the text, which is counted once as a whole and once in its chunks.
  *
  * @throws OptionsError when a single character takes more than `maxTokens`.
+ * @internal
  */
 export function* split(document: Document, options: SplitOptions, strategy: Strategy = "structure"): Generator<Chunk> {
   for (const chunk of splitInSteps(document, options, strategy)) if (chunk) yield chunk;
 }
 
-/** As `split`, but yields `undefined` now and then while a long text is measured, so that other work can run. */
+/**
+ * As `split`, but yields `undefined` now and then while a long text is measured, so that other work can run.
+ * @internal
+ */
 export function* splitInSteps(
   document: Document,
   options: SplitOptions,
@@ -34,7 +42,7 @@ export function* splitInSteps(
   yield* splitBy(document, options, new strategies[strategy](document, measured, options));
 }
 
-/** Cuts a text that is not blank where `cuts` says. */
+/** Cuts a text that is not blank where `cuts` says. @internal */
 export function* splitBy(document: Document, options: SplitOptions, cuts: Cuts): Generator<Chunk> {
   const splitter = new Splitter(document, options, cuts);
   for (let start = 0, covered = 0; covered < document.text.length;) {

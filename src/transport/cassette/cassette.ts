@@ -1,14 +1,14 @@
-import type { Dispatcher } from "undici";
 import { httpClient } from "../../network/http-client.js";
+import type { RequestDispatcher } from "../options.js";
 import { readCassette } from "./cassette-file.js";
 
 /** `record` sends requests and keeps the exchanges; `replay` answers from the file alone. */
 export type CassetteMode = "record" | "replay";
 
 /** A dispatcher for `createTransport({ dispatcher })` that keeps the exchanges it carries. */
-export interface Cassette extends Dispatcher {
+export interface Cassette extends RequestDispatcher {
   /** Writes the file when recording, and closes connections of its own. */
-  readonly close: Dispatcher["close"];
+  close(): Promise<void>;
 }
 
 /**
@@ -30,7 +30,11 @@ export interface Cassette extends Dispatcher {
  * const transport = createTransport({ baseUrl: "https://service.example/api", apiKey: "any", dispatcher: cassette });
  * ```
  */
-export async function openCassette(path: string, mode: CassetteMode, dispatcher?: Dispatcher): Promise<Cassette> {
+export async function openCassette(
+  path: string,
+  mode: CassetteMode,
+  dispatcher?: RequestDispatcher,
+): Promise<Cassette> {
   // Loaded on demand: both classes extend one of undici's, which takes 80 ms to load.
   if (mode === "replay") {
     const { Player } = await import("./player.js");
@@ -38,5 +42,7 @@ export async function openCassette(path: string, mode: CassetteMode, dispatcher?
   }
   const { Recorder } = await import("./recorder.js");
   const { Agent } = httpClient();
-  return new Recorder(path, dispatcher ?? new Agent({ headersTimeout: 0, bodyTimeout: 0 }), dispatcher === undefined);
+  if (dispatcher) return new Recorder(path, dispatcher);
+  const own = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
+  return new Recorder(path, own, own);
 }

@@ -1,4 +1,5 @@
 import { DecoratorHandler, Dispatcher } from "undici";
+import type { RequestDispatcher } from "../options.js";
 import type { Secrecy } from "../failures/secrecy.js";
 import {
   type RecordedExchange,
@@ -14,16 +15,17 @@ type Ending = Pick<RecordedExchange, "reply" | "failure">;
 /** Sends requests on, and writes them with their replies when it is closed. */
 export class Recorder extends Dispatcher {
   readonly #path: string;
-  readonly #inner: Dispatcher;
-  readonly #ownsInner: boolean;
+  readonly #inner: RequestDispatcher;
+  /** The inner one, unless it is the caller's, who ends it. */
+  readonly #own: Dispatcher | undefined;
   /** In the order in which they were sent; those in progress have no end yet. */
   readonly #exchanges: RecordedExchange[] = [];
 
-  constructor(path: string, inner: Dispatcher, ownsInner: boolean) {
+  constructor(path: string, inner: RequestDispatcher, own?: Dispatcher) {
     super();
     this.#path = path;
     this.#inner = inner;
-    this.#ownsInner = ownsInner;
+    this.#own = own;
   }
 
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
@@ -37,11 +39,11 @@ export class Recorder extends Dispatcher {
   override async close(): Promise<void> {
     const ended = this.#exchanges.filter(({ reply, failure }) => reply ?? failure);
     await writeCassette(this.#path, ended);
-    if (this.#ownsInner) await this.#inner.close();
+    await this.#own?.close();
   }
 
   override async destroy(): Promise<void> {
-    if (this.#ownsInner) await this.#inner.destroy();
+    await this.#own?.destroy();
   }
 }
 

@@ -2,7 +2,7 @@ import { Socket } from "node:net";
 import { rootCertificates } from "node:tls";
 import type { Dispatcher, buildConnector } from "undici";
 import { httpConnections } from "../../network/http-client.js";
-import type { TransportSettings } from "../options.js";
+import type { RequestDispatcher, TransportSettings } from "../options.js";
 import { type Connect, type PendingConnection, bypassesProxy, connectThroughProxy } from "./proxy.js";
 
 /** Hears the answer to a request. */
@@ -19,16 +19,17 @@ export interface CuttableHandler extends Dispatcher.DispatchHandler {
  * ends with the request that started it.
  */
 export class Connections {
-  readonly #dispatcher: Dispatcher;
-  readonly #isOwn: boolean;
+  readonly #dispatcher: RequestDispatcher;
+  /** The dispatcher, unless it is the caller's, who ends it. */
+  readonly #own: Dispatcher | undefined;
   readonly #pending = new Set<PendingConnection>();
   /** The exchange that is being dispatched. */
   #dispatching: CuttableHandler | undefined;
   #closed = false;
 
   constructor(settings: TransportSettings) {
-    this.#isOwn = settings.dispatcher === undefined;
-    this.#dispatcher = settings.dispatcher ?? this.#openAgent(settings);
+    if (!settings.dispatcher) this.#own = this.#openAgent(settings);
+    this.#dispatcher = settings.dispatcher ?? this.#own!;
   }
 
   /**
@@ -48,7 +49,7 @@ export class Connections {
   async close(): Promise<void> {
     this.#closed = true;
     for (const connection of this.#pending) connection.destroy(new Error("the transport was closed"));
-    if (this.#isOwn) await this.#dispatcher.destroy();
+    await this.#own?.destroy();
   }
 
   #openAgent(settings: TransportSettings): Dispatcher {

@@ -31,10 +31,10 @@ const chatCallOptions = optionsOf<ChatCallOptions>()({
   extra: z.record(z.string(), z.unknown()).optional(),
 });
 
-/** Tokens of a reply when the caller names no number: the contract's default of 512 cuts most answers. */
+/** Tokens of a reply when the caller names no number: the contract's default of 512 cuts most answers. @internal */
 export const defaultMaxTokens = { llm: 4096, vlm: 2048 } as const;
 
-/** Returns a whole reply; one that is streamed all the same is put together. */
+/** Returns a whole reply; one that is streamed all the same is put together. @internal */
 export function chat(caller: Caller, request: TransportChatRequest, given: ChatCallOptions): Promise<ChatResult> {
   const { toolMessages, extra, ...options } = resolve("chat", chatCallOptions, given);
   const call = chatCall(caller, request, { toolMessages, extra }, async (reader) => {
@@ -55,6 +55,7 @@ export function chat(caller: Caller, request: TransportChatRequest, given: ChatC
 /**
  * Streams a reply. It is sent again as any call is until its first event is here, and never after. Leaving the loop
  * closes the connection.
+ * @internal
  */
 export async function* chatStream(
   caller: Caller,

@@ -41,6 +41,7 @@ const embeddingsCallOptions = optionsOf<EmbeddingsCallOptions>()({
 /**
  * Asks for base64, where the service has it, which saves most of the work of reading a reply. A service that refuses it is asked for numbers, and
  * from then on for nothing else.
+ * @internal
  */
 export async function embeddings(
   caller: Caller,

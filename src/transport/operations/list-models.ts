@@ -15,6 +15,7 @@ export interface PublishedModel {
   readonly family?: ModelFamily;
 }
 
+/** @internal */
 export async function listModels(caller: Caller, options: CallOptions): Promise<readonly PublishedModel[]> {
   const call = jsonCall(operation, { model: "the model list", envelope: shape.envelope }, ({ data }) => data);
   const published = await caller.perform(call, options);

@@ -29,7 +29,7 @@ export interface RerankResult {
   readonly raw: unknown;
 }
 
-/** No documents: no results, and no call. `top_n` beyond the number of documents means all of them. */
+/** No documents: no results, and no call. `top_n` beyond the number of documents means all of them. @internal */
 export async function rerank(caller: Caller, request: RerankRequest, options: CallOptions): Promise<RerankResult> {
   const documents = (request as RerankRequest | undefined)?.documents;
   if (Array.isArray(documents) && documents.length === 0) {

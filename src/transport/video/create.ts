@@ -36,6 +36,7 @@ export interface CreatedVideoTask {
  * Creates a task, which costs: it is sent again only when it surely never arrived, or was turned away with 429 or 503.
  *
  * @throws TransportError `ambiguous`, with `submission`, when a task may have been created all the same.
+ * @internal
  */
 export async function createVideoTask(
   caller: Caller,

@@ -44,6 +44,7 @@ const maxRedirects = 5;
  * transport's closing.
  *
  * @throws VideoError `no-media`, `link-expired` with the time, or `download` when it could not be fetched.
+ * @internal
  */
 export async function downloadVideo(
   caller: Caller,

@@ -55,6 +55,7 @@ const maxPages = 500;
  *
  * @throws OptionsError when the submission is older than the list reaches; TransportError `not-found` or `refused` when
  *   the service has no list.
+ * @internal
  */
 export async function reconcileVideo(
   caller: Caller,

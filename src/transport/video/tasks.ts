@@ -27,7 +27,10 @@ export interface VideoTaskPage {
   readonly raw: unknown;
 }
 
-/** @throws TransportError `not-found` for an unknown id, and for one whose record was removed after seven days. */
+/**
+ * @throws TransportError `not-found` for an unknown id, and for one whose record was removed after seven days.
+ * @internal
+ */
 export async function videoTask(caller: Caller, id: string, options: CallOptions): Promise<VideoTask> {
   checkId(queryOperation.name, id);
   return caller.perform(
@@ -38,6 +41,7 @@ export async function videoTask(caller: Caller, id: string, options: CallOptions
   );
 }
 
+/** @internal */
 export async function listVideoTasks(
   caller: Caller,
   parameters: VideoTaskListRequest,
@@ -57,6 +61,7 @@ export async function listVideoTasks(
   return caller.perform(call, options);
 }
 
+/** @internal */
 export async function cancelVideoTask(caller: Caller, id: string, options: CallOptions): Promise<void> {
   checkId(cancelOperation.name, id);
   try {

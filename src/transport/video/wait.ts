@@ -68,6 +68,7 @@ const waitForVideoOptions = optionsOf<WaitForVideoOptions>()({
  * Asks for a task until it is finished. Needs nothing but the id: any process can wait for any task, and wait again.
  *
  * @throws VideoError `failed`, `expired` or `cancelled` with the task, or `wait-timeout` with what was seen last.
+ * @internal
  */
 export async function waitForVideo(caller: Caller, id: string, given: WaitForVideoOptions): Promise<VideoTask> {
   const { poll: cadence, ...options } = resolve("waitForVideo", waitForVideoOptions, given);

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
-import { Agent } from "undici";
+import { Agent, type Dispatcher } from "undici";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { collect } from "../../../src/core/stream.js";
 import { type CassetteMode, openCassette } from "../../../src/transport/cassette/cassette.js";
@@ -77,7 +77,7 @@ test("a stream is played in its recorded pieces, even when they cut a character"
   const chunks = [bytes.subarray(0, 5), bytes.subarray(5, cut), bytes.subarray(cut)];
   const { path } = await recorded([{ chunks, gapMs: 20 }], (transport) => collect(transport.chatStream(ask)));
   const tape = await openCassette(path, "replay");
-  const { body } = await tape.request({
+  const { body } = await (tape as Dispatcher).request({
     origin: nowhere,
     path: "/llm/v1/chat/completions",
     method: "POST",

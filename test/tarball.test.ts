@@ -161,7 +161,11 @@ describe.skipIf(!isRegistryReachable)("the published package in an empty project
       "note.md": "# Keys\n\nAda keeps the recovery key.\n",
     });
     const env = { ...process.env, PATH: commands };
-    await run("npm", ["install", "--no-audit", "--no-fund", tarball], { cwd: app, env, maxBuffer: 64 << 20 });
+    await run("npm", ["install", "--prefer-offline", "--no-audit", "--no-fund", tarball], {
+      cwd: app,
+      env,
+      maxBuffer: 64 << 20,
+    });
     expect(existsSync(join(app, "node_modules/hnswlib-node"))).toBe(false);
     const command = join(app, "node_modules/citewell/dist/bin/citewell.js");
     const { exitCode, stderr } = await runNode(command, ["index", "note.md", "--quiet"], { cwd: app });

@@ -23,12 +23,12 @@ export async function packPublished(folder: string): Promise<string> {
 
 /**
  * Installs what would be published, with other packages, in an empty application. Install scripts do not run, as where npm
- * or pnpm wait for an approval.
+ * or pnpm wait for an approval. What npm has in its cache is not asked for again.
  */
 export async function installPublished(folder: string, packages: readonly string[]): Promise<string> {
   const tarball = await packPublished(folder);
   await writeFile(join(folder, "package.json"), `{ "name": "app", "private": true }`);
-  const words = ["install", "--ignore-scripts", "--no-audit", "--no-fund", tarball, ...packages];
+  const words = ["install", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund", tarball, ...packages];
   await run("npm", words, { cwd: folder, maxBuffer: 64 << 20 });
   return tarball;
 }

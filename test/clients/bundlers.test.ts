@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { spawn } from "node:child_process";
 import { createServer } from "node:net";
@@ -7,19 +7,27 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { root } from "./support/citewell.js";
-import { installPublished, isRegistryReachable } from "./support/published-package.js";
-import { runNode } from "./support/run-process.js";
-import { temporaryFolder } from "./support/temporary-folder.js";
+import { root } from "../support/citewell.js";
+import { installPublished, isRegistryReachable } from "../support/published-package.js";
+import { runNode } from "../support/run-process.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
-// An application that bundles, each time with the settings that the guide of Next.js names.
+const { dependencies } = JSON.parse(readFileSync(new URL("package.json", import.meta.url), "utf8")) as {
+  readonly dependencies: Readonly<Record<string, string>>;
+};
+
+// An application that bundles, each time with the settings that the guide of Next.js names. Next.js takes 300 MB, so that it is
+// installed only where the clients are: npm has the same versions in its cache then.
 describe.skipIf(!isRegistryReachable)("a program that is bundled", () => {
   let app: string;
 
   beforeAll(async () => {
     app = await mkdtemp(join(tmpdir(), "citewell-bundled-"));
-    const react = ["react@19.3.1", "react-dom@19.3.1"];
-    await installPublished(app, ["esbuild@0.28.2", "vite@8.3.8", "next@16.4.6", ...react]);
+    const names = ["esbuild", "vite", "next", "react", "react-dom"] as const;
+    await installPublished(
+      app,
+      names.map((name) => `${name}@${dependencies[name]}`),
+    );
     // Install scripts did not run, so that what they compile comes from this project.
     for (const name of ["better-sqlite3", "hnswlib-node"]) {
       await rm(join(app, "node_modules", name), { recursive: true, force: true });

@@ -356,3 +356,26 @@ export function systemMessage(error: Error): string {
 export function asError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown), { cause: thrown });
 }
+
+const absent: ReadonlySet<unknown> = new Set(["ERR_MODULE_NOT_FOUND", "ERR_PACKAGE_PATH_NOT_EXPORTED"]);
+
+/**
+ * Imports modules of a package that users install if they need it. `version` is the one that `part` works with, as npm writes it.
+ *
+ * @throws OptionsError `missing-package` when it is not installed, or in a version without these modules.
+ * @internal
+ */
+export async function peerPackage<Modules>(
+  part: string,
+  name: string,
+  version: string,
+  load: () => Promise<Modules>,
+): Promise<Modules> {
+  try {
+    return await load();
+  } catch (cause) {
+    if (!absent.has((cause as NodeJS.ErrnoException).code)) throw cause;
+    const message = `${part} needs the package ${name} of version ${version}, which is not installed. Install it: npm install ${name}@${version}`;
+    throw new OptionsError("missing-package", message, { cause });
+  }
+}

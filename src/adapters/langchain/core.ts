@@ -3,7 +3,7 @@ import type { BaseDocumentCompressor } from "@langchain/core/retrievers/document
 import type { BaseRetriever } from "@langchain/core/retrievers";
 import type { Embeddings } from "@langchain/core/embeddings";
 import type { VectorStore } from "@langchain/core/vectorstores";
-import { OptionsError } from "../../core/errors.js";
+import { peerPackage } from "../../core/errors.js";
 
 export type { BaseChatModelCallOptions, BindToolsInput } from "@langchain/core/language_models/chat_models";
 export type { BaseMessage } from "@langchain/core/messages";
@@ -42,16 +42,7 @@ async function load() {
   };
 }
 
-const absent: ReadonlySet<unknown> = new Set(["ERR_MODULE_NOT_FOUND", "ERR_PACKAGE_PATH_NOT_EXPORTED"]);
-
 /** @throws OptionsError `missing-package` when LangChain is not installed, or in a version without these classes. */
-export async function loadLangChain(): Promise<LangChainCore> {
-  try {
-    return await load();
-  } catch (cause) {
-    if (!absent.has((cause as NodeJS.ErrnoException).code)) throw cause;
-    const name = "@langchain/core";
-    const message = `LangChain needs the package ${name} of version 1, which is not installed. Install it: npm install ${name}`;
-    throw new OptionsError("missing-package", message, { cause });
-  }
+export function loadLangChain(): Promise<LangChainCore> {
+  return peerPackage("LangChain", "@langchain/core", "1", load);
 }

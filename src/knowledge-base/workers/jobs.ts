@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import type { Logger, Runner, WorkerEvents } from "graphile-worker";
-import { OptionsError } from "../../core/errors.js";
+import { peerPackage } from "../../core/errors.js";
 import type { Session } from "../../store/postgres/connection/server.js";
 
 const task = "citewell_ingest";
@@ -103,13 +103,6 @@ async function silentLogger(): Promise<Logger> {
 }
 
 /** @throws OptionsError `missing-package` when it is not installed. */
-async function loadGraphileWorker(): Promise<typeof import("graphile-worker")> {
-  try {
-    return await import("graphile-worker");
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw cause;
-    const message =
-      "Ingesting by workers needs the package graphile-worker, which is not installed. Install it: npm install graphile-worker";
-    throw new OptionsError("missing-package", message, { cause });
-  }
+function loadGraphileWorker(): Promise<typeof import("graphile-worker")> {
+  return peerPackage("Ingesting by workers", "graphile-worker", "0.17", () => import("graphile-worker"));
 }

@@ -1,4 +1,4 @@
-import { OptionsError } from "../../core/errors.js";
+import { peerPackage } from "../../core/errors.js";
 
 export type { McpServer as SdkServer, ServerContext } from "@modelcontextprotocol/server";
 export type Sdk = typeof import("@modelcontextprotocol/server");
@@ -14,13 +14,6 @@ export async function loadStdio(): Promise<typeof import("@modelcontextprotocol/
 }
 
 /** @throws OptionsError `missing-package` when the SDK is not installed. */
-async function installed<Module>(load: () => Promise<Module>): Promise<Module> {
-  try {
-    return await load();
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw cause;
-    const name = "@modelcontextprotocol/server";
-    const message = `MCP needs the package ${name}, which is not installed. Install it: npm install ${name}`;
-    throw new OptionsError("missing-package", message, { cause });
-  }
+function installed<Module>(load: () => Promise<Module>): Promise<Module> {
+  return peerPackage("MCP", "@modelcontextprotocol/server", "2", load);
 }

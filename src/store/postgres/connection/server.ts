@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
-import { OptionsError } from "../../../core/errors.js";
+import { peerPackage } from "../../../core/errors.js";
 import type { CallOptions } from "../../../core/ports.js";
 import { unlessAborted } from "../../../core/stream.js";
 import { asStoreError, isTransient, isUnreachable, pastDeadline, retryDelayMs } from "./failures.js";
@@ -221,11 +221,5 @@ function withoutPassword(url: string): string {
 
 /** @throws OptionsError `missing-package` when `pg` is not installed. */
 async function loadPg(): Promise<typeof pg> {
-  try {
-    return (await import("pg")).default;
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw cause;
-    const message = "A store on PostgreSQL needs the package pg, which is not installed. Install it: npm install pg";
-    throw new OptionsError("missing-package", message, { cause });
-  }
+  return (await peerPackage("A store on PostgreSQL", "pg", "8", () => import("pg"))).default;
 }

@@ -6,7 +6,8 @@ import { collectAnswer, createTransport, openKnowledgeBase, readFolder } from "c
 import { startLocalService } from "citewell/local";
 
 const apiKey = process.env["OPENAI_API_KEY"];
-const ollama = process.env["OLLAMA_HOST"];
+// Ollama itself takes its address without a scheme, too.
+const ollama = process.env["OLLAMA_HOST"]?.replace(/^(?!https?:)/, "http://");
 const standIn = apiKey || ollama ? undefined : await startLocalService();
 
 const transport = ollama

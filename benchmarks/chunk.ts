@@ -47,7 +47,7 @@ export const benchmark: Benchmark<Subject> = {
     ),
     "chunks at 512": { unit: "chunks", better: "lower" },
   },
-  sizes: { smoke: { share: 0.02, warmingSeconds: 0.1 }, usual: { share: 0.15, warmingSeconds: 2 } },
+  sizes: { smoke: { share: 0.02, warmingSeconds: 0.1 }, usual: { share: 0.4, warmingSeconds: 2 } },
   rounds: 3,
   aims: [{ contender: "citewell", measure: "512 tokens", beside: "one tokenizer pass", atLeast: 0.9 }],
   corpus: "markdown",

@@ -108,12 +108,13 @@ async function shareFound(
     : new Map<string, Tokens>();
   const index = new Bm25Index();
   const words = new NumberedTerms((word) => index.numberOf(word));
-  for (const [label, { text }] of chunks.entries()) {
-    index.add(label, (add) => words.each(text, (word) => add(word, 1)));
+  // Labels begin at 1, as a store's do.
+  for (const [at, { text }] of chunks.entries()) {
+    index.add(at + 1, (add) => words.each(text, (word) => add(word, 1)));
   }
   const found = questions.filter(({ text, uri, answers }) => {
     const { labels } = index.search(terms(text), deepest, bm25);
-    const ranked = Array.from(labels, (label) => chunks[label]!);
+    const ranked = Array.from(labels, (label) => chunks[label - 1]!);
     const read = readsParents ? withParents(ranked, budget, indexes) : withinBudget(ranked, budget);
     return read.some(
       (span) => span.uri === uri && answers.some(({ start, end }) => span.start <= start && end <= span.end),

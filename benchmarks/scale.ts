@@ -1,7 +1,8 @@
 import pg from "pg";
 import { noPostgres, type PostgresServer, startPostgres } from "../test/support/postgres-server.js";
 import type { Benchmark, RunContext } from "./runner/benchmark.js";
-import { type OpenScaled, scaledStores } from "./scale/stores.js";
+import type { OpenScaled } from "./scale/scaled-store.js";
+import { scaledStores } from "./scale/stores.js";
 import { type Asked, madeCorpus } from "./shared/made-corpus.js";
 import { percentile } from "./shared/percentile.js";
 

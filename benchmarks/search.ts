@@ -1,6 +1,7 @@
 import type { Filter } from "citewell";
 import type { Benchmark, RunContext } from "./runner/benchmark.js";
-import { searchContenders, type SearchSubject } from "./search/contenders.js";
+import { searchContenders } from "./search/contenders.js";
+import type { SearchSubject } from "./search/search-index.js";
 import { type Asked, madeCorpus } from "./shared/made-corpus.js";
 import { percentile } from "./shared/percentile.js";
 

@@ -1,7 +1,7 @@
 import type { Metadata } from "citewell";
 import type { Contender } from "../runner/benchmark.js";
 import { loadPeer } from "../runner/packages.js";
-import type { OpenScaled } from "./stores.js";
+import type { OpenScaled } from "./scaled-store.js";
 
 interface PeerStore {
   createHnswIndex(options: {

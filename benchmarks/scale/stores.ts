@@ -1,34 +1,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openStore, type Metadata, type Store } from "citewell";
+import { openStore, type Store } from "citewell";
 import { openPostgresStore } from "citewell/postgres";
 import pg from "pg";
 import type { Contender } from "../runner/benchmark.js";
-import type { MadeWrite } from "../search/contenders.js";
 import type { Asked } from "../shared/made-corpus.js";
 import { peerStores } from "./peer-store.js";
-
-export interface Place {
-  /** Addresses of three servers. */
-  readonly urls: readonly string[];
-  readonly dimension: number;
-  /** A name for what is made, which no other run has. */
-  readonly name: string;
-}
-
-/** A store, however it keeps what is written. */
-export interface ScaledStore {
-  readonly write: (write: MadeWrite) => Promise<unknown>;
-  /** Number of results of the nearest vectors. */
-  readonly dense: (query: Asked, count: number, filter?: Metadata) => Promise<number>;
-  readonly words?: (query: Asked, count: number) => Promise<unknown>;
-  /** By vector and by words, as a hybrid search asks for both. */
-  readonly both?: (query: Asked, count: number) => Promise<unknown>;
-  readonly close: () => Promise<unknown>;
-}
-
-export type OpenScaled = (place: Place) => Promise<ScaledStore>;
+import type { OpenScaled, Place } from "./scaled-store.js";
 
 function ours(name: string, open: (place: Place, embedder: { space: string; dimension: number }) => Promise<Store>) {
   const opened: OpenScaled = async (place) => {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openStore, Pipeline, type Question, search, type Store, type StoreOptions } from "citewell";
-import type { SearchIndex } from "./contenders.js";
+import type { SearchIndex } from "./search-index.js";
 import type { Asking, Opening, Weighed } from "./searching-process.js";
 
 export type Indexing = Pick<StoreOptions, "index" | "quantization">;

@@ -1,33 +1,7 @@
-import type { Filter, StoreWrite } from "citewell";
 import type { Contender } from "../runner/benchmark.js";
-import type { Asked } from "../shared/made-corpus.js";
-import { peerContenders } from "./peer-indexes.js";
 import { citewellIndex } from "./citewell-index.js";
-
-export type MadeWrite = Required<Pick<StoreWrite, "documents" | "vectors">>;
-
-/** What is searched. It leaves out what it cannot do. */
-export interface SearchIndex {
-  readonly write: (write: MadeWrite) => Promise<void>;
-  /** Makes all that was written ready to be searched; where files are kept, closes them. */
-  readonly finish?: () => Promise<void>;
-  /** Whether the first search opens files. */
-  readonly reopens?: boolean;
-  readonly dense?: (query: Asked, count: number) => Promise<readonly string[]>;
-  readonly words?: (query: Asked, count: number) => Promise<readonly string[]>;
-  readonly hybrid?: (query: Asked, filter?: Filter) => Promise<unknown>;
-  readonly setEf?: (ef: number) => void;
-  /** Bytes that a process holds for searching. */
-  readonly weigh?: (queries: readonly Asked[]) => Promise<number>;
-  readonly diskBytes?: () => number;
-  /** Checks every byte of its files. */
-  readonly verify?: () => Promise<void>;
-  readonly close?: () => Promise<void>;
-}
-
-export interface SearchSubject {
-  readonly make: (dimension: number) => Promise<SearchIndex>;
-}
+import { peerContenders } from "./peer-indexes.js";
+import type { SearchSubject } from "./search-index.js";
 
 const ours = (name: string, index: "flat" | "hnsw", quantization: "int8" | "none"): Contender<SearchSubject> => ({
   name,

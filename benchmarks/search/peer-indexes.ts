@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Contender } from "../runner/benchmark.js";
 import { loadPeer } from "../runner/packages.js";
-import type { MadeWrite, SearchIndex, SearchSubject } from "./contenders.js";
+import type { MadeWrite, SearchIndex, SearchSubject } from "./search-index.js";
 
 interface Passage {
   readonly id: string;

@@ -162,7 +162,8 @@ describe("misuse", () => {
 
 test("Ctrl-C stops cleanly, keeps what was paid for, and says how to go on", { timeout: 60_000 }, async () => {
   const folder = await temporaryFolder();
-  const service = await startLocalService({ apiKey: "k" });
+  // Slow enough that the first vectors are seen long before the last.
+  const service = await startLocalService({ apiKey: "k", faults: { latencyMs: { embeddings: 500 } } });
   try {
     await mkdir(join(folder, "docs"));
     for (let n = 0; n < 3000; n++) {

@@ -360,22 +360,17 @@ export function asError(thrown: unknown): Error {
 const absent: ReadonlySet<unknown> = new Set(["ERR_MODULE_NOT_FOUND", "ERR_PACKAGE_PATH_NOT_EXPORTED"]);
 
 /**
- * Imports modules of a package that users install if they need it. `version` is the one that `part` works with, as npm writes it.
+ * What follows an import of a package that users install if they need it: `import("pg").catch(missingPeer(…))`. Bundlers leave an
+ * import alone that stands so, where the package is not installed. `version` is the one that `part` works with, as npm writes it.
  *
- * @throws OptionsError `missing-package` when it is not installed, or in a version without these modules.
+ * @returns a function that throws: OptionsError `missing-package` when the package is not installed, or in a version without these
+ *   modules; any other error as it is.
  * @internal
  */
-export async function peerPackage<Modules>(
-  part: string,
-  name: string,
-  version: string,
-  load: () => Promise<Modules>,
-): Promise<Modules> {
-  try {
-    return await load();
-  } catch (cause) {
+export function missingPeer(part: string, name: string, version: string): (cause: unknown) => never {
+  return (cause) => {
     if (!absent.has((cause as NodeJS.ErrnoException).code)) throw cause;
     const message = `${part} needs the package ${name} of version ${version}, which is not installed. Install it: npm install ${name}@${version}`;
     throw new OptionsError("missing-package", message, { cause });
-  }
+  };
 }

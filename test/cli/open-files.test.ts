@@ -25,14 +25,14 @@ async function indexWithin(openFiles: number) {
   return spawnSync("sh", words, { encoding: "utf8", env: { PATH: process.env["PATH"] } });
 }
 
-test.skipIf(process.platform === "win32")("a process that may open 128 files at once can index", async () => {
-  const { status, stdout, stderr } = await indexWithin(128);
+test.skipIf(process.platform === "win32")("a process that may open 96 files at once can index", async () => {
+  const { status, stdout, stderr } = await indexWithin(96);
   expect({ status, stderr }).toEqual({ status: 0, stderr: expect.not.stringContaining("EMFILE") });
   expect(JSON.parse(stdout)).toMatchObject({ documents: { added: 3, failed: 0 } });
 });
 
 test.skipIf(process.platform === "win32")("one that may open too few says how to let it open more", async () => {
-  const { status, stderr } = await indexWithin(64);
+  const { status, stderr } = await indexWithin(40);
   expect(status).toBe(1);
   expect(stderr).toMatch(/^citewell: EMFILE: too many open files, .*Let the process open more: ulimit -n 1024\n$/);
 });

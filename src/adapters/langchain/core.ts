@@ -3,7 +3,7 @@ import type { BaseDocumentCompressor } from "@langchain/core/retrievers/document
 import type { BaseRetriever } from "@langchain/core/retrievers";
 import type { Embeddings } from "@langchain/core/embeddings";
 import type { VectorStore } from "@langchain/core/vectorstores";
-import { peerPackage } from "../../core/errors.js";
+import { missingPeer } from "../../core/errors.js";
 
 export type { BaseChatModelCallOptions, BindToolsInput } from "@langchain/core/language_models/chat_models";
 export type { BaseMessage } from "@langchain/core/messages";
@@ -44,5 +44,5 @@ async function load() {
 
 /** @throws OptionsError `missing-package` when LangChain is not installed, or in a version without these classes. */
 export function loadLangChain(): Promise<LangChainCore> {
-  return peerPackage("LangChain", "@langchain/core", "1", load);
+  return load().catch(missingPeer("LangChain", "@langchain/core", "1"));
 }

@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import type { Logger, Runner, WorkerEvents } from "graphile-worker";
-import { peerPackage } from "../../core/errors.js";
+import { missingPeer } from "../../core/errors.js";
 import type { Session } from "../../store/postgres/connection/server.js";
 
 const task = "citewell_ingest";
@@ -104,5 +104,5 @@ async function silentLogger(): Promise<Logger> {
 
 /** @throws OptionsError `missing-package` when it is not installed. */
 function loadGraphileWorker(): Promise<typeof import("graphile-worker")> {
-  return peerPackage("Ingesting by workers", "graphile-worker", "0.17", () => import("graphile-worker"));
+  return import("graphile-worker").catch(missingPeer("Ingesting by workers", "graphile-worker", "0.17"));
 }

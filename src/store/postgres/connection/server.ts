@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
-import { peerPackage } from "../../../core/errors.js";
+import { missingPeer } from "../../../core/errors.js";
 import type { CallOptions } from "../../../core/ports.js";
 import { unlessAborted } from "../../../core/stream.js";
 import { asStoreError, isTransient, isUnreachable, pastDeadline, retryDelayMs } from "./failures.js";
@@ -221,5 +221,5 @@ function withoutPassword(url: string): string {
 
 /** @throws OptionsError `missing-package` when `pg` is not installed. */
 async function loadPg(): Promise<typeof pg> {
-  return (await peerPackage("A store on PostgreSQL", "pg", "8", () => import("pg"))).default;
+  return (await import("pg").catch(missingPeer("A store on PostgreSQL", "pg", "8"))).default;
 }

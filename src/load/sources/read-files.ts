@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { createReadStream, existsSync, readFileSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
+import { setImmediate as turn } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { LoadError, type LoadErrorCode } from "../../core/errors.js";
 import { mapConcurrent, type Source } from "../../core/stream.js";
@@ -26,6 +27,9 @@ const readAhead = 2;
  */
 const minBytesToWait = 64 * 1024;
 
+/** How long other work may have to wait, in milliseconds, while files are read at once and loaded in place. */
+const maxTurnMs = 8;
+
 export interface ReadFilesOptions
   extends
     Pick<LoadSettings, "maxFileBytes" | "timeoutMs" | "rows" | "metadata">,
@@ -49,7 +53,7 @@ export async function* readFiles(
     return readWhole({ ...file, format }, worker, options);
   };
   try {
-    const changed = changedFiles(files, formats, options);
+    const changed = withTurns(changedFiles(files, formats, options));
     const loading = mapConcurrent(changed, load, { concurrency: readAhead, signal: options.signal });
     for await (const outcomes of loading) {
       let found = 0;
@@ -61,6 +65,18 @@ export async function* readFiles(
     }
   } finally {
     await worker.close();
+  }
+}
+
+/** Lets other work have its turn between files. */
+async function* withTurns<Item>(source: AsyncIterable<Item>): AsyncGenerator<Item> {
+  let turnedAt = performance.now();
+  for await (const item of source) {
+    if (performance.now() - turnedAt > maxTurnMs) {
+      await turn();
+      turnedAt = performance.now();
+    }
+    yield item;
   }
 }
 

@@ -5,12 +5,14 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import Database from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { LoadError } from "../../../src/core/errors.js";
+import { RunMemory } from "../../../src/knowledge-base/ingest/run-memory.js";
 import { readPath } from "../../../src/load/read-path.js";
 import { readFile } from "../../../src/load/sources/read-file.js";
 import { readFolder, type ReadFolderOptions } from "../../../src/load/sources/read-folder.js";
 import type { DocumentSource } from "../../../src/load/sources/source.js";
 import { createRunContext, type RunEvent } from "../../../src/core/pipeline.js";
 import { collect } from "../../../src/core/stream.js";
+import { memoryStore } from "../../support/memory-store.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
 const png = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13]);
@@ -54,6 +56,27 @@ describe("readFolder", () => {
     expect(names(false).toSorted()).toEqual(["a.md", "b.pdf"]);
     // Files are read side by side, so either may come first.
     expect(names(true).toSorted()).toEqual(["a.md", "b.pdf"]);
+  });
+
+  test("pages that are read and loaded in place leave other work its turns", async () => {
+    const page = `<title>Page</title>${"<p>Some <b>words</b> on <a href=x>things</a>.</p>".repeat(500)}`;
+    const pages = 24;
+    const folder = await temporaryFolder(
+      Object.fromEntries(Array.from({ length: pages }, (_, index) => [`${index}.html`, page])),
+    );
+    const cutName = () => "as ever";
+    const files = new RunMemory(memoryStore("any"), { reread: false, retryFailed: false, cutName });
+    let [sinceTurn, longest] = [0, 0];
+    let waiting = setImmediate(function turned() {
+      sinceTurn = 0;
+      waiting = setImmediate(turned);
+    });
+    for await (const { title } of readFolder(folder).read({ ...createRunContext(), files })) {
+      expect(title).toBe("Page");
+      longest = Math.max(longest, ++sinceTurn);
+    }
+    clearImmediate(waiting);
+    expect(longest).toBeLessThan(pages / 2);
   });
 
   test("a folder reached through a link is the link's target", async () => {

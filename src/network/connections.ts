@@ -29,7 +29,7 @@ export interface RequestLog {
 /** The requests of one server that are being answered. */
 export class Connections {
   readonly #server: Server;
-  #active = 0;
+  readonly #open = new Set<ServerResponse>();
   #isClosing = false;
 
   /** Gives every request its id. @param log hears of every request at its end */
@@ -37,14 +37,16 @@ export class Connections {
     this.#server = server;
     // Before the listener that answers, so that a request counts while it is answered.
     server.prependListener("request", (request: IncomingMessage, response: ServerResponse) => {
-      this.#active++;
+      this.#open.add(response);
       const started = performance.now();
       const time = new Date().toISOString();
       response.setHeader(requestIdHeader, randomUUID());
       response.once("close", () => {
-        this.#active--;
-        // The caller may keep its connection for another request, which a server that closes takes no more.
-        if (this.#isClosing) setImmediate(() => this.#server.closeIdleConnections());
+        this.#open.delete(response);
+        // The caller may keep its connection for another request, which a server that closes takes no more. Node's
+        // closeIdleConnections would also break others, whose answers are written but not yet sent.
+        if (this.#isClosing && ![...this.#open].some(({ req }) => req.socket === request.socket))
+          request.socket.destroySoon();
         const ignored = response.getHeader(ignoredHeader);
         log?.({
           time,
@@ -62,7 +64,7 @@ export class Connections {
 
   /** Requests that are being answered, with the one that asks. */
   get active(): number {
-    return this.#active;
+    return this.#open.size;
   }
 
   /** Takes no more, gives those that are under way a while to end, and breaks what is left. */
@@ -75,7 +77,7 @@ export class Connections {
         clearTimeout(forced);
         closed();
       });
-      if (this.#active === 0) this.#server.closeAllConnections();
+      if (this.#open.size === 0) this.#server.closeAllConnections();
     });
   }
 }

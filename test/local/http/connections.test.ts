@@ -1,7 +1,10 @@
 import { once } from "node:events";
-import { connect } from "node:net";
+import { Agent, createServer, get, type IncomingMessage } from "node:http";
+import { connect, type AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
 import { afterEach, expect, test } from "vitest";
 import { startLocalService, type LocalService, type LocalServiceOptions } from "../../../src/local/service.js";
+import { Connections } from "../../../src/network/connections.js";
 import { eventually } from "../call.js";
 import { paths, post } from "../conformance.js";
 
@@ -41,6 +44,33 @@ test("close lets an open stream finish, waits for nothing after it and accepts n
   const closed = target.close();
   await expect(post(target, paths.chat, chat)).rejects.toThrow("fetch failed");
   expect((await streamed).text).toMatch(/data: \[DONE\]\n\n$/);
+  await closed;
+});
+
+test("close lets a reply that is written arrive whole at a slow reader, also when another request ends before", async () => {
+  const large = Buffer.alloc(64 << 20);
+  const answers = new Map<string | undefined, (body: string | Buffer) => void>();
+  const server = createServer(({ url }, response) => {
+    response.flushHeaders();
+    answers.set(url, (body) => response.end(body));
+  });
+  const connections = new Connections(server);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const agent = new Agent({ keepAlive: true });
+  const [slow, quick] = await Promise.all(
+    ["/slow", "/quick"].map(async (path) => {
+      const [response] = await once(get({ port, path, agent }), "response");
+      return response as IncomingMessage;
+    }),
+  );
+  const closed = connections.close(600_000);
+  answers.get("/slow")!(large);
+  answers.get("/quick")!("done");
+  await buffer(quick!);
+  await eventually(() => expect(connections.active).toBe(1));
+  expect((await buffer(slow!)).length).toBe(large.length);
   await closed;
 });
 

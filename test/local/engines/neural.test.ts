@@ -82,6 +82,19 @@ describe("a folder of models", () => {
     expect(sentenceModel.space).not.toBe(plain.space);
   });
 
+  test.each(["model.onnx", "model.onnx_data"])(
+    "two models of one architecture have spaces of their own, by their weights in %s",
+    async (file) => {
+      const spaceWith = async (weights: Uint8Array) => {
+        const files = { "m/config.json": JSON.stringify(embedder), [`m/onnx/${file}`]: weights };
+        return (await describeFolderModel(join(await temporaryFolder(files), "m"))).space;
+      };
+      const trained = await spaceWith(new Uint8Array(1_000_000).fill(1));
+      expect(await spaceWith(new Uint8Array(1_000_000).fill(1))).toBe(trained);
+      expect(await spaceWith(new Uint8Array(1_000_000).fill(2))).not.toBe(trained);
+    },
+  );
+
   test.each([
     ["a folder of models", async () => folderWith({ "owner/small": embedder }), /no config\.json/],
     [

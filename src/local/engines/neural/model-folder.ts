@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readdir, readFile, stat } from "node:fs/promises";
+import { open, readdir, readFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { z } from "zod";
 import { embeddingTokenLimit, type ModelInfo } from "../../../contract/catalogue.js";
@@ -122,7 +122,8 @@ export async function describeFolderModel(folder: string): Promise<FolderModel> 
     optional(join(path, "tokenizer_config.json"), TokenizerConfiguration),
     optional(join(path, "config_sentence_transformers.json"), PromptConfiguration),
     poolingOf(path),
-    stat(join(path, "onnx", "model.onnx")).catch(() => undefined),
+    // Those of a large model stand in a file beside it.
+    Promise.all(["model.onnx", "model.onnx_data"].map((file) => contentMark(join(path, "onnx", file)))),
   ]);
   const limits = [sentence?.max_seq_length, tokenizer?.model_max_length, configuration.max_position_embeddings].filter(
     (limit) => typeof limit === "number" && limit < unlimitedTokens,
@@ -131,13 +132,37 @@ export async function describeFolderModel(folder: string): Promise<FolderModel> 
   const promptOf = (...names: readonly string[]) =>
     names.map((name) => prompts[name]).find((prompt) => typeof prompt === "string") ?? prompts[usual ?? ""] ?? "";
   const prefixes = { queryPrefix: promptOf("query"), documentPrefix: promptOf("document", "passage", "corpus") };
-  const hash = createHash("sha256").update(JSON.stringify([configuration, pooling, prefixes, weights?.size]));
+  const hash = createHash("sha256").update(JSON.stringify([configuration, pooling, prefixes, weights]));
   return {
     space: `${basename(path)}@${hash.digest("hex").slice(0, 8)}`,
     dimension: configuration.hidden_size,
     maxInputTokens: limits.length > 0 ? Math.min(...limits) : embeddingTokenLimit(basename(path)),
     ...prefixes,
   };
+}
+
+/** Pieces of a file, and their bytes, by which it is told from another: all of it may be gigabytes. */
+const [markPieces, markPieceBytes] = [64, 4096];
+
+/**
+ * The size of a file with a hash of pieces from all over it: models of one architecture are files of one size.
+ * `undefined` where there is none.
+ */
+async function contentMark(path: string): Promise<string | undefined> {
+  const file = await open(path).catch(() => undefined);
+  if (!file) return undefined;
+  try {
+    const { size } = await file.stat();
+    const hash = createHash("sha256");
+    const piece = Buffer.alloc(markPieceBytes);
+    for (let at = 0; at < markPieces; at++) {
+      const { bytesRead } = await file.read(piece, 0, markPieceBytes, Math.floor((size * at) / markPieces));
+      hash.update(piece.subarray(0, bytesRead));
+    }
+    return `${size} ${hash.digest("hex")}`;
+  } finally {
+    await file.close();
+  }
 }
 
 /** The content of a file that need not be there. */

@@ -36,7 +36,9 @@ export function definitionOf(question: string): Definition | undefined {
     .replace(/^[^中里]{1,20}[中里]的?(?=.{2})/u, "");
   const [, head = thing, owner] = /^(.+?) of (.+)$/i.exec(thing) ?? [];
   const belongs = owner === undefined ? "" : `(?: of ${literal(owner)})?`;
-  const named = `(?:[“"「*\`_]*)${literal(head)}${belongs}(?:[”"」*\`_]*)(?:\\s*(?:\\([^)]{0,60}\\)|（[^）]{0,60}）|,[^,.]{1,60},))?\\s*`;
+  // "Sign in with Apple" and "消息中间件" are names as they are.
+  const names = `(?:${literal(subject)}|${literal(head)}${belongs})`;
+  const named = `(?:[“"「*\`_]*)${names}(?:[”"」*\`_]*)(?:\\s*(?:\\([^)]{0,60}\\)|（[^）]{0,60}）|,[^,.]{1,60},))?\\s*`;
   const opening = "(?:(?:an?|the|in [^,.]{1,40}, (?:an?|the)?)\\s*|在[^，。]{1,40}[，,]\\s*|一[个种]\\s*)?";
   // A line of a glossary, an item of a list or a row of a table has a mark behind what it explains.
   const starts = new RegExp(`^[|\\s]*${opening}${named}(?:(?<outright>${outright}|[:：—–|])|(?:${loose}))`, "i");

@@ -144,6 +144,14 @@ describe("a question of documentation is answered by", () => {
     expect(definitionOf(question)?.strength(sentence)).toBe(1);
   });
 
+  test.each([
+    ["What is Sign in with Acme?", "Sign in with Acme is a way to log in without a password."],
+    ["What is design for testability?", "Design for testability is the practice of building what can be tested."],
+    ["什么是消息中间件？", "消息中间件是一种在服务之间传递消息的软件。"],
+  ])("the definition of a name with a word in it that names places elsewhere: %s", (question, sentence) => {
+    expect(definitionOf(question)?.strength(sentence)).toBe(1);
+  });
+
   test("two commands with their lead-ins, when either may be meant", async () => {
     const some = "Install some instrumentation libraries:\n\n```sh\ngem install acme-sinatra\n```";
     const every = "Install the instrumentation libraries:\n\n```sh\ngem install acme-all\n```";

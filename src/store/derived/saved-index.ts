@@ -84,11 +84,12 @@ export async function saveManifest(folder: string, name: SavedIndexName, manifes
   }
   await flush(folder).catch(() => {}); // Windows cannot flush a folder
   const current = new Set(filesOf(manifest)?.map(({ file }) => file));
-  const old = (await readdir(folder)).filter(
+  // What cannot be listed or deleted now, as a file that is open on Windows, is deleted after a later save.
+  const old = (await readdir(folder).catch(() => [])).filter(
     (other) =>
       other.startsWith(`${name}-`) && (other.endsWith(".bin") || other.endsWith(".tmp")) && !current.has(other),
   );
-  await Promise.all(old.map((other) => rm(join(folder, other), { force: true })));
+  await Promise.allSettled(old.map((other) => rm(join(folder, other), { force: true })));
 }
 
 /**

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { asError } from "../../core/errors.js";
 import type { Filter } from "../../core/filter.js";
 import type { StoreProblem } from "../../core/ports.js";
 import { queryTerms, terms } from "../../text/words/terms.js";
@@ -100,14 +101,18 @@ export class LatentIndex {
   static async open(changes: Changes, options: LatentOptions): Promise<LatentIndex> {
     const index = new LatentIndex(changes, options);
     const loaded = await load(options.folder);
-    if (loaded.outcome === "refused") {
-      options.onWarning(`The saved latent model cannot be used (${loaded.reason}): it is trained again from the store`);
-    }
+    const warn = (reason: string) => {
+      options.onWarning(`The saved latent model cannot be used (${reason}): it is trained again from the store`);
+    };
+    if (loaded.outcome === "refused") warn(loaded.reason);
     if (loaded.outcome !== "loaded") return index;
     const { facts, filePath } = loaded;
     const sameAnalysis = facts.analyzer === analyzerFingerprint() && facts.contextWeight === options.contextWeight;
     if (!sameAnalysis || !isCurrent(facts, options.store, changes.head())) return index;
-    const { model, vectors } = await readLatentFile(filePath, facts);
+    // Another process may have replaced the file since it was checked.
+    const content = await readLatentFile(filePath, facts).catch((error: unknown) => warn(asError(error).message));
+    if (!content) return index;
+    const { model, vectors } = content;
     index.#trained = index.#begin(model, facts.trainedOn, facts.position);
     if (index.#trained.updater)
       for (const [label, vector] of vectors.entries()) index.#trained.vectors.add(label, vector);
@@ -184,7 +189,7 @@ export class LatentIndex {
     const isDue = !this.#trained || count >= atGrowth * this.#trained.trainedOn;
     // What `auto` found of no use was not kept.
     if (!isDue && (latent === "auto" || this.#trained?.updater)) return;
-    const model = await inSlices(trainLatentModel(await this.#sample()));
+    const model = await inSlices(trainLatentModel(await this.#sample(Math.min(sampleChunks, count))));
     if (this.#closed) return;
     this.#next = this.#begin(model, count, beginning);
     await this.#next.updater?.catchUp();
@@ -210,11 +215,20 @@ export class LatentIndex {
     return { model, trainedOn, vectors, updater: new IndexUpdater(this.#changes, index, from) };
   }
 
-  /** The terms of chunks that are evenly spread over the store. */
-  async #sample(): Promise<readonly TermCounts[]> {
+  /** The terms of at least `wanted` chunks that are evenly spread over the store. */
+  async #sample(wanted: number): Promise<readonly TermCounts[]> {
+    let step = Math.max(1, Math.floor(this.#changes.head().label / sampleChunks));
+    for (;;) {
+      const sample = await this.#sampleEvery(step);
+      if (sample.length >= wanted || step === 1) return sample;
+      // Deleted chunks leave gaps among the labels.
+      step = Math.max(1, Math.min(step - 1, Math.floor((step * sample.length) / wanted)));
+    }
+  }
+
+  async #sampleEvery(step: number): Promise<readonly TermCounts[]> {
     const slice = new TimeSlice();
     const sample: TermCounts[] = [];
-    const step = Math.max(1, Math.floor(this.#changes.head().label / sampleChunks));
     for (let label = 0; sample.length < sampleChunks; label += step - 1) {
       const [row] = this.#changes.textsAfter(label, 1);
       if (!row) break;

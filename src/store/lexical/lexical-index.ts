@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { Filter } from "../../core/filter.js";
 import { asError, StoreError } from "../../core/errors.js";
 import type { StoreProblem } from "../../core/ports.js";
@@ -7,11 +9,18 @@ import { NumberedTerms, queryTerms, terms } from "../../text/words/terms.js";
 import type { AllowedChunks } from "../derived/allowed-chunks.js";
 import type { Changes, Position, TextRow } from "../derived/changes.js";
 import { IndexUpdater } from "../derived/index-updater.js";
-import { indexProblem, isCurrent, loadIndex, saveManifest } from "../derived/saved-index.js";
+import { indexProblem, isCurrent, loadIndex, type SavedFile, saveManifest } from "../derived/saved-index.js";
 import { TaskQueue } from "../derived/scheduling.js";
 import type { Ranking } from "../derived/top-k.js";
 import { Bm25Index, type Bm25Options } from "./bm25-index.js";
-import { LexicalFacts, openSegments, type SavedContent, saveRemovals, saveSegment } from "./lexical-files.js";
+import {
+  LexicalFacts,
+  openSegments,
+  type SavedRemovals,
+  type SavedSegment,
+  saveRemovals,
+  saveSegment,
+} from "./lexical-files.js";
 import { segmentsToMerge, type SegmentSize } from "./merge-policy.js";
 import { Segment } from "./segment.js";
 import { MemoryBytes, type SegmentSink } from "./segment-bytes.js";
@@ -51,16 +60,16 @@ export interface LexicalConditions {
 }
 
 /** What the files hold. */
-interface SavedState extends SavedContent {
+interface SavedState {
   readonly position: Position;
   /** The last removal that they hold for certain. */
   readonly removal: number;
+  readonly removals: SavedRemovals | undefined;
 }
 
 const nothingSaved: SavedState = {
   position: { label: 0, removal: 0 },
   removal: 0,
-  segments: [],
   removals: undefined,
 };
 
@@ -73,14 +82,22 @@ export class LexicalIndex {
   #index: Bm25Index;
   #updater: IndexUpdater<TextRow>;
   #saved: SavedState;
+  /** The files of segments, also of those that no manifest names because a save failed halfway. */
+  readonly #files: WeakMap<Segment, SavedFile>;
   /** Resolves when what the damaged index was used for has ended. */
   #discarded = Promise.resolve();
 
-  private constructor(changes: Changes, options: LexicalOptions, saved = nothingSaved) {
+  private constructor(
+    changes: Changes,
+    options: LexicalOptions,
+    saved = nothingSaved,
+    segments: readonly SavedSegment[] = [],
+  ) {
     this.#changes = changes;
     this.#options = options;
     this.#saved = saved;
-    this.#index = new Bm25Index(saved.segments.map(({ segment }) => segment));
+    this.#files = new WeakMap(segments.map((one) => [one.segment, one.saved]));
+    this.#index = new Bm25Index(segments.map(({ segment }) => segment));
     this.#updater = this.#createUpdater(this.#index, { label: saved.position.label, removal: saved.removal });
   }
 
@@ -94,7 +111,8 @@ export class LexicalIndex {
       const sameAnalysis = facts.analyzer === analyzerFingerprint() && facts.contextWeight === options.contextWeight;
       if (!sameAnalysis || !isCurrent(facts, options.store, changes.head())) return new LexicalIndex(changes, options);
       try {
-        return new LexicalIndex(changes, options, { ...facts, ...openSegments(options.folder, facts) });
+        const { segments, removals } = openSegments(options.folder, facts);
+        return new LexicalIndex(changes, options, { ...facts, removals }, segments);
       } catch (error) {
         // Another process may have replaced the files meanwhile: the second attempt finds the new ones.
         if (!isLastAttempt) continue;
@@ -108,9 +126,9 @@ export class LexicalIndex {
   async search(text: string, count: number, { phrases = [], filter, upTo }: LexicalConditions = {}): Promise<Ranking> {
     // A query with quotes is meant literally, so it keeps its question words.
     const words = phrases.length > 0 ? terms(text) : queryTerms(text);
-    return this.#rebuiltIfDamaged(async () => {
-      await this.#updater.catchUp(upTo);
-      return this.#index.search(words, count, this.#options, {
+    return this.#rebuiltIfDamaged(async (index, updater) => {
+      await updater.catchUp(upTo);
+      return index.search(words, count, this.#options, {
         required: requiredTerms(phrases),
         ...(filter && { allowed: this.#options.allowed.by(filter) }),
       });
@@ -119,7 +137,7 @@ export class LexicalIndex {
 
   /** Resolves when the index holds everything that was committed before the call. */
   async catchUp(): Promise<void> {
-    await this.#rebuiltIfDamaged(() => this.#updater.catchUp());
+    await this.#rebuiltIfDamaged((_, updater) => updater.catchUp());
   }
 
   /** Saves what has changed since the index was saved, and merges small segments. */
@@ -127,7 +145,7 @@ export class LexicalIndex {
     await this.#saving.run(async () => {
       this.#isSaving = true;
       try {
-        await this.#rebuiltIfDamaged(() => this.#save(this.#index, this.#updater));
+        await this.#rebuiltIfDamaged((index, updater) => this.#save(index, updater));
       } finally {
         this.#isSaving = false;
       }
@@ -168,23 +186,32 @@ export class LexicalIndex {
   }
 
   /** Begins again with an empty index when a part of the files that is read late turns out to be damaged. */
-  async #rebuiltIfDamaged<Result>(work: () => Promise<Result>): Promise<Result> {
-    const [index, updater] = [this.#index, this.#updater];
-    try {
-      return await work();
-    } catch (error) {
-      const isOfFiles = error instanceof StoreError && index.segments.some(({ bytes }) => bytes.path === error.path);
-      if (!isOfFiles || error.code !== "damaged") throw error;
-      if (index === this.#index) {
-        warnOfDamage(this.#options, error.message);
-        this.#saved = nothingSaved;
-        this.#index = new Bm25Index();
-        this.#updater = this.#createUpdater(this.#index, nothingSaved.position);
-        this.#discarded = updater.stop().then(() => index.close());
+  async #rebuiltIfDamaged<Result>(
+    work: (index: Bm25Index, updater: IndexUpdater<TextRow>) => Promise<Result>,
+  ): Promise<Result> {
+    for (;;) {
+      const [index, updater] = [this.#index, this.#updater];
+      try {
+        const result = await work(index, updater);
+        // An index that was found damaged meanwhile was no longer brought up to date.
+        if (index === this.#index) return result;
+      } catch (error) {
+        const isOfFiles = error instanceof StoreError && index.segments.some(({ bytes }) => bytes.path === error.path);
+        if (!isOfFiles || error.code !== "damaged") throw error;
+        if (index === this.#index) this.#beginAgain(error.message);
       }
       await this.#updater.catchUp();
-      return work();
     }
+  }
+
+  #beginAgain(reason: string): void {
+    warnOfDamage(this.#options, reason);
+    const [index, updater] = [this.#index, this.#updater];
+    this.#saved = nothingSaved;
+    this.#index = new Bm25Index();
+    this.#updater = this.#createUpdater(this.#index, nothingSaved.position);
+    const unused = Promise.all([this.#discarded, updater.stop(), this.#saving.idle()]);
+    this.#discarded = unused.then(() => index.close());
   }
 
   /** Makes many recent texts a segment. */
@@ -220,25 +247,31 @@ export class LexicalIndex {
     });
     if (!begun) return;
     const { label } = begun;
-    const files = new Map(this.#saved.segments.map(({ segment, saved }) => [segment, saved] as const));
+    // Another process that saved the index meanwhile has deleted the files that it has no use for.
+    const isInFolder = (saved: SavedFile | undefined) => saved !== undefined && existsSync(join(folder, saved.file));
     let { segments } = begun;
     const replace = async (old: readonly Segment[], write: (sink: SegmentSink) => Promise<SegmentFacts>) => {
       const { segment, saved } = await saveSegment(folder, write);
       index.replace(old, segment);
       const added = segment.labels.length > 0 ? [segment] : [];
       segments = segments.toSpliced(segments.indexOf(old[0]!), old.length, ...added);
-      files.set(segment, saved);
+      this.#files.set(segment, saved);
     };
     for (let range = segmentsToMerge(segments.map(sizeOf)); range; range = segmentsToMerge(segments.map(sizeOf))) {
       const old = segments.slice(range.from, range.to);
       await replace(old, (sink) => index.merged(old, sink, this.#options));
     }
     for (const segment of segments) {
-      if (segment.bytes.path === undefined) await replace([segment], async (sink) => segment.copyTo(sink));
+      if (isInFolder(this.#files.get(segment))) continue;
+      const isInMemory = segment.bytes.path === undefined;
+      await replace([segment], (sink) =>
+        isInMemory ? Promise.resolve(segment.copyTo(sink)) : index.merged([segment], sink, this.#options),
+      );
     }
-    const saved = segments.map((segment) => ({ segment, saved: files.get(segment)! }));
+    const saved = segments.map((segment) => ({ segment, saved: this.#files.get(segment)! }));
     let { removal, removals } = this.#saved;
-    if (this.#areManyRemovals(updater.position.removal, segments)) {
+    const areLost = removals && !isInFolder(removals.saved);
+    if (areLost || this.#areManyRemovals(updater.position.removal, segments)) {
       ({ removal } = updater.position);
       removals = segments.some(({ deadSlots }) => deadSlots.length > 0) ? await saveRemovals(folder, saved) : undefined;
     }
@@ -254,8 +287,9 @@ export class LexicalIndex {
       segments: saved.map(({ segment, saved: { file } }) => ({ file, ...segment.facts })),
       ...(removals && { removed: { file: removals.saved.file, counts: removals.counts } }),
     };
+    if (index !== this.#index) return;
     await saveManifest(folder, "lexical", facts);
-    this.#saved = { position, removal, segments: saved, removals };
+    if (index === this.#index) this.#saved = { position, removal, removals };
   }
 
   /** Whether so many removals are not in the files that opening should not have to apply them again. */

@@ -24,7 +24,8 @@ export interface Saturation {
 /** Factor by which shares can be larger under another saturation than the one that a bound was computed with. */
 export function growthOfShares(from: Saturation, to: Saturation): number {
   const ratio = (one: number, other: number) => (one <= other ? 1 : one / other);
-  return Math.max(ratio(from.flat, to.flat), ratio(from.perLength, to.perLength));
+  // Finite, because a bound of 0 must stay 0: with k1 = 0, or a b of 0 or 1, there is nothing left to saturate by.
+  return Math.min(Number.MAX_VALUE, Math.max(ratio(from.flat, to.flat), ratio(from.perLength, to.perLength)));
 }
 
 /** The postings of a term: ascending slots, and how often each has the term. */

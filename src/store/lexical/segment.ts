@@ -7,6 +7,8 @@ import { bucketOf, type SegmentFacts, termHash } from "./segment-writer.js";
 
 /** Most bytes of lists that a segment keeps in memory. */
 const maxCachedBytes = 32 << 20;
+/** What a list in memory takes beside its words, which most terms need far fewer bytes for. */
+const bytesPerList = 512;
 
 const copiedAtOnce = 1 << 20;
 
@@ -95,13 +97,13 @@ export class Segment {
       const list = this.#read(bytes);
       if (!list) return undefined;
       cached = { list, living: list.count, deadTexts: 0 };
-      this.#cachedBytes += list.words.byteLength;
+      this.#cachedBytes += bytesPerList + list.words.byteLength;
     }
     this.#cache.set(term, cached);
     for (const [other, { list }] of this.#cache) {
       if (this.#cachedBytes <= maxCachedBytes) break;
       this.#cache.delete(other);
-      this.#cachedBytes -= list.words.byteLength;
+      this.#cachedBytes -= bytesPerList + list.words.byteLength;
     }
     if (cached.deadTexts < this.#deadSlots.length) {
       cached.living -= countIn(cached.list, this.#deadSlots.slice(cached.deadTexts));

@@ -151,6 +151,20 @@ test("indexes that are ahead of a restored database are deleted before it is wri
   expect(await answers(await opened(killed))).toEqual(expected);
 });
 
+test("an old file that cannot be deleted does not cost the index that was just saved", async () => {
+  const path = join(temporaryFolder(), "store");
+  const warnings: string[] = [];
+  const onWarning = (message: string) => warnings.push(message);
+  const store = await opened(path, { onWarning });
+  await store.write(withVectors(documents(0, 60), dimension));
+  // A folder: deleting it as a file fails, as deleting a file that is open may on Windows.
+  for (const name of ["graph", "lexical"]) mkdirSync(join(path, `${name}-kept.bin`));
+  await store.close();
+  const again = await opened(path, { onWarning });
+  expect((await answers(again)).map(({ length }) => length)).toEqual([120, 61]);
+  expect(warnings).toEqual([]);
+});
+
 test("a graph keeps its parameters, and is built again when others are chosen", async () => {
   const path = join(temporaryFolder(), "store");
   const first = await opened(path, { m: 8, efConstruction: 50, ef: 70 });

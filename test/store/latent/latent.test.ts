@@ -9,7 +9,10 @@ import { seededRandom } from "../../../src/core/random.js";
 import { Pipeline } from "../../../src/core/pipeline.js";
 import { collect } from "../../../src/core/stream.js";
 import type { Embedded, Question } from "../../../src/core/types.js";
-import { latentFigures } from "../../../src/store/latent/latent-index.js";
+import { openDatabase } from "../../../src/sqlite/database.js";
+import { AllowedChunks } from "../../../src/store/derived/allowed-chunks.js";
+import { Changes, type Position } from "../../../src/store/derived/changes.js";
+import { LatentIndex, latentFigures } from "../../../src/store/latent/latent-index.js";
 import { inSlices } from "../../../src/store/derived/scheduling.js";
 import { explainedShare, principalDirections } from "../../../src/store/latent/principal-directions.js";
 import { openStoreAt } from "../../../src/store/open-store-at.js";
@@ -189,4 +192,57 @@ test("a store in PostgreSQL refuses it in a sentence", async () => {
   await expect(openStoreAt("postgres://nobody@127.0.0.1:1/none", { space: "made" }, { latent: true })).rejects.toThrow(
     "A store in PostgreSQL has no latent model: leave out latent",
   );
+});
+
+test("chunks that were deleted leave no gaps in what a model is trained on", async () => {
+  const trained = async (path: string) => {
+    const store = await opened(path);
+    await store.close();
+    return latentFigures(path);
+  };
+  const live = withVectors(documents(0, 100), dimension);
+  const path = join(temporaryFolder(), "store");
+  const store = await openStore(path, { space: "made" });
+  const gone = Array.from({ length: 6000 }, (_, at) => `gone${at}`);
+  await store.write(withVectors([madeDocument("gone", gone)], dimension));
+  await store.deleteDocuments(["gone"]);
+  await store.write(live);
+  await store.close();
+  const fresh = join(temporaryFolder(), "store");
+  const other = await openStore(fresh, { space: "made" });
+  await other.write(live);
+  await other.close();
+  expect(await trained(path)).toEqual(await trained(fresh));
+});
+
+test("a file that another process replaces while it is opened costs nothing but the training", async () => {
+  const { store, path } = await filled(40);
+  await store.close();
+  const database = openDatabase(join(path, "store.sqlite"));
+  onTestFinished(() => {
+    database.close();
+  });
+  // The position of the store is read after the file was checked.
+  class Replaced extends Changes {
+    override head(): Position {
+      for (const name of readdirSync(path)) if (/^latent-.*\.bin$/.test(name)) rmSync(join(path, name));
+      return super.head();
+    }
+  }
+  const warnings: string[] = [];
+  const saved = JSON.parse(readFileSync(join(path, "latent.json"), "utf8")) as {
+    readonly store: string;
+    readonly contextWeight: number;
+  };
+  const index = await LatentIndex.open(new Replaced(database), {
+    ...saved,
+    latent: true,
+    allowed: new AllowedChunks(database),
+    folder: path,
+    onWarning: (text) => warnings.push(text),
+  });
+  onTestFinished(() => index.close());
+  expect(warnings).toEqual([expect.stringMatching(/latent model.*ENOENT.*trained again/)]);
+  await index.catchUp();
+  expect((await index.search("car", 8)).labels).toHaveLength(8);
 });

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { Bm25Index } from "../../../src/store/lexical/bm25-index.js";
 import { Segment } from "../../../src/store/lexical/segment.js";
 import { fileBytes, fileSink, MemoryBytes } from "../../../src/store/lexical/segment-bytes.js";
+import { unitBytes } from "../../../src/text/tables/numbered-strings.js";
 import { seededRandom } from "../../support/seeded-random.js";
 import { temporaryFolder } from "../temporary-folder.js";
 
@@ -238,4 +239,60 @@ test("labels that do not ascend are refused, also after those of a segment", asy
   expect(() => add(index, 5, ["b"])).toThrow(RangeError);
   await index.makeSegment(options);
   expect(() => add(index, 5, ["b"])).toThrow(RangeError);
+});
+
+test("segments that were made with other parameters are searched as if made with those of the search", async () => {
+  const grown = () => {
+    const index = new Bm25Index();
+    // More texts than a window, so that some windows have none with a given word.
+    for (let label = 1; label <= 3000; label++) {
+      add(index, label, [
+        ...(label % 2 === 1 ? ["odd"] : []),
+        ...(label < 200 ? ["early", "early"] : []),
+        `own${label}`,
+      ]);
+    }
+    return index;
+  };
+  const index = grown();
+  await index.makeSegment(options);
+  for (const other of [
+    { k1: 0, b: 0.75 },
+    { k1: 1.2, b: 0 },
+    { k1: 1.2, b: 1 },
+  ]) {
+    const expected = grown();
+    await expected.makeSegment(other);
+    const query = ["odd", "early", "own2999"];
+    expect(index.search(query, 3000, other)).toEqual(expected.search(query, 3000, other));
+    expect(index.search(query, 3000, other).labels).toHaveLength(1500 + 99);
+  }
+});
+
+test("the lists of rare words that a segment keeps in memory are few enough for what it may take", async () => {
+  const index = new Bm25Index();
+  const words = Array.from({ length: 70_000 }, (_, at) => `w${at}`);
+  for (let label = 1; label <= 700; label++) add(index, label, words.slice(100 * (label - 1), 100 * label));
+  await index.makeSegment(options);
+  const [{ bytes, facts }] = index.segments as readonly [Segment];
+  let reads = 0;
+  const counted = {
+    read: (start: number, length: number) => {
+      reads++;
+      return bytes.read(start, length);
+    },
+    close: () => bytes.close(),
+  };
+  const segment = new Segment(counted, facts);
+  const readsFor = (rare: string) => {
+    const before = reads;
+    expect(segment.find(rare, unitBytes(rare))?.living).toBe(1);
+    return reads - before;
+  };
+  expect(readsFor("w0")).toBe(1);
+  expect(readsFor("w0")).toBe(0);
+  // A list takes some 500 bytes, so that 70,000 are more than 32 MB.
+  for (const rare of words.slice(1)) segment.find(rare, unitBytes(rare));
+  expect(readsFor("w69999")).toBe(0);
+  expect(readsFor("w0")).toBe(1);
 });

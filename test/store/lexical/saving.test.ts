@@ -75,3 +75,25 @@ test("many removals are saved beside the segments, and a changed byte among them
   expect(await fourth.uris("even rare3")).toEqual(expected);
   expect(fourth.warnings).toEqual([expect.stringMatching(/lexical index.*was changed.*built again/)]);
 });
+
+test("processes that save in turn never name a file that another one has deleted", async () => {
+  const path = temporaryFolder();
+  const write = async (from: number) => {
+    const { store } = await opened(path);
+    await store.write(withVectors(documents(from, from + 10), 2));
+    await store.close();
+  };
+  for (let from = 0; from < 30; from += 10) await write(from);
+  const open = await opened(path);
+  expect(await open.uris("always")).toHaveLength(30);
+  const before = segmentFiles(path);
+  // The eighth segment makes all of them one.
+  for (let from = 30; from < 80; from += 10) await write(from);
+  for (const file of segmentFiles(path)) expect(before).not.toContain(file);
+  await open.store.write(withVectors(documents(80, 90), 2));
+  await open.store.close();
+
+  const last = await opened(path);
+  expect(await last.uris("always")).toHaveLength(90);
+  expect(last.warnings).toEqual([]);
+});

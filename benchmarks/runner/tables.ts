@@ -13,7 +13,7 @@ export function resultMarkdown(result: Result): string {
     [`corpus: ${setting.corpus}`, ...sizes].join(", ");
   return [
     `**${question}** ${method}`,
-    `${where}. ${repeated} Ratios (×) are to *${beside}*.`,
+    `${where}. ${repeated} Ratios (×) are to _${beside}_.`,
     table(result),
     ...exponentLines(result),
     ...aimLines(result),

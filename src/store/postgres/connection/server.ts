@@ -205,12 +205,17 @@ export class Server {
 const maxPrepared = 100;
 
 async function isCommitted(session: Session, transaction: string): Promise<boolean> {
-  const [row] = await session.query<{ status: string | null }>("SELECT pg_xact_status($1::text::xid8) AS status", [
-    transaction,
-  ]);
+  const status = "SELECT pg_xact_status($1::text::xid8) AS status";
+  const [row] = await session.query<{ status: string | null }>(status, [transaction]).catch((error: unknown) => {
+    // The server crashed before any of the transaction reached its log, so that its number will be given out again.
+    if ((error as { readonly code?: string }).code === numberInTheFuture) return [{ status: null }];
+    throw error;
+  });
   if (row!.status === "in progress") throw Object.assign(new Error("The transaction is ending"), { code: "40001" });
   return row!.status === "committed";
 }
+
+const numberInTheFuture = "22023";
 
 function withoutPassword(url: string): string {
   const shown = new URL(url);

@@ -60,20 +60,40 @@ const namedForm = 2;
 /**
  * The vector shares the memory of `bytes` if its alignment allows, so the caller must not use them again. Altered bytes make
  * some vector of at most 32 components a byte, possibly none.
+ *
+ * @param room returned with the vector in it, where that was packed and has its length.
  */
-export function decodeVector(bytes: Uint8Array): Float32Array {
+export function decodeVector(bytes: Uint8Array, room?: Float32Array): Float32Array {
   const aligned = bytes.byteOffset % Float32Array.BYTES_PER_ELEMENT === 0 ? bytes : new Uint8Array(bytes);
   const form = aligned.byteLength % 4;
-  const names = form === namedForm ? aligned.slice() : undefined;
+  const isSwapped = endianness() === "BE";
+  const names = isSwapped ? aligned.slice() : aligned;
   const words = new Uint32Array(aligned.buffer, aligned.byteOffset, Math.floor(aligned.byteLength / 4));
-  if (endianness() === "BE") Buffer.from(words.buffer, words.byteOffset, words.byteLength).swap32();
-  return form === 0 ? new Float32Array(words.buffer, words.byteOffset, words.length) : unpacked(words, names);
+  if (isSwapped) Buffer.from(words.buffer, words.byteOffset, words.byteLength).swap32();
+  if (form === 0) return new Float32Array(words.buffer, words.byteOffset, words.length);
+  const dimension = packedDimension(words[0], words.length);
+  const vector = room?.length === dimension ? room.fill(0) : new Float32Array(dimension);
+  unpack(words, form === namedForm ? names : undefined, vector);
+  return vector;
 }
 
-/** @param names the same bytes, where bytes name the values. */
-function unpacked(packed: Uint32Array, names: Uint8Array | undefined): Float32Array {
-  const vector = new Float32Array(packedDimension(packed[0], packed.length));
-  const components = new Uint32Array(vector.buffer);
+/** Decodes vectors into memory of its own, so that many leave no garbage: each is valid until the next. */
+export function vectorDecoder(): (bytes: Uint8Array) => Float32Array {
+  let words = new Uint32Array(0);
+  let room: Float32Array | undefined;
+  return (bytes) => {
+    if (words.byteLength < bytes.length) words = new Uint32Array(bytes.length);
+    const aligned = new Uint8Array(words.buffer, 0, bytes.length);
+    aligned.set(bytes);
+    const vector = decodeVector(aligned, room);
+    if (vector.buffer !== words.buffer) room = vector;
+    return vector;
+  };
+}
+
+/** @param names the same bytes, where bytes name the values. @param vector all zeros */
+function unpack(packed: Uint32Array, names: Uint8Array | undefined, vector: Float32Array): void {
+  const components = new Uint32Array(vector.buffer, vector.byteOffset, vector.length);
   const valuesAt = 1 + Math.ceil(vector.length / 32);
   const namesAt = names ? 4 * (valuesAt + names.at(-1)! + 1) : 0;
   let kept = 0;
@@ -84,7 +104,6 @@ function unpacked(packed: Uint32Array, names: Uint8Array | undefined): Float32Ar
       kept++;
     }
   }
-  return vector;
 }
 
 /** Length of a stored vector; 0 where its bytes were altered so that it has none. */

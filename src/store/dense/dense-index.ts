@@ -15,9 +15,9 @@ export interface DenseIndex {
   readonly failure: () => Error | undefined;
   /** The `count` nearest to a vector of length 1, by cosine. */
   readonly search: (vector: Float32Array, count: number, conditions?: DenseConditions) => Promise<Ranking>;
-  /** Begins to catch up with the store. Resolves when a search need not wait for it any longer. */
+  /** Begins to catch up with the store, if searches are likely. Resolves when they need not wait for it any longer. */
   readonly prepare: () => Promise<void>;
-  /** Resolves when the index holds everything that was committed before the call. */
+  /** Resolves when a `save` would save everything that was committed before the call. */
   readonly catchUp: () => Promise<void>;
   /** Saves what would be costly to build again. */
   readonly save: () => Promise<void>;

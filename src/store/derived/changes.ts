@@ -20,6 +20,12 @@ export interface VectorRow {
   readonly vector: Float32Array;
 }
 
+/** A vector in the form of its column. */
+export interface StoredVectorRow {
+  readonly label: number;
+  readonly data: Buffer;
+}
+
 export interface TextRow {
   readonly label: number;
   readonly context: string;
@@ -33,13 +39,17 @@ const statements = (database: Database) => ({
   removals: database.prepare<[number], Removal>(
     "SELECT sequence, label FROM removals WHERE sequence > ? ORDER BY sequence",
   ),
-  vectorsAfter: database.prepare<[number, number], { label: number; data: Buffer }>(`
+  vectorsAfter: database.prepare<[number, number], StoredVectorRow>(`
     SELECT label, data FROM chunks JOIN vectors ON vectors.id = chunks.vector WHERE label > ? ORDER BY label LIMIT ?`),
-  vectorsBetween: database.prepare<[number, number], { label: number; data: Buffer }>(`
+  // One row for many vectors: a buffer for each would be most of the work of reading them, and of the garbage.
+  joinedVectorsAfter: database.prepare<[number, number], { labels: string | null; lengths: string; data: Buffer }>(`
+    SELECT group_concat(label) AS labels, group_concat(length(data)) AS lengths, CAST(group_concat(data, '') AS BLOB) AS data
+    FROM (SELECT label, data FROM chunks JOIN vectors ON vectors.id = chunks.vector WHERE label > ? ORDER BY label LIMIT ?)`),
+  vectorsBetween: database.prepare<[number, number], StoredVectorRow>(`
     SELECT label, data FROM chunks JOIN vectors ON vectors.id = chunks.vector
     WHERE label BETWEEN ? AND ? ORDER BY label`),
   // The labels as a JSON array. One statement takes one snapshot, where one for each label would take and release as many.
-  vectorsOf: database.prepare<[string], { label: number; data: Buffer }>(`
+  vectorsOf: database.prepare<[string], StoredVectorRow>(`
     SELECT label, data FROM json_each(?) AS wanted
     CROSS JOIN chunks ON label = wanted.value CROSS JOIN vectors ON vectors.id = chunks.vector`),
   chunks: database.prepare<
@@ -78,6 +88,19 @@ export class Changes {
   *vectorsAfter(label: number, limit: number): Generator<VectorRow> {
     for (const row of this.#sql.vectorsAfter.iterate(label, limit))
       yield { label: row.label, vector: decodeVector(row.data) };
+  }
+
+  /** The same in the form of their column, and read at once. */
+  *storedVectorsAfter(label: number, limit: number): Generator<StoredVectorRow> {
+    const { labels, lengths, data } = this.#sql.joinedVectorsAfter.get(label, limit)!;
+    if (labels === null) return;
+    const sizes = lengths.split(",");
+    let end = 0;
+    for (const [at, each] of labels.split(",").entries()) {
+      const start = end;
+      end += Number(sizes[at]);
+      yield { label: Number(each), data: data.subarray(start, end) };
+    }
   }
 
   /** Vectors as written of the chunks that still exist, from label `first` to label `last`, inclusive. */

@@ -5,6 +5,8 @@ import { TaskQueue, TimeSlice } from "./scheduling.js";
 export interface DerivedIndex<Row extends { readonly label: number }> {
   /** How long rows are added before other work gets its turn. Default: that of a `TimeSlice`. */
   readonly sliceMs?: number;
+  /** Rows read at once, without interruption. Default: 64. */
+  readonly rowsPerRead?: number;
   readonly read: (afterLabel: number, limit: number) => Iterable<Row>;
   readonly add: (row: Row) => void;
   /** Ignores unknown labels. */
@@ -13,8 +15,8 @@ export interface DerivedIndex<Row extends { readonly label: number }> {
   readonly settle?: () => Promise<void>;
 }
 
-// Rows read at once, without interruption: a quarter of a megabyte of vectors, about a millisecond.
-const rowsPerRead = 64;
+// A quarter of a megabyte of vectors, about a millisecond.
+const defaultRowsPerRead = 64;
 
 /** Keeps a derived index up to date with its store, a slice at a time on the thread it runs on. */
 export class IndexUpdater<Row extends { readonly label: number }> {
@@ -65,6 +67,7 @@ export class IndexUpdater<Row extends { readonly label: number }> {
 
   async #advance(): Promise<void> {
     const slice = this.#slice;
+    const { rowsPerRead = defaultRowsPerRead } = this.#index;
     if (slice.over) await slice.next();
     if (this.#stopped) return;
     const head = this.#changes.head();
@@ -73,7 +76,7 @@ export class IndexUpdater<Row extends { readonly label: number }> {
     for (const row of rows) {
       if (this.#stopped) return;
       this.#index.add(row);
-      this.#position = { ...this.#position, label: row.label };
+      this.#position = { label: row.label, removal: this.#position.removal };
       if (slice.over) await slice.next();
     }
     // The last labels may belong to chunks that were deleted already: no row will ever come for them.

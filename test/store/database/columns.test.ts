@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { decodeVector, dimensionOf, encodeVector } from "../../../src/store/database/columns.js";
+import { decodeVector, dimensionOf, encodeVector, vectorDecoder } from "../../../src/store/database/columns.js";
 
 const bitsOf = (vector: Float32Array) => [...new Uint32Array(vector.buffer, vector.byteOffset, vector.length)];
 
@@ -14,6 +14,20 @@ test("a vector reads as it was written, to the last bit, however many of its com
       expect(bitsOf(decodeVector(Buffer.from(stored)))).toEqual(bitsOf(vector));
       // Wherever SQLite puts it.
       expect(bitsOf(decodeVector(Buffer.concat([Buffer.of(1), stored]).subarray(1)))).toEqual(bitsOf(vector));
+    }),
+  );
+});
+
+test("vectors decoded one after another into the same memory read as they were written, in whatever form each is stored", () => {
+  const component = fc.oneof(fc.constant(0), fc.constant(0), fc.constantFrom(1, 2), fc.float());
+  const vectors = fc.array(fc.array(component, { minLength: 40, maxLength: 42 }), { maxLength: 8 });
+  fc.assert(
+    fc.property(vectors, (written) => {
+      const decoded = vectorDecoder();
+      for (const components of written) {
+        const vector = Float32Array.from(components);
+        expect(bitsOf(decoded(encodeVector(vector)))).toEqual(bitsOf(vector));
+      }
     }),
   );
 });

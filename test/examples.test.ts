@@ -52,6 +52,12 @@ const shows: Record<string, readonly RegExp[]> = {
     /^store: The roof was mended in May\. \(near\)$/m,
     /^asked: API keys expire after 90 days\. \[1\] \(its quotation stands in the document\)$/m,
   ],
+  "mcp/main": [
+    /^without a token: refused$/m,
+    /^search, ask, read_source$/m,
+    /"answered":true.*"quote":"API keys expire after 90 days\.".*"supported":true/,
+    /^documents: keys$/m,
+  ],
   "telemetry/main": [
     /^API keys expire after 90 days\. \[1\]$/m,
     /name: 'embeddings citewell\/local-lexical'/,

@@ -360,6 +360,15 @@ export function asError(thrown: unknown): Error {
 const absent: ReadonlySet<unknown> = new Set(["ERR_MODULE_NOT_FOUND", "ERR_PACKAGE_PATH_NOT_EXPORTED"]);
 
 /**
+ * Whether an import failed since its package is not installed, or in a version without that module.
+ *
+ * @internal
+ */
+export function isAbsentPackage(cause: unknown): boolean {
+  return absent.has((cause as NodeJS.ErrnoException).code);
+}
+
+/**
  * What follows an import of a package that users install if they need it: `import("pg").catch(missingPeer(…))`. Bundlers leave an
  * import alone that stands so, where the package is not installed. `version` is the one that `part` works with, as npm writes it.
  *
@@ -369,7 +378,7 @@ const absent: ReadonlySet<unknown> = new Set(["ERR_MODULE_NOT_FOUND", "ERR_PACKA
  */
 export function missingPeer(part: string, name: string, version: string): (cause: unknown) => never {
   return (cause) => {
-    if (!absent.has((cause as NodeJS.ErrnoException).code)) throw cause;
+    if (!isAbsentPackage(cause)) throw cause;
     const message = `${part} needs the package ${name} of version ${version}, which is not installed. Install it: npm install ${name}@${version}`;
     throw new OptionsError("missing-package", message, { cause });
   };

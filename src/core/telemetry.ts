@@ -1,6 +1,6 @@
 import type * as OpenTelemetry from "@opentelemetry/api";
 import type { Context, Span } from "@opentelemetry/api";
-import { CitewellError } from "./errors.js";
+import { CitewellError, isAbsentPackage } from "./errors.js";
 import type { OpenSpan, SpanAttributes, Tracing } from "./tracing.js";
 
 export type { Attributes, Histogram, Meter, MeterProvider, Tracer, TracerProvider } from "@opentelemetry/api";
@@ -11,12 +11,13 @@ export type TelemetryApi = typeof OpenTelemetry;
 /** Names this library in spans and metrics. */
 export const scopeName = "citewell";
 
-/** OpenTelemetry's interface, if the program has it. */
+/** OpenTelemetry's interface, if the program has it, in a version that knows metrics (1.3 or newer): else nothing is reported. */
 export async function loadTelemetryApi(): Promise<TelemetryApi | undefined> {
   try {
-    return await import("@opentelemetry/api");
+    const api: Partial<TelemetryApi> = await import("@opentelemetry/api");
+    return "createNoopMeter" in api ? (api as TelemetryApi) : undefined;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ERR_MODULE_NOT_FOUND") return undefined;
+    if (isAbsentPackage(error)) return undefined;
     throw error;
   }
 }

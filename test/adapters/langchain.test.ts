@@ -186,6 +186,25 @@ describe("a chat model of ours in LangChain", () => {
   });
 });
 
+test("an upstream that is down is the transport's error, sent as often as the transport tries and no more", async () => {
+  const { transport: own, upstream } = await transportFor(() => ({ status: 503 }), { maxRetries: 1 });
+  const { chatModel: model, ...down } = await toLangChain({
+    embedder: embedder(own, { model: "test/embed" }),
+    chatModel: chatModel(own, { model: "test/chat" }),
+    reranker: reranker(own, { model: "test/rerank" }),
+  });
+  const passages = [{ pageContent: "a", metadata: {} }];
+  const calls = [
+    () => model!.invoke("x"),
+    () => down.embeddings!.embedDocuments(["a"]),
+    () => down.documentCompressor!.compressDocuments(passages, "a"),
+  ];
+  for (const [at, call] of calls.entries()) {
+    await expect(call()).rejects.toMatchObject({ name: "TransportError", code: "upstream" });
+    expect(upstream.requests).toHaveLength(2 * (at + 1));
+  }
+});
+
 describe("a knowledge base in LangChain", () => {
   test("is a retriever of what search finds, and a step of a chain", async () => {
     const [document] = await objects.retriever.invoke(question);

@@ -162,3 +162,23 @@ test("without the package everything works, and nothing is reported", async () =
     console.log(vectors.length, missing);`;
   expect(await runWithPackages(["undici", "zod", "eventsource-parser"], script)).toBe("1 ERR_MODULE_NOT_FOUND");
 });
+
+test.each([
+  ["1.0, which knew no metrics", { type: "module", exports: "./api.js" }],
+  ["2.0, whose modules are elsewhere", { exports: {} }],
+])("beside a version %s, everything works, and nothing is reported", async (_, manifest) => {
+  const { upstream } = await transportFor(() => vectors(1));
+  const script = `
+    import { mkdirSync, writeFileSync } from "node:fs";
+    const other = new URL("node_modules/@opentelemetry/api/", import.meta.url);
+    mkdirSync(other, { recursive: true });
+    writeFileSync(new URL("package.json", other), ${JSON.stringify(JSON.stringify(manifest))});
+    writeFileSync(new URL("api.js", other), "export const trace = { getTracer: () => ({}) }, context = {};");
+    globalThis[Symbol.for("opentelemetry.js.api.1")] = { version: "1.0.4", trace: {} };
+    const { createTransport } = await import("./dist/transport/transport.js");
+    const { inSpan } = await import("./dist/core/telemetry.js");
+    const transport = createTransport({ baseUrl: ${JSON.stringify(upstream.baseUrl)} });
+    const { vectors } = await inSpan("work", () => transport.embeddings(${JSON.stringify(one)}));
+    console.log(vectors.length);`;
+  expect(await runWithPackages(["undici", "zod", "eventsource-parser"], script)).toBe("1");
+});

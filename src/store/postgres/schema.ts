@@ -64,8 +64,14 @@ const firstTables = `
   CREATE TABLE notes (uri text COLLATE "C" PRIMARY KEY, note text NOT NULL, checksum bigint NOT NULL);
 `;
 
+/** Each transaction leaves a row, from which its end is known where the connection is lost during the commit. */
+const commitRecords = `
+  CREATE TABLE commits (id uuid PRIMARY KEY, made date NOT NULL DEFAULT current_date);
+  GRANT SELECT, INSERT, UPDATE, DELETE ON commits TO PUBLIC;
+`;
+
 /** Each step upgrades a store by one version. Released steps are never edited, new ones are added. */
-const upgrades: readonly string[] = [firstTables, conversationSchema];
+const upgrades: readonly string[] = [firstTables, conversationSchema, commitRecords];
 
 export type MetaName =
   | "version"

@@ -1,4 +1,6 @@
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { madeDocument, withVectors } from "../../../src/conformance/made-documents.js";
 import { StoreError } from "../../../src/core/errors.js";
@@ -82,6 +84,68 @@ test.skipIf(noPostgres).each([
     expect(await patient.counts()).toMatchObject({ documents: known.length, chunks: known.length });
     expect(await patient.verify()).toMatchObject({ ok: true, problems: [] });
     await Promise.all([patient.close(), hasty.close()]);
+  },
+  120_000,
+);
+
+test.skipIf(noPostgres)(
+  "a write that a crash has undone is done again, also where another transaction has got its number and was committed",
+  async () => {
+    const server = await startPostgres({ settings: ["wal_level=minimal", "max_wal_senders=0", "autovacuum=off"] });
+    onTestFinished(() => server.remove());
+    const sockets = new Set<Socket>();
+    let [lastCommit, isAway]: [(() => void) | undefined, boolean] = [undefined, false];
+    const proxy = createServer((client) => {
+      if (isAway) return client.destroy();
+      const upstream = connect(server.port, "127.0.0.1");
+      for (const socket of [client, upstream]) sockets.add(socket.on("error", () => {}));
+      client.on("data", (bytes) => {
+        if (lastCommit && bytes.includes("COMMIT")) {
+          isAway = true;
+          lastCommit();
+        } else upstream.write(bytes);
+      });
+      upstream.on("data", (bytes) => client.write(bytes)).on("close", () => client.destroy());
+      return client.on("close", () => upstream.destroy());
+    }).listen(0, "127.0.0.1");
+    await new Promise((resolve) => proxy.once("listening", resolve));
+    onTestFinished(() => void proxy.close());
+    const url = new URL(server.url());
+    url.port = String((proxy.address() as AddressInfo).port);
+    const store = await openPostgresStore(url.href, { space: "made" }, { deadlineMs: 60_000 });
+    await store.write(withVectors([madeDocument("first", ["the first"])], dimension));
+    const connected = async () => {
+      const client = new pg.Client(server.url());
+      client.on("error", () => {});
+      await client.connect();
+      return client;
+    };
+    const numberOf = async (client: pg.Client, sql: string) =>
+      Number((await client.query<{ number: string }>(sql)).rows[0]!.number);
+
+    const before = await connected();
+    // What is not committed never reaches the log, so that the crash takes it.
+    const logWriter = "SELECT pid AS number FROM pg_stat_activity WHERE backend_type = 'walwriter'";
+    process.kill(await numberOf(before, logWriter), "SIGSTOP");
+    const isCommitting = new Promise<void>((resolve) => (lastCommit = resolve));
+    const writing = store.write(withVectors([madeDocument("second", ["the second"])], dimension));
+    await isCommitting;
+    const running = "SELECT backend_xid::text AS number FROM pg_stat_activity WHERE backend_xid IS NOT NULL";
+    const number = await numberOf(before, running);
+    await server.stop("immediate");
+    await server.start();
+    const after = await connected();
+    const next = () => numberOf(after, "SELECT pg_current_xact_id()::text AS number");
+    const first = await next();
+    expect(first).toBeLessThanOrEqual(number);
+    for (let given = first; given < number;) given = await next();
+    await after.end();
+    [lastCommit, isAway] = [undefined, false];
+    for (const socket of sockets) socket.destroy();
+
+    expect(await writing).toMatchObject([{ uri: "second", outcome: "added" }]);
+    expect((await store.documents()).map(({ uri }) => uri)).toEqual(["first", "second"]);
+    await store.close();
   },
   120_000,
 );

@@ -40,6 +40,8 @@ const int8 = 20;
 export interface WorkCall extends CallOptions {
   /** True: it is not repeated, because it is part of a larger work that is. */
   readonly once?: boolean;
+  /** True: a transaction of which no record is kept, because the tables may be missing; it is done again where its end is unknown. */
+  readonly unrecorded?: boolean;
 }
 
 /** One PostgreSQL server: a pool of connections, and work on them that survives a restart of the server. */
@@ -53,6 +55,8 @@ export class Server {
   /** Names of prepared statements by their texts. */
   readonly #prepared = new Map<string, string>();
   #vectorType: number | undefined;
+  /** Records of transactions whose end is known, to be deleted. */
+  readonly #ended: string[] = [];
 
   private constructor(
     { Pool, types }: typeof pg,
@@ -107,28 +111,40 @@ export class Server {
 
   /**
    * Runs work in one transaction, again where another was in its way or the connection was lost. When it was lost during
-   * the commit, the server is asked what became of it, so that nothing is done twice.
+   * the commit, the record that the transaction leaves says what became of it, so that nothing is done twice. (The number of a
+   * transaction would not do: after a crash the server gives numbers that never reached its log to others.)
    */
-  async transaction<Result>(work: Work<Result>, call?: WorkCall): Promise<Result> {
-    let committing: { readonly transaction: string; readonly result: Result } | undefined;
-    return this.#repeated(async (client) => {
+  async transaction<Result>(work: Work<Result>, call: WorkCall = {}): Promise<Result> {
+    const record = randomUUID();
+    let committing: { readonly result: Result } | undefined;
+    const result = await this.#repeated(async (client) => {
       const session = this.#sessionOn(client);
-      if (committing && (await isCommitted(session, committing.transaction))) return committing.result;
-      committing = undefined;
-      // Both in one message, for which `pg` returns the results of both.
-      const [, begun] = (await client.query(
-        "BEGIN; SELECT pg_current_xact_id()::text AS transaction",
-      )) as unknown as readonly pg.QueryResult<{ transaction: string }>[];
+      const begin = call.unrecorded ? "SELECT" : this.#recordSql(record);
       try {
-        const result = await work(session);
-        committing = { transaction: begun!.rows[0]!.transaction, result };
+        // Both in one message, for which `pg` returns the results of both. It waits for an earlier attempt that is still ending.
+        const [, recorded] = (await client.query(`BEGIN; ${begin}`)) as unknown as readonly pg.QueryResult[];
+        if (committing && recorded!.rowCount === 0) {
+          await session.query("ROLLBACK");
+          return committing.result;
+        }
+        committing = { result: await work(session) };
         await session.query("COMMIT");
-        return result;
+        return committing.result;
       } catch (error) {
         if (!isUnreachable(error)) await session.query("ROLLBACK").catch(() => {});
         throw error;
       }
     }, call);
+    if (!call.unrecorded) this.#ended.push(record);
+    return result;
+  }
+
+  /** Leaves a record of a transaction, and deletes those of this process that are over and those that ended processes left. */
+  #recordSql(record: string): string {
+    const ended = this.#ended.splice(0).map((each) => `'${each}'::uuid`);
+    return `WITH ended AS (DELETE FROM commits WHERE id IN (
+        SELECT id FROM commits WHERE id = ANY(ARRAY[${ended.join(", ")}]::uuid[]) OR made < current_date - 7 FOR UPDATE SKIP LOCKED))
+      INSERT INTO commits (id) VALUES ('${record}') ON CONFLICT DO NOTHING`;
   }
 
   async close(): Promise<void> {
@@ -203,19 +219,6 @@ export class Server {
 
 /** A connection keeps each prepared statement until it ends, so that there must be a limit; the others are sent whole. */
 const maxPrepared = 100;
-
-async function isCommitted(session: Session, transaction: string): Promise<boolean> {
-  const status = "SELECT pg_xact_status($1::text::xid8) AS status";
-  const [row] = await session.query<{ status: string | null }>(status, [transaction]).catch((error: unknown) => {
-    // The server crashed before any of the transaction reached its log, so that its number will be given out again.
-    if ((error as { readonly code?: string }).code === numberInTheFuture) return [{ status: null }];
-    throw error;
-  });
-  if (row!.status === "in progress") throw Object.assign(new Error("The transaction is ending"), { code: "40001" });
-  return row!.status === "committed";
-}
-
-const numberInTheFuture = "22023";
 
 function withoutPassword(url: string): string {
   const shown = new URL(url);

@@ -86,10 +86,13 @@ export async function openShard(
       throw new StoreError("missing", message, { path: location });
     }
     if (!meta || !isCurrent(meta, location)) {
-      meta = await server.transaction(async (session) => {
-        await upgrade(session, schema);
-        return (await readMeta(session, schema))!;
-      });
+      meta = await server.transaction(
+        async (session) => {
+          await upgrade(session, schema);
+          return (await readMeta(session, schema))!;
+        },
+        { unrecorded: true },
+      );
     }
     return { id: meta.get("store")!, server };
   } catch (error) {

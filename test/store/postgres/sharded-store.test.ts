@@ -10,6 +10,7 @@ import { openPostgresStore } from "../../../src/store/postgres/open-postgres-sto
 import type { PostgresStoreOptions } from "../../../src/store/postgres/options.js";
 import { type RebalanceProgress, rebalanceShards } from "../../../src/store/postgres/rebalance-shards.js";
 import { searchSql } from "../../../src/store/postgres/searching/statement.js";
+import { countRoundTrips } from "../../support/counting-proxy.js";
 import { citewell, citewellJson, commandFile } from "../../support/citewell.js";
 import { noPostgres, type PostgresServer, startPostgres } from "../../support/postgres-server.js";
 import { conformance } from "../conformance.js";
@@ -80,6 +81,33 @@ describe.skipIf(noPostgres)("a store on three servers", () => {
       await one.documents({ limit: 7, after: "file:///2.md" }),
     );
     expect(await three.verify()).toMatchObject({ ok: true, problems: [], recall: 1 });
+  });
+
+  test("is asked for words in one round trip each while nobody writes, and ranks as one server does afterwards", async () => {
+    const [one, writer] = [await open("one_counted", {}, 1), await open("counted")];
+    const proxies = await Promise.all(servers.map((server) => countRoundTrips(server.url())));
+    onTestFinished(async () => void (await Promise.all(proxies.map((proxy) => proxy.close()))));
+    const [first, ...shards] = proxies.map(({ url }) => url);
+    const store = await openPostgresStore(first!, { space: "made" }, { schema: "counted", shards });
+    onTestFinished(() => store.close());
+    const found = (from: Store, text: string) => from.lexical.retrieve({ text }, { count: 20 });
+    /** Round trips to each server for a search whose result is that of one server. */
+    const trips = async (text: string) => {
+      const expected = await found(one, text);
+      const before = proxies.map((proxy) => proxy.roundTrips());
+      expect(await found(store, text)).toEqual(expected);
+      return proxies.map((proxy, at) => proxy.roundTrips() - before[at]!);
+    };
+    for (const each of [one, writer]) await each.write(withVectors(documents, dimension));
+    await found(store, "a search that connects");
+    expect(await trips("cat sleeps")).toEqual([2, 2, 2]);
+    expect(await trips("cat sleeps")).toEqual([1, 1, 1]);
+    expect(await trips("sleeps")).toEqual([1, 1, 1]);
+    expect(await trips("cat number")).toEqual([2, 2, 2]);
+    const more = Array.from({ length: 9 }, (_, at) => madeDocument(`cat${at}.md`, [`A cat that is ${at}`]));
+    for (const each of [one, writer]) await each.write(withVectors(more, dimension));
+    expect(await trips("cat sleeps")).toEqual([3, 3, 3]);
+    expect(await trips("cat sleeps")).toEqual([1, 1, 1]);
   });
 
   test("has each look for its nearest by the graph, and no more than are wanted", async () => {

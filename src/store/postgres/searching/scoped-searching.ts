@@ -13,8 +13,15 @@ import type { Shards } from "../sharding/shards.js";
 import type { StoreFacts } from "../store-facts.js";
 import { askedTogether } from "./asked-together.js";
 import { GatheredSearches } from "./gathered-searches.js";
-import { type Scored, searchServer, type SearchResult, type SearchStatement, type Side } from "./statement.js";
-import { addedUp, type WordCounts, wordStatistics } from "./word-statistics.js";
+import {
+  type Scored,
+  searchServer,
+  type SearchResult,
+  type SearchStatement,
+  type ServerResult,
+  type Side,
+} from "./statement.js";
+import { addedUp, statesOf, type WordCounts, type WordStatistics, wordStatistics } from "./word-statistics.js";
 
 /** What a store is searched and read with, within a scope. */
 export type ScopedSearching = Pick<
@@ -112,25 +119,36 @@ function lexicalSide(
   return words.length === 0 ? undefined : { lexical: { words, count, required: requiredTerms(phrases) } };
 }
 
-/** Weighs words by how rare they are in the whole collection, so that ranks do not depend on the number of servers. */
-async function searchAll(
-  { shards, counts }: SearchingParts,
-  { dense, lexical, filter }: SearchStatement,
-  call: CallOptions,
-): Promise<SearchResult> {
-  const statistics =
-    lexical && shards.count > 1
-      ? addedUp(await shards.answering((session) => wordStatistics(session, lexical.words), call))
-      : undefined;
-  const statement = { filter, ...(dense && { dense }), ...(lexical && { lexical: { ...lexical, statistics } }) };
-  const ofAll = shards.count === 1 ? counts : undefined;
-  const found = await shards.answering((session) => searchServer(session, statement, ofAll), call);
+async function searchAll(parts: SearchingParts, search: SearchStatement, call: CallOptions): Promise<SearchResult> {
+  const found = await searchServers(parts, search, call);
   const bestOf = (side: Side, { count } = { count: 0 }) =>
     best(
       found.map((each) => each[side]),
       count,
     );
-  return { dense: bestOf("dense", dense), lexical: bestOf("lexical", lexical) };
+  return { dense: bestOf("dense", search.dense), lexical: bestOf("lexical", search.lexical) };
+}
+
+/**
+ * Weighs words by how rare they are in the whole collection, so that ranks do not depend on the number of servers. Several
+ * servers are asked for that first, or afterwards where what is remembered of them does not hold any more.
+ */
+async function searchServers(
+  { shards, counts }: SearchingParts,
+  { lexical, ...search }: SearchStatement,
+  call: CallOptions,
+): Promise<readonly ServerResult[]> {
+  const searched = (statistics?: WordStatistics, ofOne?: WordCounts) => {
+    const statement = { ...search, ...(lexical && { lexical: { ...lexical, statistics } }) };
+    return shards.answering((session) => searchServer(session, statement, ofOne), call);
+  };
+  if (!lexical || shards.count === 1) return searched(undefined, counts);
+  const remembered = counts?.statistics(lexical.words);
+  const found = remembered && (await searched(remembered));
+  if (found && statesOf(found) === remembered.written) return found;
+  const statistics = addedUp(await shards.answering((session) => wordStatistics(session, lexical.words), call));
+  counts?.rememberStatistics(statistics);
+  return searched(statistics);
 }
 
 function inOrderOfBytes(one: { readonly uri: string }, other: { readonly uri: string }): number {

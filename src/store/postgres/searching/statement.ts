@@ -26,6 +26,9 @@ export type Side = "dense" | "lexical";
 /** What each side found, best first. */
 export type SearchResult = Readonly<Record<Side, readonly Scored[]>>;
 
+/** The result of one server, and the state of its tables where it was searched by words. */
+export type ServerResult = SearchResult & { readonly written: string | undefined };
+
 /**
  * Searches one server, in one round trip.
  *
@@ -35,7 +38,7 @@ export async function searchServer(
   session: Session,
   statement: SearchStatement,
   counts?: WordCounts,
-): Promise<SearchResult> {
+): Promise<ServerResult> {
   const { lexical, filter } = statement;
   const remembering = { ...statement, ...(lexical && { lexical: { ...lexical, remembered: counts?.latest } }) };
   const rows = await session.query<Scored & { readonly side: Side | "counted" | "written" }>(
@@ -49,7 +52,7 @@ export async function searchServer(
     const counted = rows.flatMap(({ side, id, score }) => (side === "counted" ? [[id, score] as const] : []));
     counts.remember({ written, chunksWith: new Map(counted) });
   }
-  return { dense: found("dense"), lexical: found("lexical") };
+  return { dense: found("dense"), lexical: found("lexical"), written };
 }
 
 export function searchSql({

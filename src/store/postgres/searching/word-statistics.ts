@@ -6,6 +6,8 @@ export interface WordStatistics {
   readonly words: number;
   /** Number of chunks with each word. */
   readonly chunksWith: ReadonlyMap<string, number>;
+  /** The state of the tables that this holds for; of several servers one after another. */
+  readonly written: string;
 }
 
 /** Numbers of chunks with words, and the state of the tables in which they were counted. */
@@ -27,6 +29,8 @@ const maxWords = 10_000;
 export class WordCounts {
   #written = "";
   #chunksWith = new Map<string, number>();
+  /** Those of several servers together, without the numbers of chunks with a word. */
+  #totals: Pick<WordStatistics, "chunks" | "words"> | undefined;
 
   get latest(): RememberedCounts {
     return { written: this.#written, chunksWith: this.#chunksWith };
@@ -37,19 +41,32 @@ export class WordCounts {
     this.#written = written;
     for (const [word, chunks] of chunksWith) this.#chunksWith.set(word, chunks);
   }
+
+  /** The statistics of several servers, as far as they are known for all of these words. */
+  statistics(words: readonly string[]): WordStatistics | undefined {
+    if (!this.#totals || !words.every((word) => this.#chunksWith.has(word))) return undefined;
+    return { ...this.#totals, ...this.latest };
+  }
+
+  rememberStatistics(statistics: WordStatistics): void {
+    this.remember(statistics);
+    this.#totals = { chunks: statistics.chunks, words: statistics.words };
+  }
 }
 
 export async function wordStatistics(session: Session, words: readonly string[]): Promise<WordStatistics> {
-  const rows = await session.query<{ word: string; chunks: number; words: number; with: number }>(
-    `SELECT word, t.chunks, t.words, (SELECT count(*) FROM postings p WHERE p.word = w.word) AS with
-     FROM (SELECT coalesce(sum(chunks), 0)::bigint AS chunks, coalesce(sum(words), 0)::bigint AS words FROM totals) t,
+  const rows = await session.query<{ word: string; chunks: number; words: number; written: string; with: number }>(
+    `SELECT word, t.chunks, t.words, t.written, (SELECT count(*) FROM postings p WHERE p.word = w.word) AS with
+     FROM (SELECT coalesce(sum(chunks), 0)::bigint AS chunks, coalesce(sum(words), 0)::bigint AS words,
+         ${writtenSql} AS written FROM totals) t,
        unnest($1::text[]) AS w (word)`,
     [[...new Set(words)]],
   );
-  const [first = { chunks: 0, words: 0 }] = rows;
+  const { chunks, words: total, written } = rows[0] ?? { chunks: 0, words: 0, written: "" };
   return {
-    chunks: first.chunks,
-    words: first.words,
+    chunks,
+    words: total,
+    written,
     chunksWith: new Map(rows.map((row) => [row.word, row.with])),
   };
 }
@@ -61,7 +78,12 @@ export function addedUp(parts: readonly WordStatistics[]): WordStatistics {
     for (const [word, chunks] of part.chunksWith) chunksWith.set(word, (chunksWith.get(word) ?? 0) + chunks);
   }
   const sum = (name: "chunks" | "words") => parts.reduce((total, part) => total + part[name], 0);
-  return { chunks: sum("chunks"), words: sum("words"), chunksWith };
+  return { chunks: sum("chunks"), words: sum("words"), chunksWith, written: statesOf(parts) };
+}
+
+/** The state of several servers. */
+export function statesOf(parts: readonly { readonly written?: string | undefined }[]): string {
+  return parts.map(({ written }) => written).join();
 }
 
 export async function totalChunks(session: Session): Promise<number> {

@@ -175,6 +175,7 @@ export class PostgresStore<const Space extends string> implements Store<Space>, 
 
   async close(options: CloseOptions = {}): Promise<void> {
     resolve("close", closeOptions, options);
+    await this.#writer.finish();
     return this.#shards.close();
   }
 

@@ -136,6 +136,7 @@ async function lockSchema(session: Session, schema: string): Promise<void> {
 /** Longest vectors that an HNSW index of pgvector takes: https://github.com/pgvector/pgvector#hnsw */
 export const maxIndexedDimension = { vector: 2000, halfvec: 4000 } as const;
 export type Precision = keyof typeof maxIndexedDimension;
+const bytesPerComponent = { vector: 4, halfvec: 2 } as const;
 
 /** Makes the table of the searched vectors, whose length is known with the first of them. */
 export async function createEmbeddings(
@@ -166,9 +167,19 @@ export async function createGraph(
   session: Session,
   schema: string,
   precision: Precision,
+  dimension: number,
   { m, efConstruction }: { readonly m: number; readonly efConstruction: number },
 ): Promise<void> {
   await lockSchema(session, schema);
+  // Where it does not fit into memory, vectors are linked one by one. Parallel workers would need the memory to be shared, of
+  // which containers often have next to none.
+  const vectorBytes = dimension * bytesPerComponent[precision] + 64 * m + 256;
+  await session.query(
+    `SELECT set_config('maintenance_work_mem', bytes / 1024 || 'kB', true),
+       set_config('max_parallel_maintenance_workers', '0', true)
+     FROM (SELECT count(*) * ${vectorBytes} AS bytes FROM embeddings) AS needed
+     WHERE bytes BETWEEN pg_size_bytes(current_setting('maintenance_work_mem')) AND ${2 ** 30}`,
+  );
   await session.query(
     `CREATE INDEX IF NOT EXISTS embeddings_graph ON embeddings
      USING hnsw (embedding ${precision}_ip_ops) WITH (m = ${m}, ef_construction = ${efConstruction})`,

@@ -32,6 +32,9 @@ export class DocumentWriter {
   #hasGraph = false;
   /** Chunks to write before all are counted again: as many as are missing for a graph, or fewer since others write too. */
   #chunksBeforeCount = 0;
+  /** Whether there are enough chunks for a graph that waits for the end of a load. */
+  #isDue = false;
+  #pause: NodeJS.Timeout | undefined;
 
   constructor(parts: DocumentWriterParts) {
     this.#parts = parts;
@@ -129,30 +132,64 @@ export class DocumentWriter {
     return embedding;
   }
 
-  /** Makes the graph of each server once it is worth it. Others who write meanwhile wait for it. */
+  /** Makes the graphs that wait for the end of a load. A failure costs searches their speed and no chunk: it is a warning. */
+  async finish(): Promise<void> {
+    clearTimeout(this.#pause);
+    if (!this.#isDue) return;
+    const make = async () => {
+      if (this.#isDue) await this.#makeGraphs();
+    };
+    await this.#writes.run(make).catch((error: unknown) => {
+      const { shards, options } = this.#parts;
+      options.onWarning?.(`${shards.first.location} compares all vectors, since no graph was made: ${String(error)}`);
+    });
+  }
+
+  /** Makes the graph of each server once it is worth it, or sees to it that this is done at the end of the load. */
   async #prepareGraph(writtenChunks: number): Promise<void> {
     const { shards, facts, options } = this.#parts;
-    const { index, flatBelow, m, efConstruction } = options;
+    const { index, flatBelow } = options;
     const { dimension, precision } = facts;
     if (this.#hasGraph || index === "flat" || dimension === undefined) return;
     if (dimension > maxIndexedDimension[precision]) return;
+    if (index === "hnsw") return this.#makeGraphs();
+    clearTimeout(this.#pause);
     this.#chunksBeforeCount -= writtenChunks;
-    if (index === "auto" && this.#chunksBeforeCount > 0) return;
-    this.#chunksBeforeCount = flatBelow / 10;
+    if (this.#chunksBeforeCount <= 0) {
+      const most = Math.max(...(await shards.onEach((server) => server.read(totalChunks))));
+      this.#isDue = most >= flatBelow;
+      this.#chunksBeforeCount = this.#isDue ? flatBelow / 10 : Math.min(flatBelow / 10, flatBelow - most);
+      if (most >= maxDeferral * flatBelow) return this.#makeGraphs();
+    }
+    if (this.#isDue) this.#pause = setTimeout(() => void this.finish(), pauseMs).unref();
+  }
+
+  /** Others who write meanwhile wait for it. */
+  async #makeGraphs(): Promise<void> {
+    const { shards, facts, options } = this.#parts;
+    const { index, flatBelow } = options;
     const made = await shards.onEach(async (server) => {
-      const missing = index === "auto" ? flatBelow - (await server.read(totalChunks)) : 0;
-      this.#chunksBeforeCount = Math.min(this.#chunksBeforeCount, missing);
-      if (missing > 0) return false;
+      if (index === "auto" && (await server.read(totalChunks)) < flatBelow) return false;
       const make: Work<void> = async (session) => {
         await session.query("SET LOCAL statement_timeout = 0");
-        await createGraph(session, `"${options.schema}"`, precision, { m, efConstruction });
+        await createGraph(session, `"${options.schema}"`, facts.precision, facts.dimension!, options);
       };
       await server.transaction(make, { deadlineMs: Infinity });
       return true;
     });
+    this.#isDue = false;
     this.#hasGraph = made.every(Boolean);
   }
 }
+
+/**
+ * Making a graph of all vectors takes a fifth of the time that linking them one after another does. So a first load goes on
+ * without a graph, while searches compare all, until it pauses or the store is closed, or up to so many times `flatBelow`.
+ */
+const maxDeferral = 4;
+
+/** A load that has written nothing for so long has paused. */
+const pauseMs = 1000;
 
 function withoutVector(uri: string, start: number, path: string): StoreError {
   const problem = `${uri}: the chunk at ${start} has no vector, neither in the store nor in this write. Embed it first`;

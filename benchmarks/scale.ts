@@ -16,7 +16,8 @@ export const benchmark: Benchmark<OpenScaled, readonly string[]> = {
   question: "What does a store on PostgreSQL add to the statements that it needs?",
   method:
     "Three PostgreSQL servers with pgvector on this machine, made chunks written a hundred at a time into tables that have their graph from the start, " +
-    "ours from 5,000 chunks on (m 16, 100 candidates while building), then `VACUUM ANALYZE` and queries one after another, ten nearest. Bare SQL keeps " +
+    "ours from the end of a first load of 5,000 to 20,000 chunks (m 16, 100 candidates while building); closing our stores, which makes it, and " +
+    "opening them again is part of the time to write. Then `VACUUM ANALYZE`, and queries one after another, ten nearest. Bare SQL keeps " +
     "id, metadata, vector and a tsvector: no texts, no check of anything. It finds words by `ts_rank`, and both by the statement of pgvector's " +
     "documentation that fuses ranks. Ours remembers how many chunks have a word while nobody writes. PGVectorStore keeps no words, and has a graph " +
     "only where it is asked for one; with its server's default it looks at 40 candidates where the others look at 200. Short are filtered queries " +
@@ -44,7 +45,11 @@ export const benchmark: Benchmark<OpenScaled, readonly string[]> = {
   },
   rounds: 3,
   aims: [
-    ...["dense p50", "words p50", "both p50"].map((measure) => ({ measure, beside: "bare SQL", atMost: 1.3 })),
+    ...["citewell, PostgreSQL", "citewell, three servers"].flatMap((contender) =>
+      ["dense", "words", "both"].flatMap((kind) =>
+        ["p50", "p99"].map((of) => ({ contender, measure: `${kind} ${of}`, beside: "bare SQL", atMost: 1.3 })),
+      ),
+    ),
     { measure: "written", beside: peer, atLeast: 1 },
     ...Object.keys(filters).map((share) => ({ measure: `filter of ${share} p50`, beside: peer, atMost: 1 })),
   ].map((aim) => ({ contender: "citewell, PostgreSQL", ...aim })),
@@ -62,6 +67,7 @@ async function measureStore(open: OpenScaled, { size, given, timed }: RunContext
     const writes = [...corpus.writes(chunks)];
     const { wallSeconds } = await timed(async () => {
       for (const write of writes) await store.write(write);
+      await store.finishLoad?.();
     });
     for (const url of given) await vacuum(url);
     const measures: Record<string, number> = { written: chunks / wallSeconds };

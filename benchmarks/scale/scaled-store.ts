@@ -13,6 +13,8 @@ export interface Place {
 /** A store, however it keeps what is written. */
 export interface ScaledStore {
   readonly write: (write: MadeWrite) => Promise<unknown>;
+  /** Does what a load has put off to its end. */
+  readonly finishLoad?: () => Promise<unknown>;
   /** Number of results of the nearest vectors. */
   readonly dense: (query: Asked, count: number, filter?: Metadata) => Promise<number>;
   readonly words?: (query: Asked, count: number) => Promise<unknown>;

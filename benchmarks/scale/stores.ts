@@ -11,9 +11,14 @@ import type { OpenScaled, Place } from "./scaled-store.js";
 
 function ours(name: string, open: (place: Place, embedder: { space: string; dimension: number }) => Promise<Store>) {
   const opened: OpenScaled = async (place) => {
-    const store = await open(place, { space: "made", dimension: place.dimension });
+    const opening = () => open(place, { space: "made", dimension: place.dimension });
+    let store = await opening();
     return {
       write: (write) => store.write(write),
+      finishLoad: async () => {
+        await store.close();
+        store = await opening();
+      },
       dense: async (query, count, metadata) => {
         const filter = metadata && { metadata: metadata as Readonly<Record<string, number>> };
         return (await store.dense.retrieve(query, { count, ...(filter && { filter }) })).length;

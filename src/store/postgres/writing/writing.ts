@@ -255,19 +255,16 @@ async function insertChunks(
   embedding: (key: string) => Float32Array,
 ): Promise<void> {
   const chunks = fresh.map(({ chunk }) => chunk);
-  const places = chunks.map((_, at) => at + 1);
   const lengths = fresh.map(({ words }) => [...words.values()].reduce((sum, frequency) => sum + frequency, 0));
-  const words = fresh.flatMap((each, at) =>
-    [...each.words].map(([word, frequency]) => ({ word, frequency, place: places[at]!, length: lengths[at]! })),
-  );
   const total = lengths.reduce((sum, length) => sum + length, 0);
   await session
     .query(
       `WITH given AS MATERIALIZED (
          SELECT * FROM unnest($1::integer[], $2::integer[], $3::integer[], $4::integer[], $5::integer[], $6::integer[],
-           $7::integer[], $8::bigint[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::vector[])
+           $7::integer[], $8::bigint[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[],
+           $15::integer[], $16::vector[])
            WITH ORDINALITY AS c (start, "end", tokens, parent_start, parent_end, line, page, document, id, vector, anchors,
-             context, words, embedding, place)),
+             context, words, frequencies, length, embedding, place)),
        made AS (
          INSERT INTO chunks (
            start, "end", tokens, parent_start, parent_end, line, page, document, id, vector, anchors, context, words)
@@ -277,13 +274,13 @@ async function insertChunks(
        labelled AS MATERIALIZED (SELECT made.label, given.* FROM made JOIN given USING (id)),
        embedded AS (INSERT INTO embeddings SELECT label, document, embedding FROM labelled ORDER BY place),
        listed AS (
-         INSERT INTO postings SELECT p.word, label, p.frequency, p.length
-         FROM unnest($15::text[], $16::bigint[], $17::integer[], $18::integer[]) AS p (word, place, frequency, length)
-           JOIN labelled USING (place) ORDER BY p.word COLLATE "C", label),
+         INSERT INTO postings SELECT p.word, label, p.frequency, length
+         FROM labelled, unnest(string_to_array(words, ' '), string_to_array(frequencies, ' ')::integer[]) AS p (word, frequency)
+         ORDER BY p.word COLLATE "C", label),
        -- Rows that another writer adds up at this moment are left to it.
        many AS (DELETE FROM totals WHERE ctid = ANY (ARRAY(
          SELECT ctid FROM totals WHERE (SELECT count(*) FROM totals) > ${manyTotals} FOR UPDATE SKIP LOCKED)) RETURNING *)
-       INSERT INTO totals SELECT sum(chunks), sum(words) FROM many HAVING count(*) > 0 UNION ALL SELECT $19, $20`,
+       INSERT INTO totals SELECT sum(chunks), sum(words) FROM many HAVING count(*) > 0 UNION ALL SELECT $17, $18`,
       [
         ...numberColumns.map((name) => integers(chunks.map((chunk) => chunk[name]))),
         bigints(fresh.map(({ document }) => document)),
@@ -291,15 +288,13 @@ async function insertChunks(
         texts(chunks.map(({ vector }) => vector)),
         texts(chunks.map(({ anchors }) => anchors)),
         texts(chunks.map(({ context }) => context)),
-        texts(fresh.map((each) => [...each.words.keys()].join(" "))),
+        texts(fresh.map(({ words }) => [...words.keys()].join(" "))),
+        texts(fresh.map(({ words }) => [...words.values()].join(" "))),
+        integers(lengths),
         vectors(
           await session.vectorType(),
           chunks.map(({ vector }) => normalised(embedding(vector))),
         ),
-        texts(words.map(({ word }) => word)),
-        bigints(words.map(({ place }) => place)),
-        integers(words.map(({ frequency }) => frequency)),
-        integers(words.map(({ length }) => length)),
         fresh.length,
         total,
       ],

@@ -17,6 +17,9 @@ const run = promisify(execFile);
 // From Node 22 on, better-sqlite3 is one that comes compiled.
 const isSqliteCompiled = Number.parseInt(process.versions.node) >= 22;
 
+/** Packages that this version of Node has from elsewhere (test/runtimes) do not count. */
+const ownPackages = { NODE_PATH: "" };
+
 const compilers = { "TypeScript 5.9": "ts5", "TypeScript 6": "ts6", "TypeScript 7": "ts7" };
 
 // What users meet who install the published package in an empty project. Install scripts do not run, as where npm or pnpm
@@ -128,8 +131,9 @@ describe.skipIf(!isRegistryReachable)("the published package in an empty project
     async () => {
       await writeFile(join(folder, "note.md"), "# Keys\n\nAda keeps the recovery key.\n");
       const command = join(folder, "node_modules/citewell/dist/bin/citewell.js");
-      expect(await runNode(command, ["index", "note.md", "--quiet"], { cwd: folder })).toMatchObject({ exitCode: 0 });
-      const { stdout } = await runNode(command, ["ask", "Who keeps the recovery key?"], { cwd: folder });
+      const here = { cwd: folder, environment: ownPackages };
+      expect(await runNode(command, ["index", "note.md", "--quiet"], here)).toMatchObject({ exitCode: 0 });
+      const { stdout } = await runNode(command, ["ask", "Who keeps the recovery key?"], here);
       expect(stdout).toContain("Ada keeps the recovery key. [1]");
     },
   );
@@ -168,14 +172,25 @@ describe.skipIf(!isRegistryReachable)("the published package in an empty project
     });
     expect(existsSync(join(app, "node_modules/hnswlib-node"))).toBe(false);
     const command = join(app, "node_modules/citewell/dist/bin/citewell.js");
-    const { exitCode, stderr } = await runNode(command, ["index", "note.md", "--quiet"], { cwd: app });
-    if (isSqliteCompiled) expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    const index = () => runNode(command, ["index", "note.md", "--quiet"], { cwd: app, environment: ownPackages });
+    const works = { exitCode: 0, stderr: "" };
+    if (isSqliteCompiled) expect(await index()).toMatchObject(works);
     else {
+      const { exitCode, stderr } = await index();
       expect(exitCode).toBe(2);
       expect(stderr).toMatch(
         /^citewell: A store cannot be opened: .* is not there\. .* Python, make and a C\+\+ compiler, or take Node 22 .*\n$/,
       );
     }
+    // From a package-lock.json, as in an image: npm then compiles what comes compiled, and removes what it cannot compile.
+    const guide = await readFile(join(root, "examples/deploying/README.md"), "utf8");
+    const [line, ...words] = /^RUN (npm ci .*)$/m.exec(guide)![1]!.split(" ");
+    await run(line!, [...words, "--prefer-offline"], { cwd: app, env, maxBuffer: 64 << 20 });
+    if (isSqliteCompiled) expect(await index()).toMatchObject(works);
+    await rm(join(app, "node_modules/better-sqlite3-13"), { recursive: true, force: true });
+    const { exitCode, stderr } = await index();
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(isSqliteCompiled ? /`npm ci --ignore-scripts`/ : /`npm rebuild better-sqlite3`/);
   }, 300_000);
 
   test("installs no optional peer, and every entry point is imported without any", async () => {

@@ -95,7 +95,8 @@ let loaded: typeof SQLite | undefined;
  */
 const version12 = () => require("better-sqlite3") as typeof SQLite;
 const version13 = () => require("better-sqlite3-13") as typeof SQLite;
-const sqlitePackages = Number.parseInt(process.versions.node) >= 22 ? [version13, version12] : [version12];
+const comesCompiled = Number.parseInt(process.versions.node) >= 22;
+const sqlitePackages = comesCompiled ? [version13, version12] : [version12];
 
 /**
  * The native package, loaded when a database is first opened: whoever needs no store neither waits for it nor needs it
@@ -114,15 +115,29 @@ export function loadSqlite(): typeof SQLite {
       cause = error;
     }
   }
-  const isMissing = (cause as NodeJS.ErrnoException).code === "MODULE_NOT_FOUND";
-  const problem = isMissing
-    ? "the package better-sqlite3 is not there. npm leaves it out where it can neither download nor compile its native " +
+  throw new OptionsError("missing-package", `A store cannot be opened: ${problemWith(cause)}`, { cause });
+}
+
+function problemWith(cause: unknown): string {
+  if (comesCompiled) {
+    return (
+      "better-sqlite3-13 is not there, or not for this platform. It comes compiled, but npm compiles it once more when it " +
+      "installs from a package-lock.json, and leaves it out where it cannot: install with `npm ci --ignore-scripts`, or have " +
+      "Python, make and a C++ compiler. When you bundle, leave citewell external"
+    );
+  }
+  if ((cause as NodeJS.ErrnoException).code === "MODULE_NOT_FOUND") {
+    return (
+      "the package better-sqlite3 is not there. npm leaves it out where it can neither download nor compile its native " +
       "module: see why with `npm install better-sqlite3`, which needs Python, make and a C++ compiler, or take Node 22 or " +
       "newer, where it comes compiled. When you bundle, leave citewell external"
-    : `better-sqlite3 has no native module for Node ${process.version} on ${process.platform}-${process.arch}, because its ` +
-      "install script did not run or failed. Allow the script and build it: `npm rebuild better-sqlite3`, or with pnpm " +
-      "`pnpm approve-builds`. Where no prebuilt module can be downloaded, that needs Python, make and a C++ compiler";
-  throw new OptionsError("missing-package", `A store cannot be opened: ${problem}`, { cause });
+    );
+  }
+  return (
+    `better-sqlite3 has no native module for Node ${process.version} on ${process.platform}-${process.arch}, because its ` +
+    "install script did not run or failed. Allow the script and build it: `npm rebuild better-sqlite3`, or with pnpm " +
+    "`pnpm approve-builds`. Where no prebuilt module can be downloaded, that needs Python, make and a C++ compiler"
+  );
 }
 
 /** Whether SQLite refused because another connection holds the lock. */

@@ -17,7 +17,8 @@ export async function stdioClient(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Client> {
   const args = [commandFile, "mcp", ...words];
-  const env = { PATH: process.env["PATH"] ?? "", ...environment };
+  const { PATH = "", NODE_PATH = "" } = process.env;
+  const env = { PATH, NODE_PATH, ...environment };
   return connected(protocol, new StdioClientTransport({ command: process.execPath, args, env, stderr: "inherit" }));
 }
 

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { collectAnswer, openKnowledgeBase, readFolder } from "citewell";
 import { evaluatePassages, type EvaluatePassagesOptions, readPassageQuestions } from "citewell/evaluate";
 import type { spread as Spread } from "../src/evaluate/collection.js";
+import { aimsOf } from "./aims.js";
 import type { Benchmark, RunContext } from "./runner/benchmark.js";
 import { readMarkdown } from "./runner/corpus.js";
 import { project, shipped } from "./runner/project.js";
 
 const kinds = ["direct", "paraphrased", "comparison", "several passages", "unanswerable"];
-const aims = { direct: 75, paraphrased: 35, unanswerable: 80 };
 
 /** Answers questions about a folder of documents. */
 export interface Answerer {
@@ -37,14 +37,7 @@ export const benchmark: Benchmark<Answerer> = {
   },
   sizes: { smoke: { questions: 10, pages: 50 }, usual: { questions: 156, pages: 0 } },
   rounds: 1,
-  aims: [
-    ...Object.entries(aims).map(([measure, atLeast]) => ({
-      contender: "citewell, local service",
-      measure,
-      atLeast,
-    })),
-    { contender: "citewell, local service", measure: "direct, declined", atMost: 15 },
-  ],
+  aims: aimsOf("answers"),
   corpus: "markdown",
   unavailable: (corpus) =>
     existsSync(join(corpus, "en/docs/collector"))

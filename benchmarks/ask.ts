@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { createTransport, type Document, openKnowledgeBase } from "citewell";
 import { Agent } from "undici";
 import { seededRandom } from "../test/support/seeded-random.js";
+import { aimsOf } from "./aims.js";
 import type { Benchmark, RunContext } from "./runner/benchmark.js";
 import { askUpstreamAt, nowMs, type ServedCall, startAskUpstream } from "./shared/ask-upstream.js";
 import { percentile } from "./shared/percentile.js";
@@ -50,10 +51,7 @@ export const benchmark: Benchmark<Asker, Given> = {
   },
   sizes: { smoke: { chunks: 200, questions: 10 }, usual: { chunks: 10_000, questions: 100 } },
   rounds: 3,
-  aims: [
-    { contender: "citewell", measure: "first chat request p50", atMost: 15 },
-    { contender: "citewell", measure: "leaving, longest", atMost: 100 },
-  ],
+  aims: aimsOf("ask"),
   prepare: makeStore,
   measure: measureAsking,
 };

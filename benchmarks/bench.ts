@@ -1,17 +1,14 @@
 /**
  * `npm run bench [name|file…]` runs benchmarks by name, or a module of one's own that exports `benchmark`; without a name all.
- *
- *     npm run bench -- chunk search --corpus DIR --size chunks=100000 --rounds 7 --report report.html --compare old.json
- *
- * `--smoke` runs each once with little data and keeps nothing. `--output DIR` is where results are written, one JSON file
- * each; default: benchmarks/results. `--tables` alone writes the figures of the documentation anew from there. The programs
- * in `proofs/` and `planning/` are started by their names as well, with the words that follow.
+ * `--help` shows the options. The programs in `proofs/` and `planning/` are started by their names as well, with the words
+ * that follow.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
+import { Command, InvalidArgumentError, Option } from "commander";
+import { type Benchmark, MisuseError } from "./runner/benchmark.js";
 import { comparison } from "./runner/compare.js";
 import { pagesWithFigures, readResults, resultsFolder, unaligned, withFigures } from "./runner/documents.js";
 import { resultsReport } from "./runner/report.js";
@@ -19,12 +16,19 @@ import { parseResult, type Result } from "./runner/result.js";
 import { runBenchmark } from "./runner/run-benchmark.js";
 import { resultMarkdown } from "./runner/tables.js";
 
-const names =
-  "chunk spans ingest files memory search graph scale growth ask answers transport local open quality serve".split(" ");
+const paths = [
+  ..."chunk spans ingest files memory search graph scale growth ask answers transport local open quality serve".split(
+    " ",
+  ),
+  ...["killed", "stores", "million"].map((name) => `proofs/${name}`),
+];
+
+/** Takes so long that only its name starts it. */
+const alone = "proofs/suite";
 
 /** Programs that take long or judge rather than compare, by their folders. */
 const programs = [
-  ...["foreign-partitions", "fuzz-local", "killed-workers", "large-store", "soak", "store-quality", "unchanged"].map(
+  ...["foreign-partitions", "fuzz-local", "killed-workers", "large-store", "soak", "unchanged"].map(
     (name) => `proofs/${name}`,
   ),
   ...["ingest-workers", "plan", "postgres-size", "words"].map((name) => `planning/${name}`),
@@ -39,31 +43,85 @@ else {
   process.exitCode = started.status ?? 1;
 }
 
+interface Options {
+  readonly list?: boolean;
+  readonly smoke?: boolean;
+  readonly rounds?: number;
+  readonly size?: Record<string, number>;
+  readonly corpus?: string;
+  readonly compare?: Result;
+  readonly report?: string;
+  readonly output: string;
+  readonly tables?: boolean;
+}
+
 async function main(): Promise<void> {
-  const { values, positionals } = parseArgs({
-    args: words,
-    allowPositionals: true,
-    options: {
-      smoke: { type: "boolean", default: false },
-      rounds: { type: "string" },
-      size: { type: "string" },
-      corpus: { type: "string" },
-      compare: { type: "string" },
-      report: { type: "string" },
-      output: { type: "string", default: resultsFolder },
-      tables: { type: "boolean", default: false },
-    },
+  const command = new Command("npm run bench --")
+    .description("Measure citewell beside other libraries and the machine's limits, on this machine.")
+    .argument("[name...]", "benchmarks, or files of your own that export one; default: all but suite")
+    .option("--list", "print the question of each benchmark, and the names of further programs")
+    .option("--smoke", "run each once, with little data, and keep nothing")
+    .option("--rounds <count>", "runs of each contender, instead of the benchmark's own", wholeNumber)
+    .option("--size <numbers>", "other amounts of work, such as chunks=100000,dimension=64", sizeOf)
+    .option("--corpus <folder>", "your own Markdown; for quality a collection in BEIR's layout, or a folder of them")
+    .option("--compare <file>", "show what changed since an older result", readResult)
+    .option("--report <file>", "write one page of charts")
+    .addOption(
+      new Option("--output <folder>", "where results are written, one JSON file each").default(
+        resultsFolder,
+        "benchmarks/results",
+      ),
+    )
+    .option("--tables", "only write the figures of the documentation anew, from benchmarks/results")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ npm ci --prefix benchmarks/peers                 install what is compared with, once
+  $ npm run bench                                    all of them, some 35 minutes on two cores
+  $ npm run bench -- chunk search --rounds 7 --report report.html
+  $ npm run bench -- chunk --corpus ../my-docs       your own documents
+  $ npm run bench -- build/benchmarks/own-peer.js    your own peer: copy benchmarks/own-peer.ts
+  $ npm run bench -- search --size chunks=100000 --compare benchmarks/results/search.json
+  $ npm run bench -- soak 1000                       a further program, with its own words
+
+Exit codes: 0 done, 1 a contender failed, 2 misuse.`,
+    )
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
+    .showHelpAfterError("Run with --help for usage.")
+    .parse(words, { from: "user" });
+  const refuse = (message: string) => command.error(`error: ${message}`);
+  const options = command.opts<Options>();
+  if (options.tables) return writeFigures();
+  if (options.list) return list();
+  const modules = (command.args.length > 0 ? command.args : paths.map((path) => basename(path))).map((name) => {
+    const path = [...paths, alone].find((each) => basename(each) === name);
+    if (path === undefined && !existsSync(name)) refuse(`there is no benchmark ${name}, and no such file; see --list`);
+    return { name, module: path === undefined ? resolve(name) : here(`${path}.js`) };
   });
-  if (values.tables) return writeFigures();
-  const older = values.compare === undefined ? undefined : parseResult(readFileSync(values.compare, "utf8"));
+  try {
+    await measure(modules, options, command.args);
+  } catch (error) {
+    if (!(error instanceof MisuseError)) throw error;
+    refuse(error.message);
+  }
+}
+
+interface Chosen {
+  readonly name: string;
+  readonly module: string;
+}
+
+async function measure(chosen: readonly Chosen[], options: Options, named: readonly string[]): Promise<void> {
+  const { smoke = false, rounds, size, corpus, compare: older, report, output } = options;
   const results: Result[] = [];
-  for (const name of positionals.length > 0 ? positionals : names) {
-    const flags = words.filter((word) => !positionals.includes(word) || word === values.corpus);
-    const result = await runBenchmark(moduleOf(name), {
-      smoke: values.smoke,
-      ...(values.rounds !== undefined && { rounds: wholeNumber("--rounds", values.rounds) }),
-      ...(values.size !== undefined && { size: sizeOf(values.size) }),
-      ...(values.corpus !== undefined && { corpus: values.corpus }),
+  for (const { name, module } of chosen) {
+    const flags = words.filter((word) => !named.includes(word) || word === corpus);
+    const result = await runBenchmark(module, {
+      smoke,
+      ...(rounds !== undefined && { rounds }),
+      ...(size !== undefined && { size }),
+      ...(corpus !== undefined && { corpus }),
       command: ["npm run bench --", basename(name), ...flags].join(" "),
       onProgress: (text) => process.stderr.write(`${text}\n`),
     });
@@ -74,22 +132,22 @@ async function main(): Promise<void> {
     console.log(`## ${name}\n\n${resultMarkdown(result)}\n`);
     if (older?.benchmark === result.benchmark) console.log(`${comparison(older, result)}\n`);
     if (result.rows.some(({ failed }) => failed !== undefined)) process.exitCode = 1;
-    if (!values.smoke) write(join(values.output, `${result.benchmark}.json`), `${JSON.stringify(result, null, 2)}\n`);
+    if (!smoke) write(join(output, `${result.benchmark}.json`), `${JSON.stringify(result, null, 2)}\n`);
     results.push(result);
   }
-  if (values.report !== undefined) write(values.report, await resultsReport(results));
+  if (report !== undefined) write(report, await resultsReport(results));
 }
 
-function moduleOf(name: string): string {
-  if (names.includes(name)) return here(`${name}.js`);
-  if (existsSync(name)) return resolve(name);
-  throw new Error(
-    `There is no benchmark ${name}, only ${[...names, ...programs.map((path) => basename(path))].join(", ")}, and no such file`,
-  );
+async function list(): Promise<void> {
+  for (const path of [...paths, alone]) {
+    const { benchmark } = (await import(here(`${path}.js`))) as { readonly benchmark: Benchmark };
+    console.log(`${basename(path).padEnd(10)} ${benchmark.question}`);
+  }
+  console.log(`\nFurther programs: ${programs.map((path) => basename(path)).join(", ")}`);
 }
 
-function wholeNumber(name: string, text: string): number {
-  if (!/^[1-9]\d*$/.test(text)) throw new Error(`${name} is ${text}; it has to be a whole number, 1 or more`);
+function wholeNumber(text: string): number {
+  if (!/^[1-9]\d*$/.test(text)) throw new InvalidArgumentError("It has to be a whole number, 1 or more.");
   return Number(text);
 }
 
@@ -98,10 +156,18 @@ function sizeOf(text: string): Record<string, number> {
   return Object.fromEntries(
     text.split(",").map((part) => {
       const [name = "", value = ""] = part.split("=");
-      if (!/^\d+(\.\d+)?$/.test(value)) throw new Error(`--size takes numbers, such as chunks=1000, not ${part}`);
+      if (!/^\d+(\.\d+)?$/.test(value)) throw new InvalidArgumentError("It takes numbers, such as chunks=1000.");
       return [name, Number(value)];
     }),
   );
+}
+
+function readResult(path: string): Result {
+  try {
+    return parseResult(readFileSync(path, "utf8"));
+  } catch {
+    throw new InvalidArgumentError("It has to be a file that a benchmark wrote.");
+  }
 }
 
 function write(path: string, text: string): void {

@@ -1,5 +1,6 @@
 import type { split as Split } from "../src/text/chunking/split.js";
 import type { defaultTokens as DefaultTokens } from "../src/text/tokens/tokens.js";
+import { aimsOf } from "./aims.js";
 import type { Benchmark, Contender, RunContext } from "./runner/benchmark.js";
 import { readMarkdown } from "./runner/corpus.js";
 import { shipped } from "./runner/project.js";
@@ -54,7 +55,7 @@ export const benchmark: Benchmark<Subject> = {
     usual: { share: 1, warmingSeconds: 2, measuringSeconds: 3 },
   },
   rounds: 3,
-  aims: [{ contender: "citewell", measure: "512 tokens", beside: "one tokenizer pass", atLeast: 0.9 }],
+  aims: aimsOf("chunk"),
   corpus: "markdown",
   measure: measureSplitting,
 };

@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { defaultTokens as DefaultTokens } from "../src/text/tokens/tokens.js";
+import { aimsOf } from "./aims.js";
 import { ingestPeers } from "./ingest/peers.js";
 import { batchTexts, concurrency, dimension, type Ingestion, maxTokens, overlapTokens } from "./ingest/setting.js";
 import type { Benchmark, RunContext } from "./runner/benchmark.js";
@@ -48,10 +49,7 @@ export const benchmark: Benchmark<Indexing, Given> = {
   },
   sizes: { smoke: { share: 0.02 }, usual: { share: 1 } },
   rounds: 3,
-  aims: [
-    { contender: "citewell index", measure: "run", beside: "the slower limit", atMost: 2 },
-    { contender: langChain.name, measure: "1,000 chunks", beside: "citewell index", atLeast: 4 },
-  ],
+  aims: aimsOf("files"),
   corpus: "markdown",
   prepare: async ({ share = 1 }, corpus) => {
     const upstream = await startFixedLatencyUpstream(latencyMs, dimension, 0, textMs);

@@ -15,6 +15,7 @@ import {
   type Store,
   store,
 } from "citewell";
+import { aimsOf } from "./aims.js";
 import { slowestPart } from "./ingest/limits.js";
 import { ingestPeers } from "./ingest/peers.js";
 import { batchTexts, concurrency, dimension, type Ingestion, maxTokens, overlapTokens } from "./ingest/setting.js";
@@ -55,12 +56,7 @@ export const benchmark: Benchmark<Ingestion, string> = {
   },
   sizes: { smoke: { share: 0.02 }, usual: { share: 0.5 } },
   rounds: 3,
-  aims: [
-    { contender: "citewell, exact index", measure: "whole", beside: "slowest part", atMost: 1.3 },
-    { contender: "citewell, graph", measure: "whole", beside: "slowest part, graph", atMost: 1.3 },
-    { contender: "LangChain.js, HNSWLib", measure: "whole", beside: "citewell, graph", atLeast: 3 },
-    { contender: "citewell, graph", measure: "delay p99", atMost: 50 },
-  ],
+  aims: aimsOf("ingest"),
   corpus: "markdown",
   prepare: async () => {
     const { baseUrl, close } = await startFixedLatencyUpstream(latencyMs, dimension);

@@ -1,5 +1,6 @@
 import type { lexicalVector as LexicalVector } from "../src/local/engines/embedding/lexical-embedding.js";
 import type { lexicalRerank as LexicalRerank } from "../src/local/engines/rerank/lexical-rerank.js";
+import { aimsOf } from "./aims.js";
 import type { Benchmark, RunContext } from "./runner/benchmark.js";
 import { readMarkdown } from "./runner/corpus.js";
 import { shipped } from "./runner/project.js";
@@ -36,10 +37,7 @@ export const benchmark: Benchmark<Engines> = {
   },
   sizes: { smoke: { passages: 300, questions: 20 }, usual: { passages: 3000, questions: 200 } },
   rounds: 3,
-  aims: [
-    { contender: "citewell", measure: "embedded", atLeast: 2000 },
-    { contender: "citewell", measure: "reranked", atMost: 10 },
-  ],
+  aims: aimsOf("local"),
   corpus: "markdown",
   measure: measureEngines,
 };

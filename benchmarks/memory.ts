@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTransport, type Document, embedder, ingest, openStore } from "citewell";
+import { aimsOf } from "./aims.js";
 import type { Benchmark, Contender, RunContext } from "./runner/benchmark.js";
 import { readMarkdown } from "./runner/corpus.js";
 import { startFixedLatencyUpstream } from "./shared/fixed-latency-upstream.js";
@@ -32,7 +33,7 @@ export const benchmark: Benchmark<Filling, string> = {
   },
   sizes: { smoke: { documents: 50 }, usual: { documents: 3000 } },
   rounds: 1,
-  aims: [{ contender: "ten times the documents", measure: "peak", beside: "documents", atMost: 1.5 }],
+  aims: aimsOf("memory"),
   corpus: "markdown",
   prepare: async () => {
     const { baseUrl, close } = await startFixedLatencyUpstream(5, dimension);

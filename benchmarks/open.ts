@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { openKnowledgeBase } from "citewell";
+import { aimsOf } from "./aims.js";
 import type { Benchmark, Contender, RunContext } from "./runner/benchmark.js";
 import { project } from "./runner/project.js";
 import { seededRandom } from "../test/support/seeded-random.js";
@@ -57,10 +58,7 @@ export const benchmark: Benchmark<Started, string> = {
   measures: {},
   sizes: { smoke: { chunks: 200 }, usual: { chunks: 10_000 } },
   rounds: 5,
-  aims: [
-    { contender: "citewell --help", measure: "wall", beside: "bare Node", atMost: 2 },
-    { contender: "citewell search", measure: "wall", beside: "bare Node", atMost: 5 },
-  ],
+  aims: aimsOf("open"),
   prepare: makeStore,
   measure: async ({ words, says }: Started, { given, timed }: RunContext<string>) => {
     const start = () => spawnSync(process.execPath, words(given), { cwd: project, encoding: "utf8" });

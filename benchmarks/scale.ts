@@ -1,5 +1,6 @@
 import pg from "pg";
 import { noPostgres, type PostgresServer, startPostgres } from "../test/support/postgres-server.js";
+import { aimsOf } from "./aims.js";
 import type { Benchmark, RunContext } from "./runner/benchmark.js";
 import type { OpenScaled } from "./scale/scaled-store.js";
 import { scaledStores } from "./scale/stores.js";
@@ -8,7 +9,6 @@ import { percentile } from "./shared/percentile.js";
 
 const count = 10;
 const warmUps = 20;
-const peer = "LangChain.js PGVectorStore";
 const filters = { "50 %": { half: 1 }, "1 %": { hundredth: 7 }, "0.01 %": { tenThousandth: 7 } } as const;
 
 export const benchmark: Benchmark<OpenScaled, readonly string[]> = {
@@ -44,15 +44,7 @@ export const benchmark: Benchmark<OpenScaled, readonly string[]> = {
     usual: { chunks: 6000, dimension: 384, queries: 200 },
   },
   rounds: 3,
-  aims: [
-    ...["citewell, PostgreSQL", "citewell, three servers"].flatMap((contender) =>
-      ["dense", "words", "both"].flatMap((kind) =>
-        ["p50", "p99"].map((of) => ({ contender, measure: `${kind} ${of}`, beside: "bare SQL", atMost: 1.3 })),
-      ),
-    ),
-    { measure: "written", beside: peer, atLeast: 1 },
-    ...Object.keys(filters).map((share) => ({ measure: `filter of ${share} p50`, beside: peer, atMost: 1 })),
-  ].map((aim) => ({ contender: "citewell, PostgreSQL", ...aim })),
+  aims: aimsOf("scale"),
   unavailable: () => noPostgres,
   prepare: startServers,
   measure: measureStore,

@@ -1,4 +1,5 @@
 import { Agent, request } from "undici";
+import { aimsOf } from "./aims.js";
 import type { Benchmark, RunContext } from "./runner/benchmark.js";
 import { type StartedServer, startServer } from "./serve/servers.js";
 import { percentile } from "./shared/percentile.js";
@@ -31,10 +32,7 @@ export const benchmark: Benchmark<StartServer, readonly string[]> = {
   },
   sizes: { smoke: { readers: 10, answers: 40 }, usual: { readers: 200, answers: 2000 } },
   rounds: 1,
-  aims: [
-    { contender: "citewell", measure: "lost", atMost: 0 },
-    { contender: "citewell", measure: "heap growth", atMost: 4 },
-  ],
+  aims: aimsOf("serve"),
   prepare: async () => {
     const server = await startServer("citewell", []);
     const { frames } = await read(server.url, new Agent());

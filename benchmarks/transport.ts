@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createTransport } from "citewell";
 import { Agent } from "undici";
+import { aimsOf } from "./aims.js";
 import type { Benchmark, Contender, RunContext } from "./runner/benchmark.js";
 import { loadPeer } from "./runner/packages.js";
 
@@ -26,7 +27,7 @@ export const benchmark: Benchmark<Client, string> = {
   question: "How much CPU does a call cost, beside the bare HTTP client?",
   method:
     "The server is another process that sends prepared bytes, and streams a chat one write for each event, so CPU is that of " +
-    "the client alone, garbage collection included: milliseconds a call, after a tenth of the calls as warm-up. Embeddings are " +
+    "the client alone, garbage collection included: milliseconds a call, after `warmUps` calls, since the first hundred or so are slow until V8 has compiled the code for good. Embeddings are " +
     "32 vectors of 1,024 numbers, a chat has 500 pieces. Bare is undici with JSON.parse, and with base64 the decoding that every " +
     "user has to do. The AI SDK asks for no base64. A call that brings other vectors or another text fails.",
   contenders: [bare(), citewell(), openai(), aiSdk()],
@@ -34,20 +35,15 @@ export const benchmark: Benchmark<Client, string> = {
   measures: Object.fromEntries(
     ["float", "base64", "chat"].map((name) => [name, { unit: "CPU ms/call", better: "lower" }]),
   ),
-  sizes: { smoke: { calls: 5 }, usual: { calls: 40 } },
+  sizes: { smoke: { calls: 5, warmUps: 1 }, usual: { calls: 300, warmUps: 100 } },
   rounds: 5,
-  aims: ["float", "base64", "chat"].map((measure) => ({
-    contender: "citewell",
-    measure,
-    beside: "bare undici",
-    atMost: 1.2,
-  })),
+  aims: aimsOf("transport"),
   prepare: startServer,
   measure: measureCalls,
 };
 
 async function measureCalls(client: Client, { size, given, timed }: RunContext<string>) {
-  const calls = size["calls"]!;
+  const { calls = 0, warmUps = 0 } = size;
   const { float, base64, chat } = client(given);
   const vectors = async (embed: () => Promise<readonly ArrayLike<number>[]>) => {
     const found = await embed();
@@ -63,7 +59,7 @@ async function measureCalls(client: Client, { size, given, timed }: RunContext<s
   const kinds = { float: () => vectors(float), ...(base64 && { base64: () => vectors(base64) }), chat: text };
   const measures: Record<string, number> = {};
   for (const [name, call] of Object.entries(kinds)) {
-    for (let at = 0; at < calls / 10; at++) await call();
+    for (let at = 0; at < warmUps; at++) await call();
     const { cpuSeconds } = await timed(async () => {
       for (let at = 0; at < calls; at++) await call();
     });

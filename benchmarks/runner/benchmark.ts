@@ -22,12 +22,20 @@ export interface Contender<Subject> {
 
 export interface Aim {
   readonly contender: string;
-  readonly measure: string;
+  /** Of several measures, the worst counts. */
+  readonly measure: string | readonly string[];
   /** The contender that the ratio is made to. Default: none, so that the value itself is meant. */
   readonly beside?: string;
+  /** The contender whose value is taken away, where no ratio is meant. */
+  readonly less?: string;
+  /** The share of several measures that have to reach the aim, 0 to 1. Default: 1. */
+  readonly share?: number;
   readonly atMost?: number;
   readonly atLeast?: number;
 }
+
+/** The command asks for what is not there. Its message is all that has to be said. */
+export class MisuseError extends Error {}
 
 /** A text of the corpus that is measured with. */
 export interface CorpusDocument {
@@ -75,7 +83,7 @@ export interface Benchmark<Subject = unknown, Given = undefined> {
   readonly rounds?: number;
   readonly aims?: readonly Aim[];
   /** The kind of folder that it reads. Default: none. */
-  readonly corpus?: "markdown" | "collection";
+  readonly corpus?: "markdown" | "collection" | "store";
   /** The sentence that says why it cannot run here, or `undefined`. */
   readonly unavailable?: (corpus: string) => string | undefined;
   readonly prepare?: (size: Size, corpus: string) => Promise<Prepared<Given>>;

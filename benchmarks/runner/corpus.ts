@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
-import type { Benchmark, CorpusDocument } from "./benchmark.js";
+import { type Benchmark, type CorpusDocument, MisuseError } from "./benchmark.js";
 import { project } from "./project.js";
 
 /** Data that is not part of the project, where it stands beside it. */
@@ -15,12 +15,18 @@ export interface Corpus {
 /** The folder that was named, or the documentation and collections beside the project, or Markdown of installed packages. */
 export function corpusFor(kind: Benchmark["corpus"], named: string | undefined): Corpus {
   const own =
-    kind === "collection" ? data : existsSync(data) ? join(data, "docs-corpus") : join(project, "node_modules");
+    kind === "collection"
+      ? data
+      : kind === "store"
+        ? join(project, "build/large-store")
+        : existsSync(data)
+          ? join(data, "docs-corpus")
+          : join(project, "node_modules");
   const folder = named === undefined ? own : resolve(named);
   if (kind !== "markdown") return { folder, described: kind === undefined ? "made" : basename(folder) };
   const documents = readMarkdown(folder);
   const characters = documents.reduce((sum, { text }) => sum + text.length, 0);
-  if (documents.length === 0) throw new Error(`There are no Markdown files in ${folder}`);
+  if (documents.length === 0) throw new MisuseError(`There are no Markdown files in ${folder}`);
   return { folder, described: `${basename(folder)}, ${documents.length} files, ${characters} characters` };
 }
 

@@ -1,7 +1,7 @@
 import type { Chart } from "../../src/cli/report/draw-chart.js";
 import { reportPage, type ReportSection } from "../../src/cli/report/page.js";
 import { aimValue, isMet, ratiosOf, type Result, spreadOf, timeMeasures, valuesOf } from "./result.js";
-import { formatted } from "./tables.js";
+import { described, formatted } from "./tables.js";
 
 /** One self-contained page: for each benchmark its question, a chart for each measure, and the numbers as a table. */
 export async function resultsReport(results: readonly Result[]): Promise<string> {
@@ -21,7 +21,7 @@ function sectionOf(result: Result): ReportSection {
     const value = aimValue(result, aim);
     return value === undefined
       ? []
-      : [`${aim.contender}, ${aim.measure}: ${formatted(value)}, aim ${isMet(aim, value) ? "met" : "missed"}.`];
+      : [`${described(aim)}: ${formatted(value)}, ${isMet(aim, value) ? "met" : "missed"}.`];
   });
   return {
     heading: `${benchmark}: ${question}`,

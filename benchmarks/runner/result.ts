@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Aim } from "./benchmark.js";
 
 /** What a run of a benchmark writes to `benchmarks/results/NAME.json`. Ratios and medians are made when it is read. */
 export const resultSchema = z.strictObject({
@@ -15,8 +16,10 @@ export const resultSchema = z.strictObject({
   aims: z.array(
     z.strictObject({
       contender: z.string(),
-      measure: z.string(),
+      measure: z.union([z.string(), z.array(z.string()).readonly()]),
       beside: z.string().optional(),
+      less: z.string().optional(),
+      share: z.number().optional(),
       atMost: z.number().optional(),
       atLeast: z.number().optional(),
     }),
@@ -86,21 +89,34 @@ export function valuesOf({ rows }: Result, contender: string, measure: string): 
 
 /** Ratios of the runs of the same round, which met the same load of the machine. */
 export function ratiosOf(result: Result, contender: string, measure: string, beside: string): readonly number[] {
-  const bases = valuesOf(result, beside, measure);
-  return valuesOf(result, contender, measure).flatMap((value, round) => {
-    const base = bases[round];
-    return base === undefined || base === 0 ? [] : value / base;
+  return paired(result, contender, measure, beside).flatMap(([value, base]) => (base === 0 ? [] : value / base));
+}
+
+/** The values of two contenders in the same rounds. */
+function paired(result: Result, contender: string, measure: string, other: string): readonly [number, number][] {
+  const others = valuesOf(result, other, measure);
+  return valuesOf(result, contender, measure).flatMap((value, round): [number, number][] =>
+    others[round] === undefined ? [] : [[value, others[round]]],
+  );
+}
+
+/**
+ * The value that an aim is about: the median of the values, ratios or differences of the rounds; of several measures, the
+ * worst of the best `share`. `undefined` where one was not measured.
+ */
+export function aimValue(result: Result, aim: Aim): number | undefined {
+  const { contender, measure, beside, less, share = 1, atMost } = aim;
+  const medians = [measure].flat().flatMap((each) => {
+    if (beside !== undefined) return spreadOf(ratiosOf(result, contender, each, beside))?.median ?? [];
+    if (less === undefined) return spreadOf(valuesOf(result, contender, each))?.median ?? [];
+    return spreadOf(paired(result, contender, each, less).map(([value, other]) => value - other))?.median ?? [];
   });
+  if (medians.length < [measure].flat().length) return undefined;
+  const best = medians.toSorted((one, other) => (atMost === undefined ? other - one : one - other));
+  return best[Math.ceil(share * best.length) - 1];
 }
 
-/** The value that an aim is about: the median of the ratios, or of the values. */
-export function aimValue(result: Result, { contender, measure, beside }: Result["aims"][number]): number | undefined {
-  const values =
-    beside === undefined ? valuesOf(result, contender, measure) : ratiosOf(result, contender, measure, beside);
-  return spreadOf(values)?.median;
-}
-
-export function isMet({ atMost, atLeast }: Result["aims"][number], value: number): boolean {
+export function isMet({ atMost, atLeast }: Aim, value: number): boolean {
   return (atMost === undefined || value <= atMost) && (atLeast === undefined || value >= atLeast);
 }
 

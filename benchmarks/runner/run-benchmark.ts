@@ -1,6 +1,6 @@
 import { fork } from "node:child_process";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import type { Benchmark, Contender, Size } from "./benchmark.js";
+import { type Benchmark, type Contender, MisuseError, type Size } from "./benchmark.js";
 import { corpusFor } from "./corpus.js";
 import { installHint, isInstalled, versionOf } from "./packages.js";
 import type { RunReply, RunRequest } from "./one-run.js";
@@ -81,7 +81,9 @@ function sizeFor(
 ): Size {
   const unknown = Object.keys(size).find((key) => !(key in sizes.usual));
   if (unknown !== undefined) {
-    throw new Error(`${name} has no size ${unknown}, only ${Object.keys(sizes.usual).join(", ") || "its corpus"}`);
+    throw new MisuseError(
+      `${name} has no size ${unknown}, only ${Object.keys(sizes.usual).join(", ") || "its corpus"}`,
+    );
   }
   return { ...(smoke ? sizes.smoke : sizes.usual), ...size };
 }

@@ -1,3 +1,4 @@
+import type { Aim } from "./benchmark.js";
 import { aimValue, exponentsOf, isMet, ratiosOf, type Result, spreadOf, timeMeasures, valuesOf } from "./result.js";
 
 /** A result as Markdown: what was asked, how it was measured, a table, and what was aimed at. */
@@ -59,14 +60,24 @@ function exponentLines(result: Result): readonly string[] {
 }
 
 function aimLines(result: Result): readonly string[] {
-  const lines = result.aims.flatMap((aim) => {
+  const lines = result.aims.map((aim) => {
     const value = aimValue(result, aim);
-    const limit = aim.atMost === undefined ? `≥ ${aim.atLeast}` : `≤ ${aim.atMost}`;
-    const of = `${aim.measure} of ${aim.contender}${aim.beside === undefined ? "" : `, × ${aim.beside}`}`;
-    if (value === undefined) return [`- ${of}, ${limit}: not measured`];
-    return [`- ${of}, ${limit}: ${isMet(aim, value) ? formatted(value) : `**${formatted(value)}**, missed`}`];
+    if (value === undefined) return `- ${described(aim)}: not measured`;
+    return `- ${described(aim)}: ${isMet(aim, value) ? formatted(value) : `**${formatted(value)}**, missed`}`;
   });
   return lines.length === 0 ? [] : [`Aims:\n\n${lines.join("\n")}`];
+}
+
+/** An aim in words, such as `p50 of citewell, × bare SQL, ≤ 1.3`. */
+export function described({ contender, measure, beside, less, share = 1, atMost, atLeast }: Aim): string {
+  const measures = [measure].flat();
+  return [
+    `${measures.length > 4 ? `all ${measures.length} measures` : measures.join(", ")} of ${contender}`,
+    ...(beside === undefined ? [] : [`× ${beside}`]),
+    ...(less === undefined ? [] : [`− ${less}`]),
+    ...(share === 1 ? [] : [`on ${share * 100} % of them`]),
+    atMost === undefined ? `≥ ${atLeast}` : `≤ ${atMost}`,
+  ].join(", ");
 }
 
 function versionsLine({ setting: { versions } }: Result): readonly string[] {

@@ -9,9 +9,25 @@ const ours = (name: string, index: "flat" | "hnsw", quantization: "int8" | "none
   load: async () => ({ make: (dimension) => citewellIndex(dimension, { index, quantization }) }),
 });
 
+/**
+ * Reads a byte for each number of each vector, as exact search in 8-bit numbers has to, at the speed of the machine: a byte is
+ * sought that is not there, by the C library, some 32 at a time.
+ */
+const readingMemory: SearchSubject = {
+  denseMs: (chunks, dimension, times) => {
+    const bytes = Buffer.alloc(chunks * dimension, 1);
+    return Array.from({ length: times }, () => {
+      const startedAt = performance.now();
+      if (bytes.includes(2)) throw new Error("a byte was found that nobody wrote");
+      return performance.now() - startedAt;
+    });
+  },
+};
+
 export const searchContenders: readonly Contender<SearchSubject>[] = [
   ours("citewell", "hnsw", "int8"),
   ours("citewell, exact", "flat", "int8"),
   ours("citewell, hnswlib graph", "hnsw", "none"),
+  { name: "reading memory once", kind: "limit", load: async () => readingMemory },
   ...peerContenders,
 ];

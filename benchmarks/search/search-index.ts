@@ -22,6 +22,7 @@ export interface SearchIndex {
   readonly close?: () => Promise<void>;
 }
 
-export interface SearchSubject {
-  readonly make: (dimension: number) => Promise<SearchIndex>;
-}
+/** Makes an index; or says how many milliseconds any exact search takes at least. */
+export type SearchSubject =
+  | { readonly make: (dimension: number) => Promise<SearchIndex> }
+  | { readonly denseMs: (chunks: number, dimension: number, times: number) => readonly number[] };

@@ -1,8 +1,10 @@
+import { rmSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { PlainBm25 } from "../../benchmarks/quality/plain-bm25.js";
 import type { Benchmark, Measures, Size } from "../../benchmarks/runner/benchmark.js";
 import { Stopwatch } from "../../benchmarks/runner/timed.js";
 import { root } from "../support/citewell.js";
@@ -159,7 +161,7 @@ test("search: sees a slower index and what it does not find, and refuses one tha
 
 test("graph: sees slower building, and refuses a graph that finds hardly anything", async () => {
   const benchmark = await built<typeof import("../../benchmarks/graph.js")>("graph");
-  const real = await subjectOf(benchmark, "citewell, 8-bit, one thread");
+  const real = await subjectOf(benchmark, "citewell, 8-bit, all cores");
   const size = { vectors: 200, dimension: 16 };
   const at = (change: object) =>
     measured(
@@ -364,4 +366,58 @@ test("serve: sees slower answers, counts lost ones, and refuses a server that lo
   // The first four warm up.
   expect((await at(0, (number) => number >= 4 && number % 2 === 0))["lost"]).toBe(5);
   await expect(at(0, () => true)).rejects.toThrow("none of 10 answers came whole");
+});
+
+test("quality: plain BM25 has the scores of the formula", () => {
+  const index = new PlainBm25();
+  index.add("a", "The roofs of the house");
+  index.add("b", "A house, a house and a garden");
+  index.add("c", "屋顶在五月修好");
+  // By hand: three texts of 2, 3 and 6 terms; "roof" is in one, "hous" in two of them, where b has it twice.
+  expect(index.search("Which roof?", 9)).toEqual(["a"]);
+  expect(index.search("houses", 9)).toEqual(["b", "a"]);
+  expect(index.search("屋顶", 9)).toEqual(["c"]);
+});
+
+test("million: sees a slower process, and what it holds", async () => {
+  const benchmark = await built<typeof import("../../benchmarks/proofs/million.js")>("proofs/million");
+  const at = (delayMs: number) =>
+    measured(
+      benchmark,
+      () => ({
+        told: async () => {
+          if (delayMs > 0) await sleep(delayMs);
+          return { residentBytes: 2e9, emptyBytes: 0 };
+        },
+        close: async () => {},
+      }),
+      { chunks: 100, dimension: 4, words: 5 },
+    );
+  const [fine, slowed] = [await at(0), await at(20)];
+  expect(fine["memory"]).toBe(2);
+  expect(slowed["hybrid p50"]! - fine["hybrid p50"]!).toBeGreaterThan(10);
+  expect(slowed["first answer"]!).toBeGreaterThan(0.03);
+});
+
+test("killed: counts rows that differ and texts that are paid for again", { timeout: 120_000 }, async () => {
+  const benchmark = await built<typeof import("../../benchmarks/proofs/killed.js")>("proofs/killed");
+  const real = await subjectOf(benchmark, "killed");
+  // Some 300 texts, which take the service 0.8 s: much longer than the moment of the kill.
+  const lines = Array.from(
+    { length: 300 },
+    (_, at) => `Key ${at} lasts ${at + 1} days. ${"It is renewed. ".repeat(12)}`,
+  );
+  const corpus = await temporaryFolder({ "keys.md": lines.join("\n\n") });
+  const at = (start: typeof real) => measured(benchmark, start, { kills: 1, share: 1, texts: 4 }, { corpus });
+  expect(await at(real)).toMatchObject({ "differing rows": 0, "kept texts sent again": 0 });
+  // All that the first process has paid for is gone when the next one starts; the store to compare with is made before both.
+  let started = 0;
+  const forgetful = await at((settings) => {
+    const { path } = settings as { readonly path: string };
+    if (++started === 3) rmSync(path, { recursive: true, force: true });
+    const { ended } = real(settings);
+    return { kill: () => {}, ended: started === 2 ? ended.then(() => null) : ended };
+  });
+  expect(forgetful["kept texts sent again"]!).toBeGreaterThan(10);
+  await expect(at((settings) => ({ ...real(settings), kill: () => {} }))).rejects.toThrow(/before it could be killed/);
 });

@@ -5,7 +5,8 @@ import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { verdict } from "../../benchmarks/runner/compare.js";
 import { pagesWithFigures, readResults, unaligned, withFigures } from "../../benchmarks/runner/documents.js";
-import { parseResult, ratiosOf, type Result, valuesOf } from "../../benchmarks/runner/result.js";
+import { designMarkdown, unexplained } from "../../benchmarks/runner/design-table.js";
+import { aimValue, parseResult, ratiosOf, type Result, valuesOf } from "../../benchmarks/runner/result.js";
 import { resultMarkdown } from "../../benchmarks/runner/tables.js";
 import { root } from "../support/citewell.js";
 import { runNode } from "../support/run-process.js";
@@ -84,11 +85,24 @@ describe("the runner", () => {
 
   test.each([
     [["--size", "parts=9"], /fixture has no size parts, only pieces/],
-    [["--rounds", "0"], /--rounds is 0; it has to be a whole number, 1 or more/],
-    [["--round", "1"], /Unknown option '--round'/],
-  ])("refuses %j", async (words, message) => {
+    [["--size", "pieces"], /'pieces' is invalid. It takes numbers, such as chunks=1000/],
+    [["--rounds", "0"], /'0' is invalid. It has to be a whole number, 1 or more/],
+    [["--round", "1"], /unknown option '--round'\n\(Did you mean --rounds\?\)/],
+    [["--compare", "none.json"], /'none.json' is invalid. It has to be a file that a benchmark wrote/],
+    [["serch"], /there is no benchmark serch, and no such file; see --list/],
+  ])("refuses %j in one line and with exit code 2", async (words, message) => {
     const { exitCode, stderr } = await runFixture(words);
-    expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringMatching(message) });
+    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringMatching(message) });
+    expect(stderr).toMatch(/^error: .*\n(\(Did you mean .*\)\n)?Run with --help for usage.\n$/);
+  });
+
+  test("explains its options with examples, and lists what each benchmark asks", async () => {
+    const help = await runNode(bench, ["--help"]);
+    expect(help).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(help.stdout).toMatch(/^Usage: npm run bench --[^]*--smoke[^]*Examples:[^]*--corpus/);
+    const { stdout } = await runNode(bench, ["--list"]);
+    expect(stdout).toMatch(/^transport +How much CPU does a call cost, beside the bare HTTP client\?$/m);
+    expect(stdout).toMatch(/^Further programs: .*soak/m);
   });
 
   test("compares with an older result, and draws a page of charts without scripts or addresses", async () => {
@@ -127,6 +141,44 @@ describe("the runner", () => {
   });
 });
 
+const madeResult: Result = {
+  format: 1,
+  benchmark: "made",
+  question: "Fast?",
+  method: "So.",
+  beside: "limit",
+  size: { chunks: 1000 },
+  measures: { rate: { unit: "1/s", better: "higher" } },
+  aims: [{ contender: "own", measure: "rate", beside: "limit", atLeast: 0.9 }],
+  rows: [
+    { contender: "limit", kind: "limit", runs: [{ rate: 10 }, { rate: 20 }, { rate: 30 }] },
+    { contender: "own", kind: "citewell", runs: [{ rate: 5 }, { rate: 18 }, { rate: 24 }] },
+  ],
+  setting: {
+    at: "2026-01-02T03:04:05Z",
+    command: "npm run bench made",
+    commit: "abc",
+    dirty: false,
+    node: "v20",
+    machine: { cpu: "Some", cores: 2, memoryBytes: 8e9, platform: "linux x64", load: 0.5 },
+    versions: { zod: "4" },
+    corpus: "made",
+  },
+};
+
+/** As if a benchmark had measured this of us, beside the limit, in one round. */
+function resultOf(benchmark: string, limit: string, runs: Record<string, number>): ReadonlyMap<string, Result> {
+  const rows = [
+    {
+      contender: limit,
+      kind: "limit" as const,
+      runs: [Object.fromEntries(Object.keys(runs).map((name) => [name, 10]))],
+    },
+    { contender: "citewell", kind: "citewell" as const, runs: [runs] },
+  ];
+  return new Map([[benchmark, { ...madeResult, benchmark, rows }]]);
+}
+
 describe("the figures of the documentation", () => {
   const results = readResults();
 
@@ -146,31 +198,46 @@ describe("the figures of the documentation", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("are medians, with the range of the ratios of rounds, and a figure that is not there is refused", () => {
+  test("have a reason in aims.ts for each aim of the design that they miss", () => {
+    expect(unexplained(results)).toEqual([]);
+  });
+
+  test("say of each promise of the design whether it is met, and of a missed one why", () => {
+    const at = (characters: number) =>
+      designMarkdown(resultOf("chunk", "one tokenizer pass", { "512 tokens": characters }));
+    const aim = "| [chunk](#chunk) | 512 tokens of citewell, × one tokenizer pass, ≥ 0.9 |";
+    expect(at(8)).toContain(`${aim} 0.8 | **missed** |`);
+    expect(at(8)).toMatch(/missed:\n\n- chunk, 512 tokens of citewell, .*: \w/);
+    expect(at(9)).toMatch(/ ≥ 0\.9 \| 0\.9 \| met/);
+    expect(at(9)).not.toContain("missed:");
+    expect(at(9)).toMatch(/\| npm test .*\| – \| not measured \|/);
+  });
+
+  test("an aim that is missed without a reason is found", () => {
+    const at = (cost: number) => unexplained(resultOf("transport", "bare undici", { chat: cost }));
+    expect(at(13)).toEqual(["transport: chat of citewell, × bare undici, ≤ 1.2"]);
+    expect(at(12)).toEqual([]);
+  });
+
+  test("are differences where an aim asks for them, and of several the worst of those that count", () => {
+    const run = (...values: readonly number[]) => [Object.fromEntries(values.map((value, at) => [`m${at}`, value]))];
     const result: Result = {
-      format: 1,
-      benchmark: "made",
-      question: "Fast?",
-      method: "So.",
-      beside: "limit",
-      size: { chunks: 1000 },
-      measures: { rate: { unit: "1/s", better: "higher" } },
-      aims: [{ contender: "own", measure: "rate", beside: "limit", atLeast: 0.9 }],
+      ...madeResult,
       rows: [
-        { contender: "limit", kind: "limit", runs: [{ rate: 10 }, { rate: 20 }, { rate: 30 }] },
-        { contender: "own", kind: "citewell", runs: [{ rate: 5 }, { rate: 18 }, { rate: 24 }] },
+        { contender: "own", kind: "citewell", runs: run(3, 5, 4, 9) },
+        { contender: "other", kind: "limit", runs: run(1, 5, 5, 5) },
       ],
-      setting: {
-        at: "2026-01-02T03:04:05Z",
-        command: "npm run bench made",
-        commit: "abc",
-        dirty: false,
-        node: "v20",
-        machine: { cpu: "Some", cores: 2, memoryBytes: 8e9, platform: "linux x64", load: 0.5 },
-        versions: { zod: "4" },
-        corpus: "made",
-      },
     };
+    // 2, 0, -1 and 4.
+    const aim = { contender: "own", measure: ["m0", "m1", "m2", "m3"], less: "other" };
+    expect(aimValue(result, { ...aim, atLeast: 0 })).toBe(-1);
+    expect(aimValue(result, { ...aim, share: 0.5, atLeast: 0 })).toBe(2);
+    expect(aimValue(result, { ...aim, atMost: 0 })).toBe(4);
+    expect(aimValue(result, { ...aim, measure: ["m0", "m9"], atLeast: 0 })).toBeUndefined();
+  });
+
+  test("are medians, with the range of the ratios of rounds, and a figure that is not there is refused", () => {
+    const result = madeResult;
     const markdown = resultMarkdown(result);
     expect(markdown).toContain("| own | 18 (0.8 ×, 0.5–0.9) |");
     expect(markdown).toContain("- rate of own, × limit, ≥ 0.9: **0.8**, missed");

@@ -1,0 +1,40 @@
+import { spawnSync } from "node:child_process";
+import { aimsOf } from "../aims.js";
+import { project } from "../runner/project.js";
+import type { Benchmark, RunContext } from "../runner/benchmark.js";
+
+/** Runs all tests; or knows how many minutes they took. */
+type Suite = { readonly command: readonly string[] } | { readonly known: string };
+
+export const benchmark: Benchmark<Suite> = {
+  name: "suite",
+  question: "How long do all tests take?",
+  method:
+    "`npm run test:only` on what is built. The first version is not built again: its time, `firstMinutes`, was taken down on two cores like these when " +
+    "it was current, with fewer tests. A test that fails makes the figure fail.",
+  contenders: [
+    { name: "first version", kind: "limit", load: async () => ({ known: "firstMinutes" }) },
+    {
+      name: "this version",
+      kind: "citewell",
+      load: async () => ({ command: ["npm", "run", "--silent", "test:only"] }),
+    },
+  ],
+  beside: "first version",
+  measures: { all: { unit: "min", better: "lower" }, tests: { unit: "tests", better: "higher" } },
+  sizes: { smoke: { firstMinutes: 29 }, usual: { firstMinutes: 29 } },
+  rounds: 1,
+  aims: aimsOf("suite"),
+  measure: measureSuite,
+};
+
+async function measureSuite(suite: Suite, { size, timed }: RunContext<undefined>): Promise<Record<string, number>> {
+  if ("known" in suite) return { all: size[suite.known]! };
+  const [program = "", ...words] = suite.command;
+  const { result, wallSeconds } = await timed(() =>
+    spawnSync(program, words, { cwd: project, encoding: "utf8", maxBuffer: 1 << 30 }),
+  );
+  const passed = /^Tests: (\d+) passed/m.exec(result.stdout)?.[1];
+  if (result.status !== 0) throw new Error(result.stdout.trimEnd().split("\n").slice(-3).join(" "));
+  return { all: wallSeconds / 60, tests: Number(passed) };
+}

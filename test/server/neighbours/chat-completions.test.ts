@@ -1,5 +1,7 @@
 import OpenAI from "openai";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createTransport } from "citewell";
+import { localDefaults, startLocalService } from "citewell/local";
 import { served } from "../../support/served.js";
 
 const documents = [
@@ -136,6 +138,28 @@ describe("OpenAI's client, unmodified", () => {
         message: expect.stringContaining("were closed") as string,
       });
     }
+  });
+
+  test.each([true, false])("ends the request to the model when it aborts (stream: %j)", async (stream) => {
+    // A chat that takes ten minutes: whatever ends it here is not its answer.
+    const faults = { latencyMs: { chat: 600_000 } };
+    const service = await startLocalService({ apiKey: "key", faults, closeGraceMs: 0 });
+    const transport = createTransport({ baseUrl: service.url, apiKey: service.apiKey });
+    onTestFinished(async () => {
+      await transport.close();
+      await service.close();
+    });
+    const { openai } = await client(documents, {}, { transport, models: localDefaults });
+    const stop = new AbortController();
+    const asked = openai.chat.completions.create(
+      { model: "citewell", messages: [question], stream },
+      { signal: stop.signal },
+    );
+    asked.catch(() => {});
+    await expect.poll(() => service.openRequests, { timeout: 15_000 }).toBe(1);
+    stop.abort();
+    await expect(asked).rejects.toThrow(/abort/i);
+    await expect.poll(() => service.openRequests, { timeout: 15_000 }).toBe(0);
   });
 
   test("is held to its tenant by its key", async () => {

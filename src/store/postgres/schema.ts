@@ -177,7 +177,7 @@ export async function createGraph(
   await session.query(
     `SELECT set_config('maintenance_work_mem', bytes / 1024 || 'kB', true),
        set_config('max_parallel_maintenance_workers', '0', true)
-     FROM (SELECT count(*) * ${vectorBytes} AS bytes FROM embeddings) AS needed
+     FROM (SELECT (sum(chunks) * ${vectorBytes})::bigint AS bytes FROM totals) AS needed
      WHERE bytes BETWEEN pg_size_bytes(current_setting('maintenance_work_mem')) AND ${2 ** 30}`,
   );
   await session.query(

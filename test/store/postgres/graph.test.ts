@@ -2,6 +2,8 @@ import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { madeDocument, withVectors } from "../../../src/conformance/made-documents.js";
 import type { PostgresStoreOptions } from "../../../src/store/postgres/options.js";
+import { Server } from "../../../src/store/postgres/connection/server.js";
+import { createGraph } from "../../../src/store/postgres/schema.js";
 import { openPostgresStore } from "../../../src/store/postgres/open-postgres-store.js";
 import { noPostgres, type PostgresServer, startPostgres } from "../../support/postgres-server.js";
 
@@ -87,5 +89,21 @@ describe.skipIf(noPostgres)("the graph of a store on PostgreSQL", () => {
     const [vector] = write.vectors!.values();
     expect(await opened.dense.retrieve({ text: "", vector: vector! }, { count: 30 })).toHaveLength(30);
     await opened.close();
+  });
+
+  test("is made in memory also where the server allows less for that, as long as it is no more than 1 GB", async () => {
+    const store = await open("memory", { index: "flat" });
+    await store.write(load(0, 1000));
+    await store.close();
+    const allowed = { maintenance_work_mem: "1MB" };
+    const limits = { maxConnections: 1, deadlineMs: 60_000 };
+    const small = await Server.open({ url: server.url(), schema: "memory", settings: allowed, ...limits });
+    const memory = await small.transaction(async (session) => {
+      await createGraph(session, "memory", "vector", dimension, { m: 16, efConstruction: 100 });
+      return session.query("SELECT current_setting('maintenance_work_mem') AS memory");
+    });
+    // 1,000 vectors of 64 bytes, each with 1,280 for its links.
+    expect(memory).toEqual([{ memory: "1312kB" }]);
+    await small.close();
   });
 });

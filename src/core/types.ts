@@ -184,7 +184,7 @@ export interface Question {
 
 /** Which retriever found a chunk, and where it ranked it. */
 export interface Placement {
-  /** `dense`, `lexical`, `fused`, `rerank`, or the name of a retriever of your own. */
+  /** `dense`, `lexical`, `latent`, `fused`, `closeness`, `rerank`, or the name of a retriever of your own. */
   readonly by: string;
   /** 1-based. */
   readonly rank: number;

@@ -35,7 +35,7 @@ describe("search", () => {
     expect(retrieved).toMatchObject({ question: "apples red", history: [] });
     expect(retrieved).not.toHaveProperty("vector");
     expect(retrieved!.hits.map(({ chunk }) => chunk.text)).toEqual(["red apples", "apples are red"]);
-    expect(retrieved!.hits[0]!.placements.map(({ by }) => by)).toEqual(["dense", "lexical", "fused"]);
+    expect(retrieved!.hits[0]!.placements.map(({ by }) => by)).toEqual(["dense", "lexical", "fused", "closeness"]);
   });
 
   test.each([
@@ -62,6 +62,27 @@ describe("search", () => {
     expect(() => search(store, { fusion: "score", k: 10 })).toThrow(/k is about ranks/);
   });
 
+  test.each(["river", "garden", "window", "harbour"])(
+    "of chunks with the same words, that with the question's words together is first (beside %s)",
+    async (filler) => {
+      const scattered = `circuit ${filler} walls streets roofs doors gates breaker`;
+      const together = `circuit breaker ${filler} walls streets roofs doors gates`;
+      const ranked = async (options: SearchOptions) => {
+        const store = await storeOf(["a", scattered, together]);
+        const ask = Pipeline.from<Question>().pipe(embedQuestion(wordEmbedder())).pipe(search(store, options));
+        const { hits } = (await collect(ask.stream([{ question: "circuit breaker" }])))[0]!;
+        return hits.map(({ chunk, score, placements }) => ({ text: chunk.text, score, by: placements.at(-1)!.by }));
+      };
+      const [first, second] = await ranked({});
+      expect([first!.text, second!.text]).toEqual([together, scattered]);
+      expect(first).toMatchObject({ by: "closeness" });
+      expect(first!.score - second!.score).toBeCloseTo(2.5);
+      expect((await ranked({ count: 1 }))[0]!.text).toBe(together);
+      const [one, other] = await ranked({ weights: { dense: 0.7, lexical: 1, closeness: 0 } });
+      expect(one!.score).toBeCloseTo(other!.score);
+    },
+  );
+
   test("the trace names each chunk that was found but not kept, with the reason", async () => {
     const store = await fruit();
     const [retrieved] = await collect(
@@ -73,7 +94,7 @@ describe("search", () => {
     expect(step).toMatchObject({ step: "search lexical", kept: retrieved!.hits.map(({ chunk }) => chunk.id) });
     expect(step!.milliseconds).toBeGreaterThanOrEqual(0);
     const reasons = step!.dropped.map(({ reason }) => reason);
-    expect(reasons).toEqual([`same text as ${retrieved!.hits[0]!.chunk.id}`, "ranked 4, and count is 2"]);
+    expect(reasons).toEqual([`same text as ${retrieved!.hits[0]!.chunk.id}`, "ranked 3, and count is 2"]);
     const found = await store.lexical.retrieve({ text: "apples are red" }, { count: 4 });
     expect([...step!.kept, ...step!.dropped.map(({ chunkId }) => chunkId)].toSorted()).toEqual(
       found.map(({ chunkId }) => chunkId).toSorted(),

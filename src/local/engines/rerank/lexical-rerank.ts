@@ -1,4 +1,5 @@
 import { defaultTokens } from "../../../text/tokens/tokens.js";
+import { closeness, neighbours } from "../../../text/words/closeness.js";
 import { synonymsIn } from "../../../text/words/synonyms.js";
 import { terms } from "../../../text/words/terms.js";
 import { definitionOf, type Definition } from "../definition.js";
@@ -51,9 +52,6 @@ const priorPassages = 60;
 
 /** Share of neighbouring query words standing together, beside the words themselves (Metzler and Croft, SIGIR 2005). */
 const phraseWeight = 0.6;
-/** Words at most this far apart count as standing together; the further, the less. */
-const nearTerms = 6;
-
 /** A synonym of a query word counts for this share of the word itself. */
 const synonymShare = 0.6;
 
@@ -89,7 +87,6 @@ interface PreparedQuery {
 function prepareQuery(query: string): PreparedQuery {
   const definition = definitionOf(query);
   const found = terms(definition?.subject ?? query);
-  const pairs = found.slice(1).map((term, index) => [found[index] ?? "", term] as const);
   const meant = new Map<string, readonly string[]>();
   for (const [term, others] of synonymsIn(query)) {
     for (const other of others) meant.set(other, [...(meant.get(other) ?? []), term]);
@@ -98,7 +95,7 @@ function prepareQuery(query: string): PreparedQuery {
   return {
     terms: [...new Set(found)],
     meant,
-    pairs: pairs.filter(([a, b]) => a !== b),
+    pairs: neighbours(found),
     definition,
   };
 }
@@ -135,7 +132,11 @@ function relevance(query: PreparedQuery, passages: readonly IndexedPassage[]): r
   return passages.map((passage, index) => {
     const words = sum([...frequencies[index]!].map(([term, frequency]) => (weights.get(term) ?? 0) * frequency));
     if (words === 0) return 0;
-    const together = sum(query.pairs.map((pair) => pairWeight(pair, weights) * closeness(pair, passage.positions)));
+    const together = sum(
+      query.pairs.map(
+        (pair) => pairWeight(pair, weights) * closeness(passage.positions.get(pair[0]), passage.positions.get(pair[1])),
+      ),
+    );
     return squashed(
       words / total +
         (pairTotal === 0 ? 0 : phraseWeight * (together / pairTotal)) +
@@ -195,22 +196,6 @@ function headed(headings: IndexedPassage["headings"], weights: ReadonlyMap<strin
 
 function pairWeight([a, b]: readonly [string, string], weights: ReadonlyMap<string, number>): number {
   return Math.min(weights.get(a) ?? 0, weights.get(b) ?? 0);
-}
-
-/** 1 for neighbours in the query's order, less for words further apart or the other way round, 0 beyond `nearTerms`. */
-function closeness([a, b]: readonly [string, string], positions: IndexedPassage["positions"]): number {
-  const first = positions.get(a);
-  const second = positions.get(b);
-  if (first === undefined || second === undefined) return 0;
-  let best = 0;
-  for (let i = 0, j = 0; i < first.length && j < second.length;) {
-    const gap = (second[j] ?? 0) - (first[i] ?? 0);
-    const distance = gap > 0 ? gap : 1 - gap;
-    if (distance <= nearTerms) best = Math.max(best, 1 / distance);
-    if (gap > 0) i++;
-    else j++;
-  }
-  return best;
 }
 
 /** Maps 0 and up onto 0 up to 1; a passage with every word once, scattered, comes to about a half. */

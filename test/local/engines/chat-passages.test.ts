@@ -48,6 +48,15 @@ test("two nearby sentences are quoted verbatim together with the text between th
   }
 });
 
+test("a passage that is not sure to answer is quoted with the sentence behind it, which may", () => {
+  const text =
+    "In 1885, Brandt said that he could rebuild the slow wheel of the mill at the Esk, and make it run with less water. " +
+    "The miller answered that there was money in it for him if he did. It was fifty thousand crowns, to be paid in spring. " +
+    "The garden is large.";
+  const [first] = quotes("How much did Brandt say the miller of Esk offered him to rebuild the wheel?", text);
+  expect(first).toBe(text.replace(" The garden is large.", ""));
+});
+
 test("a question about a name in no source gets no answer", () => {
   const text = "The tower of Hollberg is 80 metres high. It was built by Anna Brandt. Its clock strikes every hour.";
   expect(quotes("How high is the tower of Hollberg?", text)).not.toEqual([]);

@@ -52,6 +52,20 @@ Formats in a comma-separated list.
 **Default value:** \`trace,bag\``;
 
 describe("a question of documentation is answered by", () => {
+  test("a size when it asks for memory, not by other numbers", async () => {
+    const guide =
+      "## 安装\n\n安装演示所需的命令：\n\n```shell\nkubectl port-forward svc/demo 8080:8080\n```\n\n" +
+      "安装演示后需要 3 分钟才能访问所有服务，并且需要保留 8080 端口。\n\n整个安装限制在约 4 GB 内存。";
+    const answer = await ask("安装演示需要多少内存？", guide);
+    expect(answer.split("\n")[0]).toContain("4 GB");
+  });
+
+  test("what the thing offers, or a process that it is", () => {
+    const relay = definitionOf("What does the relay offer?");
+    expect(relay?.strength("The relay offers a way to send mail.")).toBeGreaterThan(0);
+    expect(definitionOf("什么是采样？")?.strength("采样是限制系统生成跟踪数量的过程。")).toBe(1);
+  });
+
   test("the default below the heading of the very option, not by one that mentions it", async () => {
     expect(await ask("What is the default of APP_SAMPLER?", variables)).toContain("`parent_on`");
   });

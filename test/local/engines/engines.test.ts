@@ -60,6 +60,15 @@ describe("lexical rerank", () => {
     expect(synonym).toBeGreaterThan(other);
   });
 
+  test("where a passage defines the thing that is asked for, others fall well behind, however often they name it", async () => {
+    const body = "Each of them has a queue, and a timer for the queue.";
+    const [entry = 0, other = 1] = await score("What is a batch processor?", [
+      `Glossary\n\n### Array\n\nValues in a row.\n\n### Batch processor\n\nCollects spans and sends them. ${body}`,
+      `Guide > Tuning\n\nA batch processor and another batch processor wait. ${body} Any batch processor helps.`,
+    ]);
+    expect(other).toBeLessThan(0.75 * entry);
+  });
+
   test("a document scores as its best piece, and pieces beyond the maximum are ignored", async () => {
     const filler = "Nothing of interest stands here at all. ".repeat(200);
     const long = `${filler}The red apple is sweet.`;

@@ -62,6 +62,9 @@ const sameHeadingWeight = 0.5;
 /** A sentence that defines what the query wants defined. */
 const definitionWeight = 0.8;
 
+/** … and one that lacks it, where another has it, keeps this share of its score. */
+const undefinedShare = 0.7;
+
 /** A text as scoring reads it. */
 interface IndexedPassage {
   readonly length: number;
@@ -114,7 +117,9 @@ function indexPassage(text: string, query: PreparedQuery): IndexedPassage {
     }
   }
   const headings = headingsOf(text).map((heading) => new Set(terms(heading)));
-  return { length: found.length, positions, written, headings, defines: query.definition?.foundIn(text) ?? false };
+  const { definition } = query;
+  const defines = definition !== undefined && (definition.foundIn(text) || hasEntry(headings, query.terms));
+  return { length: found.length, positions, written, headings, defines };
 }
 
 /**
@@ -129,6 +134,7 @@ function relevance(query: PreparedQuery, passages: readonly IndexedPassage[]): r
   const total = sum(weights.values());
   if (total === 0) return passages.map(() => 0);
   const pairTotal = sum(query.pairs.map((pair) => pairWeight(pair, weights)));
+  const share = passages.some(({ defines }) => defines) ? undefinedShare : 1;
   return passages.map((passage, index) => {
     const words = sum([...frequencies[index]!].map(([term, frequency]) => (weights.get(term) ?? 0) * frequency));
     if (words === 0) return 0;
@@ -137,13 +143,19 @@ function relevance(query: PreparedQuery, passages: readonly IndexedPassage[]): r
         (pair) => pairWeight(pair, weights) * closeness(passage.positions.get(pair[0]), passage.positions.get(pair[1])),
       ),
     );
-    return squashed(
+    const score = squashed(
       words / total +
         (pairTotal === 0 ? 0 : phraseWeight * (together / pairTotal)) +
         headed(passage.headings, weights, total) +
         (passage.defines ? definitionWeight : 0),
     );
+    return passage.defines ? score : share * score;
   });
+}
+
+/** Whether a heading is what the query wants defined: a glossary says what it is below. */
+function hasEntry(headings: readonly ReadonlySet<string>[], wanted: readonly string[]): boolean {
+  return headings.some((heading) => heading.size === wanted.length && wanted.every((term) => heading.has(term)));
 }
 
 /** BM25's part of each query term that the passage holds. A term of a heading counts as one more. */

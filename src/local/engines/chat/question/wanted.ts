@@ -38,6 +38,11 @@ const kinds: readonly { readonly asks: RegExp; readonly has: RegExp; readonly bo
     has: /^(?:\$ )?(?:sudo )?(?:npm|npx|yarn|pnpm|pip|pip3|go|docker|kubectl|helm|apt|apt-get|yum|dnf|rpm|dpkg|brew|cargo|dotnet|composer|gem|bundle|curl|wget|git|mix|cpan|choco|winget)\b/m,
   },
   {
+    asks: /\bhow (?:much|many) (?:\p{L}+ )?(?:memory|ram|disk|storage|space|[kmgt]i?b|(?:[kmgt]i?|mega|giga)bytes)\b|多少(?:[\p{Script=Han}]{0,2})(?:内存|磁盘|存储|空间)/iu,
+    has: /\d\s*(?:[kmgt]i?b?\b|bytes\b|%|字节)/i,
+    bonus: decisiveBonus,
+  },
+  {
     asks: /^why\b|为什么|为何/i,
     has: /\b(?:because|since|due to|reason|so that|caused? by|in order to|prevents?|otherwise)\b|因为|由于|原因|导致|以便|否则/i,
   },

@@ -14,6 +14,8 @@ import type { Statement } from "./statements.js";
 /** A quote of one statement, or of a sentence and the one that follows it. */
 export interface Passage {
   readonly statements: readonly Statement[];
+  /** The sentence behind them, where all together are still a citation. */
+  readonly next: Statement | undefined;
   /** How surely it answers: 0 is the least that is quoted, more is surer. */
   readonly evidence: number;
 }
@@ -52,8 +54,13 @@ export function bestPassage(reading: QuestionReading, scored: readonly ScoredSta
   const [best] = ranked;
   if (best === undefined) return undefined;
   const rival = ranked.find(({ source }) => source !== best.source)?.score ?? best.score - 1;
+  const statements = best.places.map((at) => read[at]!.statement);
+  const last = best.places.at(-1)!;
+  const length = statements.reduce((sum, { text }) => sum + text.length, 0);
+  const next = joins(read[last]?.statement, read[last + 1]?.statement) ? read[last + 1]!.statement : undefined;
   return {
-    statements: best.places.map((at) => read[at]!.statement),
+    statements,
+    next: statements.length > 1 && length + (next?.text.length ?? 0) <= maxPairLength ? next : undefined,
     evidence: evidence(reading, best, best.score - rival),
   };
 }
@@ -123,7 +130,7 @@ function evidence(
 
 /** A question about the Eiffel Tower is not answered by any other tower. */
 const nameWeight = 2.6;
-const minEvidence = 5.35;
+const minEvidence = 5.4;
 /** Further ahead of the best passage of another source says no more. */
 const maxLead = 3;
 

@@ -20,7 +20,7 @@ const minDefinition = 0.85;
 const minShareOfBest = 0.75;
 const tellingRarity = 0.7;
 /** … or come so near that which of the two answers is open: both are quoted. */
-const closeShareOfBest = 0.9;
+const closeShareOfBest = 0.85;
 /** Two lead-ins with their code, or four sentences. */
 const maxStatements = 4;
 /** Items of a list that are quoted with the sentence that leads up to them. */
@@ -97,7 +97,7 @@ function definitionAmong(subject: string, all: readonly Statement[]): Statement 
 
 /** The passage as one citation; where it surely answers, only the sentence that does, unless it points back or a reason is asked for. */
 function quoted(
-  { statements, evidence }: Passage,
+  { statements, next, evidence }: Passage,
   scored: readonly ScoredStatement[],
   keepsBoth: boolean,
 ): readonly Statement[] {
@@ -110,7 +110,9 @@ function quoted(
     const adds = [...(other?.matched ?? [])].some((term) => !lead.matched.has(term));
     if (!adds) return [lead.statement];
   }
-  return [{ ...first, passage: `${first.text}${second.joint ?? " "}${second.text}` }, second];
+  const together = next === undefined || evidence >= sureEvidence ? [first, second] : [first, second, next];
+  const passage = together.map(({ text, joint = " " }, at) => (at === 0 ? text : `${joint}${text}`)).join("");
+  return [{ ...first, passage }, ...together.slice(1)];
 }
 
 /** Whether a sentence begins with a word that points at what stands before it. */

@@ -11,7 +11,7 @@ export interface Definition {
 const maxWords = 6;
 
 const forms = [
-  /^\s*what(?: is|'s|’s| are)\s+(?:an? |the )?([^?]{1,60}?)(?: (?:used )?for)?\s*\?*\s*$/i,
+  /^\s*what(?: is|'s|’s| are)\s+(?:an? |the )?([^?]{1,60}?)(?: (?:used )?for(?: in [^?]{1,30})?)?\s*\?*\s*$/i,
   /^\s*what (?:do|does)\s+(?:an? |the )?([^?]{1,60}?) (?:mean|do|offer|provide|stand for|refer to|describe)\s*\?*\s*$/i,
   /^\s*(?:define|explain)\s+(?:an? |the )?([^?.]{1,60}?)\s*[?.]*\s*$/i,
   /^\s*(?:请问)?什么是\s*([^?？]{1,30}?)\s*[?？]*\s*$/,

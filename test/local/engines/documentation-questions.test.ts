@@ -60,8 +60,20 @@ describe("a question of documentation is answered by", () => {
     expect(answer.split("\n")[0]).toContain("4 GB");
   });
 
+  test("all of a short section that stands below the very question", async () => {
+    const answer = await ask(
+      "When should I not sample?",
+      "### When should I not sample?\n\nSampling may not suit you. Leave it out where one of these holds:\n\n" +
+        "- Your services make little data.\n- Some law forbids it.\n\n### Costs\n\nSampling costs little.",
+    );
+    expect(answer).toContain("Your services make little data.");
+    expect(answer).toContain("Some law forbids it.");
+    expect(answer).not.toContain("costs");
+  });
+
   test("what the thing offers, or a process that it is", () => {
     const relay = definitionOf("What does the relay offer?");
+    expect(definitionOf("What is APP_SAMPLER for in Ruby?")?.subject).toBe("APP_SAMPLER");
     expect(relay?.strength("The relay offers a way to send mail.")).toBeGreaterThan(0);
     expect(definitionOf("什么是采样？")?.strength("采样是限制系统生成跟踪数量的过程。")).toBe(1);
   });

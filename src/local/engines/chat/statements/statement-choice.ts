@@ -72,6 +72,7 @@ function answerStatements(question: string, all: readonly Statement[]): readonly
     const texts = new Set(together.map(({ text }) => text));
     for (const one of scored) if (texts.has(one.statement.text)) for (const term of one.matched) matched.add(term);
   };
+  if (best.isAsked) take(sectionFrom(all, best.index));
   take(passage === undefined ? companions(best) : quoted(passage, scored, asksForReason(question)));
   for (const one of scored) {
     if (chosen.length >= maxStatements || one.score < minShareOfBest * best.score) break;
@@ -162,6 +163,14 @@ function withCompanion(
 /** Whether a sentence is the first of several that count something up. */
 function beginsCount(text: string): boolean {
   return /^(?:first(?:ly)?|the first(?: one)?|to begin with)\b|^(?:首先|第一)/i.test(text);
+}
+
+/** Prose from a place on to the end of its section, as far as an answer goes: below its own question all of it answers. */
+function sectionFrom(all: readonly Statement[], from: number): readonly Statement[] {
+  const { source, heading } = all[from]!;
+  const section = all.slice(from, from + maxStatements);
+  const end = section.findIndex((one) => one.kind !== "prose" || one.source !== source || one.heading !== heading);
+  return end < 0 ? section : section.slice(0, end);
 }
 
 /** The items of the list, or the rows of the table, that a statement leads up to. */

@@ -57,6 +57,8 @@ test("what is read by bounded patterns is read as before", () => {
     "Keys Keys expire after 90 days.",
   );
   expect(quotable("> - Keys last 90 days. | \\")).toBe("Keys last 90 days.");
+  expect(quotable("## Keys last 90 days.")).toBe("Keys last 90 days.");
+  expect(quotable("#P is a class of keys.")).toBe("#P is a class of keys.");
   expect(quotable("https://example.org/a/long/address/of/a/page\nKeys last.")).toBe("Keys last.");
   expect(identifiersIn("Is _maxTokens or max_tokens or `-x` set in server.listenPort?")).toEqual([
     "-x",

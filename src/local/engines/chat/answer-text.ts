@@ -65,9 +65,9 @@ export function quotable(text: string): string {
   return longest;
 }
 
-/** Without the signs of lists, tables and quotes around it; the end of emphasis stays. */
+/** Without the signs of headings, lists, tables and quotes around it; the end of emphasis stays, and so does the name `#P`. */
 function trimmed(part: string): string {
-  const inner = part.replace(/^(?:\[\]|[\s>#+|-]|\*(?!\*))+|(?<![\s|\\])[\s|\\]+$/g, "");
+  const inner = part.replace(/^(?:\[\]|#+(?=\s)|[\s>+|-]|\*(?!\*))+|(?<![\s|\\])[\s|\\]+$/g, "");
   return /[\p{L}\p{N}]/u.test(inner) ? inner : "";
 }
 

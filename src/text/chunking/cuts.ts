@@ -58,6 +58,11 @@ export abstract class Cuts {
     return end;
   }
 
+  /** The tokens of a chunk's text by itself, if the measure of the whole text tells. */
+  tokensOf({ start, end }: Span): number | undefined {
+    return this.index.ofSlice(start, end);
+  }
+
   /** What is read in place of a chunk when there is room for more. */
   parentOf(span: Span): Span | undefined {
     const { parentTokens = 0 } = this.options;

@@ -3,6 +3,7 @@ import type { Document } from "../../core/types.js";
 import { blocksInSteps } from "../blocks/blocks.js";
 import { wholeBefore } from "../blocks/break-points.js";
 import { lineEnd } from "../blocks/lines.js";
+import { defaultTokens } from "../tokens/tokens.js";
 import type { MeasuredText } from "./cuts.js";
 import { measureTokens, TokenIndex } from "./token-index.js";
 
@@ -13,13 +14,17 @@ const partLength = 1 << 17;
 export function* measureText(document: Document, counter: TokenCounter): Generator<undefined, MeasuredText> {
   const { text } = document;
   const parts: TokenMeasure[] = [];
+  let areWhole = counter === defaultTokens;
   for (let start = 0; start < text.length;) {
     const end = partEnd(text, start);
     parts.push(measureTokens(text.slice(start, end), counter));
-    if (end < text.length) yield;
+    if (end < text.length) {
+      yield;
+      areWhole &&= startsLine(text, end);
+    }
     start = end;
   }
-  return { blocks: yield* blocksInSteps(document), index: new TokenIndex(joined(parts)) };
+  return { blocks: yield* blocksInSteps(document), index: new TokenIndex(joined(parts), areWhole ? text : undefined) };
 }
 
 /**
@@ -30,9 +35,14 @@ function partEnd(text: string, start: number): number {
   const wanted = start + partLength;
   if (wanted >= text.length) return text.length;
   for (let at = lineEnd(text, wanted); at < text.length && at < wanted + partLength / 8; at = lineEnd(text, at)) {
-    if (/\S/.test(text.charAt(at))) return at;
+    if (startsLine(text, at)) return at;
   }
   return wholeBefore(text, start, wanted);
+}
+
+/** Whether a line that is not indented starts here. */
+function startsLine(text: string, at: number): boolean {
+  return /[\r\n]/.test(text.charAt(at - 1)) && /\S/.test(text.charAt(at));
 }
 
 function joined(parts: readonly TokenMeasure[]): TokenMeasure {

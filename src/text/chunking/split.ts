@@ -19,7 +19,8 @@ export type Strategy = "structure" | "fixed" | "sentence-window";
 
 /**
  * Chunks of a document in order: spans that together cover its text, none with more tokens than `maxTokens`. A blank
- * document has none. Linear in the length of the text, which is counted once as a whole and once in its chunks.
+ * document has none. Linear in the length of the text, which is counted once as a whole, and again in chunks that this does not tell the
+ * tokens of.
  *
  * @throws OptionsError when a single character takes more than `maxTokens`.
  * @internal
@@ -91,7 +92,8 @@ class Splitter {
       const end = this.#cuts.end(start, covered, budget);
       const text = whole.slice(start, end);
       const embedded = embeddingText({ context: context.line, text });
-      const tokens = counter.count(embedded);
+      const own = this.#cuts.tokensOf({ start, end });
+      const tokens = own === undefined ? counter.count(embedded) : context.tokens + own;
       if (tokens <= maxTokens) {
         // An id is made of UTF-8, where all lone surrogates are the same.
         const sent = embedded.toWellFormed();

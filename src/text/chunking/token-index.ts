@@ -1,15 +1,19 @@
 import type { TokenCounter, TokenMeasure } from "../../core/ports.js";
+import { defaultTokens, longestPiece } from "../tokens/tokens.js";
 
 /** Answers how many tokens lie between two offsets of a text, after counting the text once. */
 export class TokenIndex {
   readonly #measure: TokenMeasure;
+  readonly #text: string | undefined;
 
-  constructor(measure: TokenMeasure) {
+  /** @param text given where `defaultTokens` measured it, as a whole or in parts that no piece crosses. */
+  constructor(measure: TokenMeasure, text?: string) {
     this.#measure = measure;
+    this.#text = text;
   }
 
   static of(text: string, counter: TokenCounter): TokenIndex {
-    return new TokenIndex(measureTokens(text, counter));
+    return new TokenIndex(measureTokens(text, counter), counter === defaultTokens ? text : undefined);
   }
 
   /**
@@ -18,6 +22,25 @@ export class TokenIndex {
    */
   between(start: number, end: number): number {
     return end <= start ? 0 : this.#through(this.#pieceAt(end - 1)) - this.#before(start);
+  }
+
+  /**
+   * The tokens that `defaultTokens` counts in the slice by itself, or behind a blank line; `undefined` where it may not read
+   * the slice in the pieces that it has within the text. A piece depends on what follows its start alone, and only white
+   * space on what follows its end.
+   */
+  ofSlice(start: number, end: number): number | undefined {
+    const text = this.#text;
+    if (text === undefined || end <= start) return undefined;
+    const { ends } = this.#measure;
+    const [first, last] = [this.#pieceAt(start), this.#pieceAt(end - 1)];
+    const lastStart = ends[last - 1] ?? 0;
+    if ((ends[first - 1] ?? 0) !== start || ends[last] !== end || isSpaceAt(text, start)) return undefined;
+    // The rest of a run that was cut for its length would be read anew.
+    if (first > 0 && start - (ends[first - 2] ?? 0) >= longestPiece - 1) return undefined;
+    // Two pieces of white space would be one.
+    if (lastStart > start && [end - 1, lastStart, lastStart - 1].every((at) => isSpaceAt(text, at))) return undefined;
+    return this.#through(last) - this.#through(first - 1);
   }
 
   /** The furthest end of a piece with at most `tokens` tokens from `start`; `start` if there is none. */
@@ -52,6 +75,10 @@ export class TokenIndex {
   #pieceAt(at: number): number {
     return upperBound(this.#measure.ends, at);
   }
+}
+
+function isSpaceAt(text: string, at: number): boolean {
+  return /\s/.test(text.charAt(at));
 }
 
 /** Index of the first value above `bound` in a sorted array; its length if there is none. */

@@ -9,7 +9,7 @@ import { PreTokens } from "./pre-tokens.js";
  * Merging byte pairs is quadratic in the length of a piece, and a piece may be any length: runs without a break are cut
  * at this many code units before they are merged. Costs a few tokens in words nobody writes.
  */
-const longestPiece = 512;
+export const longestPiece = 512;
 
 let pieceCounts: RememberedPieces<number> | undefined;
 

@@ -76,3 +76,43 @@ test("a counter that cannot measure gets words, never more than a line at once",
   expect(TokenIndex.of(text, counter).between(0, text.length)).toBe(text.length);
   expect(Math.max(...asked)).toBeLessThanOrEqual(80);
 });
+
+/** Texts of what pre-tokens begin or end with, and of runs that are cut for their length. */
+const pieceTexts = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(" ", "\n", "\r\n", "\t", "a", "Ab", "é", "7", "'s", "'", "!", "|", "漢", "𠀀", "\u3000"),
+      fc.constantFrom("!".repeat(511), "x".repeat(513), " ".repeat(512), "_".repeat(1025)),
+    ),
+    { minLength: 1, maxLength: 12 },
+  )
+  .map((parts) => parts.join(""));
+
+test("tokens of a slice by itself, read off the whole text, are those that are counted in it, also behind a blank line", () => {
+  fc.assert(
+    fc.property(fc.oneof(pieceTexts, hostileText(20)), (text) => {
+      const index = TokenIndex.of(text, defaultTokens);
+      const ends = [0, ...defaultTokens.measure(text).ends];
+      for (const start of ends.slice(0, 40)) {
+        for (const end of ends.slice(0, 40)) {
+          const known = index.ofSlice(start, end);
+          if (known === undefined) continue;
+          const slice = text.slice(start, end);
+          expect(known).toBe(defaultTokens.count(slice));
+          expect(known).toBe(defaultTokens.count(`Title.\n\n${slice}`) - defaultTokens.count("Title.\n\n"));
+          expect(known).toBe(defaultTokens.count(`Title\n\n${slice}`) - defaultTokens.count("Title\n\n"));
+        }
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("chunks of prose are not counted again, and those of another counter are", () => {
+  const text = "# Keys\n\nA key lasts 90 days. It's rotated then.\n\n- one\n- two\n".repeat(40);
+  const bounds = [...text.matchAll(/(?<=\n)(?=\S)/g)].map(({ index }) => index);
+  const index = TokenIndex.of(text, defaultTokens);
+  for (const [at, start] of bounds.entries())
+    expect(index.ofSlice(start, bounds[at + 3] ?? text.length)).toBeGreaterThan(0);
+  expect(TokenIndex.of(text, { ...defaultTokens, name: "own" }).ofSlice(0, text.length)).toBeUndefined();
+});

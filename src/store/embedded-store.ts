@@ -24,7 +24,7 @@ import { asStoreError, type Database, endWal } from "../sqlite/database.js";
 import { closeOptions, storeWrite } from "./call-options.js";
 import type { Conversations, KeepsConversations } from "./conversations/conversations.js";
 import { openConversations } from "./conversations/embedded-conversations.js";
-import { isUnused, readMeta, readSettings } from "./database/schema.js";
+import { isUnused, metaReader, readSettings } from "./database/schema.js";
 import { removeIfUnused, type StoreFolder } from "./database/store-folder.js";
 import { StoreReader } from "./database/store-reader.js";
 import { checkVector, normalised } from "./database/vectors.js";
@@ -82,6 +82,7 @@ export class EmbeddedStore<const Space extends string> implements Store<Space>, 
   readonly #parts: EmbeddedStoreParts<Space>;
   readonly #warn: (message: string) => void;
   readonly #reader: StoreReader;
+  readonly #readMeta: ReturnType<typeof metaReader>;
   readonly #rules: ScopeRules;
   readonly #reading: ScopedReading;
   readonly #allowed: AllowedChunks;
@@ -110,6 +111,7 @@ export class EmbeddedStore<const Space extends string> implements Store<Space>, 
     this.location = location;
     if (metadata) this.metadataSchema = metadata as unknown as z.ZodType<Metadata>;
     this.#reader = new StoreReader(database);
+    this.#readMeta = metaReader(database);
     this.#allowed = new AllowedChunks(database);
     this.#changes = new Changes(database);
     const whenUnsaved = (save: () => Promise<unknown>) => this.#saveClaimed(save);
@@ -145,7 +147,7 @@ export class EmbeddedStore<const Space extends string> implements Store<Space>, 
   }
 
   get tokenMargin(): number {
-    return this.#closed ? 1 : Number(readMeta(this.#parts.database, "token-margin") ?? 1);
+    return this.#closed ? 1 : Number(this.#readMeta("token-margin") ?? 1);
   }
 
   get settings(): StoreSettings {
@@ -154,7 +156,7 @@ export class EmbeddedStore<const Space extends string> implements Store<Space>, 
 
   get dimension(): number | undefined {
     if (this.#dimension === undefined && !this.#closed) {
-      const stored = readMeta(this.#parts.database, "dimension");
+      const stored = this.#readMeta("dimension");
       if (stored !== undefined) this.#dimension = Number(stored);
     }
     return this.#dimension;

@@ -259,7 +259,13 @@ function upgrade(database: Database): void {
 export type MetaName = "store" | "space" | "dimension" | "token-margin" | "settings" | "checksum";
 
 export function readMeta(database: Database, name: MetaName): string | undefined {
-  return database.prepare<[string], { value: string }>("SELECT value FROM meta WHERE name = ?").get(name)?.value;
+  return metaReader(database)(name);
+}
+
+/** The same for a reader that asks often: preparing the statement takes most of a look-up. */
+export function metaReader(database: Database): (name: MetaName) => string | undefined {
+  const statement = database.prepare<[string], { value: string }>("SELECT value FROM meta WHERE name = ?");
+  return (name) => statement.get(name)?.value;
 }
 
 export function writeMeta(database: Database, name: MetaName, value: string): void {

@@ -116,13 +116,14 @@ export class Changes {
 
   textsAfter(label: number, limit: number): TextRow[] {
     // One snapshot: a document could be written again between the reading of a chunk's span and of its text.
-    const read = this.#database.transaction(() =>
-      this.#sql.chunks.all(label, limit).map(({ document, start, end, context, ...chunk }) => ({
+    const read = this.#database.transaction(() => {
+      const slice = this.#texts.slicer();
+      return this.#sql.chunks.all(label, limit).map(({ document, start, end, context, ...chunk }) => ({
         label: chunk.label,
         context: decodeText(context),
-        text: this.#texts.slice(document, start, end),
-      })),
-    );
+        text: slice(document, start, end),
+      }));
+    });
     return read.deferred();
   }
 }

@@ -16,9 +16,25 @@ test("any span of a text reads as its slice", () => {
   expect(texts.read(2)).toBe(text);
   expect(database.prepare("SELECT count(*) FROM texts").pluck().get()).toBe(2 + Math.ceil(text.length / 8192));
   const offset = fc.nat({ max: text.length + 10 });
+  const slice = texts.slicer();
   fc.assert(
     fc.property(offset, offset, (start, end) => {
       expect(texts.slice(2, start, end)).toBe(text.slice(start, end));
+      expect([slice(2, start, end), slice(1, 0, 7)]).toEqual([text.slice(start, end), "another"]);
     }),
   );
+  expect(texts.slice(1, 8, 1e15)).toBe("document");
+});
+
+test("neighbouring spans are read without reading their piece of the text again", () => {
+  let reads = 0;
+  const database = new SQLite(":memory:", {
+    verbose: (sql) => (reads += String(sql).startsWith("SELECT text") ? 1 : 0),
+  });
+  prepareSchema(database, ":memory:");
+  const texts = new Texts(database);
+  texts.write(1, "word ".repeat(3000));
+  const slice = texts.slicer();
+  for (let start = 0; start < 15_000; start += 100) slice(1, start, start + 100);
+  expect(reads).toBe(2);
 });

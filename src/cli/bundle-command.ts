@@ -25,7 +25,12 @@ export default defineConfig({
   external: (id, _, isResolved) =>
     !isResolved && /^[^./]/.test(id) && !bundled.some((name) => id === name || id.startsWith(`${name}/`)),
   plugins: [licences(), chatPage()],
-  output: { dir: join(dist, "bin"), cleanDir: true },
+  output: {
+    dir: join(dist, "bin"),
+    cleanDir: true,
+    // A quarter less to read and to parse at each start. Names stay, so that --debug shows where an error came from.
+    minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+  },
 });
 
 function licences(): Plugin {

@@ -26,10 +26,16 @@ export async function loadTelemetryApi(): Promise<TelemetryApi | undefined> {
 // https://github.com/open-telemetry/opentelemetry-js/blob/main/api/src/internal/global-utils.ts
 const registered = Symbol.for("opentelemetry.js.api.1");
 
+const global = globalThis as { readonly [registered]?: { readonly trace?: unknown } };
+
 /** Whether anybody has registered a provider of spans; costs nothing, and loads nothing. */
 function isTraced(): boolean {
-  const global = globalThis as { readonly [registered]?: { readonly trace?: unknown } };
   return global[registered]?.trace !== undefined;
+}
+
+/** Whether anybody has registered anything, of spans or of metrics; costs and loads nothing either. */
+export function isObserved(): boolean {
+  return global[registered] !== undefined;
 }
 
 /** Spans of a run that begins now, below the span that it begins in; `undefined` where nobody would hear of them. */

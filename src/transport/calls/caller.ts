@@ -8,6 +8,7 @@ import { callOptions } from "../../core/call-options.js";
 import { TransportError, type TransportErrorCode } from "../../core/errors.js";
 import { resolve } from "../../core/options.js";
 import type { CallOptions } from "../../core/ports.js";
+import { isObserved } from "../../core/telemetry.js";
 import { Cancellation, Stopped } from "../failures/cancellation.js";
 import { FailedAttempt, type Failure } from "../failures/failure.js";
 import { requestedWaitMs } from "../failures/response-headers.js";
@@ -318,7 +319,8 @@ export class Caller {
 
   /** Opens the span of the call before its first attempt. */
   async #trace({ operation, model, body }: Outgoing, ongoing: OngoingCall): Promise<void> {
-    this.#telemetry ??= loadTelemetry(this.settings);
+    // Asked at each call, since a program may register later; loading it takes longer than a short command's calls.
+    if (isObserved()) this.#telemetry ??= loadTelemetry(this.settings);
     const listener = (await this.#telemetry)?.begin({ operation, model, body });
     ongoing.listener ??= listener && ((event) => listener(this.secrecy.redactAll(event)));
   }

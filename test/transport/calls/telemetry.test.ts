@@ -10,6 +10,9 @@ import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { collect } from "../../../src/core/stream.js";
 import { runWithPackages } from "../../support/bare-install.js";
+import { root } from "../../support/citewell.js";
+import { runNode } from "../../support/run-process.js";
+import { scriptedUpstream } from "../../support/scripted-upstream.js";
 import { chunk, failure, streamed, transportFor, vectors } from "../../support/transport-for.js";
 
 const one = { model: "m", input: ["a secret text"] };
@@ -150,6 +153,22 @@ describe("metrics", () => {
     await transport.embeddings(one);
     expect(await points("gen_ai.client.operation.duration")).toHaveLength(1);
   });
+});
+
+test("the package is not loaded while the program has registered nothing with it", async () => {
+  const upstream = await scriptedUpstream([vectors(1)]);
+  const hooks = new URL("../../support/name-loaded-packages.mjs", import.meta.url).href;
+  const script = `
+    const { createTransport } = await import("citewell");
+    const transport = createTransport({ baseUrl: ${JSON.stringify(upstream.baseUrl)}, apiKey: "key" });
+    await transport.embeddings({ model: "m", input: ["a"] });
+    await transport.close();`;
+  const { exitCode, stderr } = await runNode("--import", [hooks, "--input-type=module", "--eval", script], {
+    cwd: root,
+  });
+  expect(exitCode).toBe(0);
+  expect(new Set(stderr.trim().split("\n"))).toContain("citewell");
+  expect(stderr).not.toContain("@opentelemetry");
 });
 
 test("without the package everything works, and nothing is reported", async () => {

@@ -222,7 +222,8 @@ export class EmbeddedStore<const Space extends string> implements Store<Space>, 
     return this.#use(() =>
       this.#writes.run(async () => {
         const { verifyStore } = await import("./verify/verify-store.js");
-        return verifyStore({ location, folder, id, dense: this.#dense, withLock }, options);
+        const [dense, lexical] = [this.#dense, await this.#lexical];
+        return verifyStore({ location, folder, id, dense, lexical, withLock }, options);
       }),
     );
   }

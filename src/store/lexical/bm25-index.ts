@@ -70,7 +70,7 @@ export class Bm25Index {
     return this.#segments;
   }
 
-  get recent(): Pick<RecentTexts, "texts" | "areMany"> {
+  get recent(): Pick<RecentTexts, "texts" | "postings"> {
     return this.#recent;
   }
 

@@ -40,6 +40,9 @@ const minUnsavedRemovals = 1024;
 /** Texts in memory from which an ongoing ingest saves them: making their postings again would take seconds. */
 const manyUnsavedTexts = 32_768;
 
+/** Postings of recent texts from which they become a segment: some ten thousand chunks, 10 MB. */
+const enoughPostings = 2 ** 20;
+
 export interface LexicalOptions extends Bm25Options {
   readonly contextWeight: number;
   readonly allowed: AllowedChunks;
@@ -49,6 +52,8 @@ export interface LexicalOptions extends Bm25Options {
   readonly onWarning: (message: string) => void;
   /** Called when much is unsaved: saves it now, or leaves it. */
   readonly whenUnsaved: (save: () => Promise<unknown>) => Promise<void>;
+  /** Postings of recent texts from which they become a segment. Default: 1,048,576. */
+  readonly enoughPostings?: number;
 }
 
 export interface LexicalConditions {
@@ -198,14 +203,17 @@ export class LexicalIndex {
       } catch (error) {
         const isOfFiles = error instanceof StoreError && index.segments.some(({ bytes }) => bytes.path === error.path);
         if (!isOfFiles || error.code !== "damaged") throw error;
-        if (index === this.#index) this.#beginAgain(error.message);
+        if (index === this.#index) {
+          warnOfDamage(this.#options, error.message);
+          this.beginAgain();
+        }
       }
       await this.#updater.catchUp();
     }
   }
 
-  #beginAgain(reason: string): void {
-    warnOfDamage(this.#options, reason);
+  /** Begins again with an empty index, because its files are damaged. */
+  beginAgain(): void {
     const [index, updater] = [this.#index, this.#updater];
     this.#saved = nothingSaved;
     this.#index = new Bm25Index();
@@ -216,7 +224,7 @@ export class LexicalIndex {
 
   /** Makes many recent texts a segment. */
   async #settle(index: Bm25Index): Promise<void> {
-    if (!index.recent.areMany) return;
+    if (index.recent.postings < (this.#options.enoughPostings ?? enoughPostings)) return;
     await index.makeSegment(this.#options);
     if (this.#isSaving) return;
     const unsaved = () => index.segments.filter(({ bytes }) => bytes.path === undefined);
@@ -263,9 +271,10 @@ export class LexicalIndex {
     }
     for (const segment of segments) {
       if (isInFolder(this.#files.get(segment))) continue;
-      const isInMemory = segment.bytes.path === undefined;
+      // An earlier save may have counted removals that the copy would not have.
+      const mayCopy = () => segment.bytes.path === undefined && segment.deadSlots.length === 0;
       await replace([segment], (sink) =>
-        isInMemory ? Promise.resolve(segment.copyTo(sink)) : index.merged([segment], sink, this.#options),
+        mayCopy() ? Promise.resolve(segment.copyTo(sink)) : index.merged([segment], sink, this.#options),
       );
     }
     const saved = segments.map((segment) => ({ segment, saved: this.#files.get(segment)! }));

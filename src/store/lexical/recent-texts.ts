@@ -4,9 +4,6 @@ import { maxFrequency, maxSlots, packPostings, PostingList, type Saturation } fr
 import { termHash } from "./segment-writer.js";
 import { TermFrequencies } from "./term-frequencies.js";
 
-/** Postings from which the texts should become a segment: some ten thousand chunks, 10 MB. */
-const enoughPostings = 2 ** 20;
-
 /** The texts that were added last, whose postings stand in the order of their addition. */
 export class RecentTexts {
   readonly #vocabulary = new NumberedStrings();
@@ -45,9 +42,9 @@ export class RecentTexts {
     return this.#vocabulary.size;
   }
 
-  /** Whether they take so much room that they should become a segment. */
-  get areMany(): boolean {
-    return this.#postings >= enoughPostings;
+  /** Number of postings, which tells how much room they take. */
+  get postings(): number {
+    return this.#postings - 1;
   }
 
   /** Number of a term, for `add`. */
@@ -119,17 +116,10 @@ export class RecentTexts {
 
   /** The terms that occur, in the order of a segment, with the hash and the bytes of each. */
   *sortedTerms(): Generator<{ readonly term: number; readonly hash: number; readonly bytes: Uint8Array }> {
-    // Hash and number in one number, because sorting numbers takes a tenth of sorting by a comparison.
-    const numberLimit = 2 ** 21;
-    const keys = new Float64Array(this.terms);
-    for (let term = 0; term < this.terms; term++)
-      keys[term] = termHash(this.#vocabulary.bytes(term)) * numberLimit + term;
-    keys.sort();
-    for (const key of keys) {
-      const term = key % numberLimit;
-      if (this.#counts[term]! > 0) {
-        yield { term, hash: Math.floor(key / numberLimit), bytes: this.#vocabulary.bytes(term) };
-      }
+    const hashes = new Uint32Array(this.terms);
+    for (let term = 0; term < this.terms; term++) hashes[term] = termHash(this.#vocabulary.bytes(term));
+    for (const term of inOrder(hashes)) {
+      if (this.#counts[term]! > 0) yield { term, hash: hashes[term]!, bytes: this.#vocabulary.bytes(term) };
     }
   }
 
@@ -156,4 +146,19 @@ export class RecentTexts {
 function enlarged<Numbers extends Uint32Array | Uint8Array>(array: Numbers, larger: Numbers): Numbers {
   larger.set(array);
   return larger;
+}
+
+/** The places of numbers in ascending order, equal ones in that of their places: sorted by the lower halves, then by the upper. */
+function inOrder(numbers: Uint32Array): Uint32Array {
+  let places = Uint32Array.from(numbers.keys());
+  for (const shift of [0, 16]) {
+    const digitOf = (place: number) => (numbers[place]! >>> shift) & 0xffff;
+    const starts = new Uint32Array(2 ** 16 + 1);
+    for (const place of places) starts[digitOf(place) + 1]!++;
+    for (let digit = 1; digit < starts.length; digit++) starts[digit]! += starts[digit - 1]!;
+    const sorted = new Uint32Array(places.length);
+    for (const place of places) sorted[starts[digitOf(place)]!++] = place;
+    places = sorted;
+  }
+  return places;
 }

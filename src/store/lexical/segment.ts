@@ -106,7 +106,11 @@ export class Segment {
       this.#cachedBytes -= bytesPerList + list.words.byteLength;
     }
     if (cached.deadTexts < this.#deadSlots.length) {
-      cached.living -= countIn(cached.list, this.#deadSlots.slice(cached.deadTexts));
+      // A list that was just read is counted as a whole, because all that were removed may be many more than its postings.
+      cached.living -=
+        cached.deadTexts === 0
+          ? countDead(cached.list, this.#dead!)
+          : countIn(cached.list, this.#deadSlots.slice(cached.deadTexts));
       cached.deadTexts = this.#deadSlots.length;
     }
     return cached;
@@ -190,6 +194,17 @@ export class Segment {
 
 function tailLength({ texts, bucketBits }: SegmentFacts): number {
   return 8 * texts + 12 * 2 ** bucketBits;
+}
+
+/** How many postings are of removed texts. */
+function countDead(list: PostingList, dead: Uint8Array): number {
+  const slots = new Int32Array(blockLength);
+  let count = 0;
+  for (let block = 0; block < list.blocks; block++) {
+    const length = list.unpackSlots(block, slots);
+    for (let at = 0; at < length; at++) count += dead[slots[at]!]!;
+  }
+  return count;
 }
 
 /** How many of these slots have a posting. */

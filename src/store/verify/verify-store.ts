@@ -7,7 +7,7 @@ import { type Dense, savedQuantization } from "../dense/dense.js";
 import { verifyOptions } from "../call-options.js";
 import { conversationProblems, repairConversations } from "../conversations/embedded-conversations.js";
 import { savedLatentProblem } from "../latent/latent-index.js";
-import { savedLexicalProblem } from "../lexical/lexical-index.js";
+import { type LexicalIndex, savedLexicalProblem } from "../lexical/lexical-index.js";
 import { checkOnThread } from "./check-thread.js";
 import { repair } from "./repair.js";
 
@@ -18,13 +18,14 @@ export interface VerifiedStore {
   /** Id of the store. */
   readonly id: string;
   readonly dense: Dense;
+  readonly lexical: Pick<LexicalIndex, "beginAgain">;
   /** Runs work while this thread holds the write lock. */
   readonly withLock: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
 
 /** Checks the database and the saved indexes, repairs them if asked to, and measures the recall of dense search. */
 export async function verifyStore(store: VerifiedStore, options: VerifyOptions): Promise<Verification> {
-  const { location, folder, id, dense, withLock } = store;
+  const { location, folder, id, dense, lexical, withLock } = store;
   const { sample, repair: mayRepair, dropUnusedVectors, signal } = resolve("verify", verifyOptions, options);
   if (dropUnusedVectors && !mayRepair) {
     throw new OptionsError("options", "verify: dropUnusedVectors changes the store, so it needs repair: true");
@@ -46,6 +47,8 @@ export async function verifyStore(store: VerifiedStore, options: VerifyOptions):
     if (!before.all.every((problem) => problem.repairable)) return { before, after: before, repaired: false };
     if (before.all.length === 0 && !dropUnusedVectors) return { before, after: before, repaired: true };
     const dropped = repair(folder, before.damaged, before.indexes, dropUnusedVectors);
+    // It reads its files as it needs them, and would save those that are damaged again.
+    if (before.indexes.some(({ what }) => what === "lexical")) lexical.beginAgain();
     if (before.conversations.length > 0) repairConversations(location);
     const droppedVectors = dropUnusedVectors ? { droppedVectors: dropped } : {};
     return { before, after: await check(), repaired: true, ...droppedVectors };

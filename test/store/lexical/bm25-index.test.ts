@@ -296,3 +296,15 @@ test("the lists of rare words that a segment keeps in memory are few enough for 
   expect(readsFor("w69999")).toBe(0);
   expect(readsFor("w0")).toBe(1);
 });
+
+test("words are found when more than two million different ones stand in texts that become a segment", async () => {
+  const index = new Bm25Index();
+  const wordCount = 2 ** 21 + 1000;
+  index.add(1, (count) => {
+    for (let at = 0; at < wordCount; at++) count(index.numberOf(`w${at.toString(36)}`), 1);
+  });
+  await index.makeSegment(options);
+  const places = [0, 1, 999, 2 ** 20, 2 ** 21 - 1, 2 ** 21, wordCount - 1];
+  const found = places.map((at) => [...index.search([`w${at.toString(36)}`], 1, options).labels]);
+  expect(found).toEqual(places.map(() => [1]));
+});

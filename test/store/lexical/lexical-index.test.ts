@@ -1,5 +1,8 @@
-import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { open as openFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { madeDocument, withVectors } from "../../../src/conformance/made-documents.js";
 import { openDatabase } from "../../../src/sqlite/database.js";
@@ -8,6 +11,8 @@ import { Changes } from "../../../src/store/derived/changes.js";
 import { LexicalIndex } from "../../../src/store/lexical/lexical-index.js";
 import { openStore } from "../../../src/store/open-store.js";
 import { temporaryFolder } from "../temporary-folder.js";
+
+const manyPostings = 1000;
 
 /** A store, and a folder for indexes of it that are opened and saved by hand. */
 async function stored() {
@@ -38,11 +43,12 @@ async function stored() {
       allowed: new AllowedChunks(database),
       onWarning: (text) => warnings.push(text),
       whenUnsaved: async () => {},
+      enoughPostings: manyPostings,
     });
     onTestFinished(() => index.close());
     return index;
   };
-  return { folder, write, changes, warnings, open };
+  return { store, folder, write, changes, warnings, open };
 }
 
 test("an index that could not be saved once is saved the next time", async () => {
@@ -86,3 +92,43 @@ test("a search that was waiting for new texts finds all of them when another one
   expect((await waiting).labels).toHaveLength(500);
   expect(warnings).toEqual([expect.stringContaining("built again")]);
 });
+
+/** Keeps all threads that work on files busy, until the returned function is called. */
+function blockFileThreads(folder: string): () => Promise<void> {
+  const pipe = join(folder, "pipe");
+  execFileSync("mkfifo", [pipe]);
+  // Opening a pipe for reading waits for someone who writes to it.
+  const blocked = Array.from({ length: Number(process.env.UV_THREADPOOL_SIZE ?? 4) }, () => openFile(pipe, "r"));
+  return async () => {
+    const writer = openSync(pipe, "r+");
+    for (const handle of await Promise.all(blocked)) await handle.close();
+    closeSync(writer);
+  };
+}
+
+test.skipIf(process.platform === "win32")(
+  "a text that is added and removed while the index is being saved does not come back",
+  async () => {
+    const { store, folder, open } = await stored();
+    const index = await open();
+    await index.catchUp();
+    const unblock = blockFileThreads(temporaryFolder());
+    const saving = index.save();
+    // Until its first segment waits for the disk.
+    while (!readdirSync(folder).some((name) => name.endsWith(".bin"))) await nextTurn();
+
+    // So many words that they become a segment at once.
+    const manyWords = Array.from({ length: manyPostings }, (_, at) => `w${at}x`).join(" ");
+    await store.write(withVectors([madeDocument("many", [manyWords]), madeDocument("fleeting", ["fleeting"])], 2));
+    await index.catchUp();
+    await store.deleteDocuments(["fleeting"]);
+    await index.catchUp();
+    await unblock();
+    await saving;
+    await index.save();
+
+    const again = await open();
+    expect((await again.search("fleeting", 10)).labels).toHaveLength(0);
+    expect((await again.search("w999x", 10)).labels).toHaveLength(1);
+  },
+);

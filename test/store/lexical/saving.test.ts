@@ -97,3 +97,25 @@ test("processes that save in turn never name a file that another one has deleted
   expect(await last.uris("always")).toHaveLength(90);
   expect(last.warnings).toEqual([]);
 });
+
+test("a damaged segment that a repair has found is not saved again by the store that was repaired", async () => {
+  const path = temporaryFolder();
+  const first = await opened(path);
+  await first.store.write(withVectors(documents(0, 100), 2));
+  await first.store.close();
+  const file = join(path, segmentFiles(path)[0]!);
+  const bytes = readFileSync(file);
+  bytes[100]! ^= 1;
+
+  const second = await opened(path);
+  writeFileSync(file, bytes);
+  expect((await second.store.verify({ repair: true })).problems).toEqual([
+    expect.objectContaining({ what: "lexical", repairable: true }),
+  ]);
+  await second.store.write(withVectors(documents(100, 110), 2));
+  await second.store.close();
+
+  const third = await opened(path);
+  expect((await third.store.verify()).problems).toEqual([]);
+  expect(await third.uris("always")).toHaveLength(110);
+});

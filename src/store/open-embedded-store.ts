@@ -3,7 +3,7 @@ import { dirname, resolve as resolvePath } from "node:path";
 import { StoreError, OptionsError } from "../core/errors.js";
 import { resolve } from "../core/options.js";
 import type { Embedder, Store } from "../core/ports.js";
-import { asStoreError, type Database, guarded, openForReading } from "../sqlite/database.js";
+import { asStoreError, type Database, guarded, lookupCacheBytes, openForReading } from "../sqlite/database.js";
 import { checkSpace, isEmpty, prepareSchema, readMeta } from "./database/schema.js";
 import { databasePathIn, prepareFolder, removeIfUnused } from "./database/store-folder.js";
 import { generationFolder, readPointer } from "./database/store-pointer.js";
@@ -39,7 +39,7 @@ export async function openEmbeddedStore<const Space extends string>(
   }
   const folder = prepareFolder(place);
   const { databasePath } = folder;
-  const database = openForReading(databasePath, 1_000_000);
+  const database = openForReading(databasePath, lookupCacheBytes(databasePath));
   try {
     refuseLostDatabase(database, folder.path, databasePath);
     prepareSchema(database, databasePath);

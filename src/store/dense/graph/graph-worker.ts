@@ -1,6 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { asError } from "../../../core/errors.js";
-import { openForReading } from "../../../sqlite/database.js";
+import { lookupCacheBytes, openForReading } from "../../../sqlite/database.js";
 import { serveCalls } from "../../../thread/serve-calls.js";
 import { AllowedLabels } from "../../derived/allowed-labels.js";
 import { GraphBuilder } from "./graph-builder.js";
@@ -19,7 +19,7 @@ const emit = (event: GraphEvent) => port.postMessage(event);
 
 async function serve(engine: GraphEngine): Promise<void> {
   const { databasePath, ...options } = start;
-  const database = openForReading(databasePath, 1_000_000);
+  const database = openForReading(databasePath, lookupCacheBytes(databasePath));
   const builder = await GraphBuilder.open({
     ...options,
     database,

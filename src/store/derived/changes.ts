@@ -1,3 +1,4 @@
+import { MessageChannel, type MessagePort } from "node:worker_threads";
 import type { Database } from "../../sqlite/database.js";
 import { decodeText, decodeVector, type StoredText } from "../database/columns.js";
 import { Texts } from "../database/texts.js";
@@ -64,6 +65,8 @@ export class Changes {
   readonly #sql: ReturnType<typeof statements>;
   readonly #texts: Texts;
   readonly #database: Database;
+  /** What is handed over to a port that was closed is freed at once. */
+  readonly #closedPort = closedPort();
 
   constructor(database: Database) {
     this.#sql = statements(database);
@@ -108,10 +111,19 @@ export class Changes {
     return this.#sql.vectorsBetween.all(first, last).map(({ label, data }) => ({ label, vector: decodeVector(data) }));
   }
 
-  /** The vectors as written of those of the labels whose chunks still exist. */
-  vectorsOf(labels: Iterable<number>): VectorRow[] {
+  /**
+   * Calls `use` with the vectors as written of those of the labels whose chunks still exist, each of which is empty afterwards.
+   * V8 would collect them only when they take tens of megabytes, which stay with the process.
+   */
+  eachVectorOf(labels: Iterable<number>, use: (label: number, vector: Float32Array) => void): void {
     const wanted = JSON.stringify(Array.from(labels));
-    return this.#sql.vectorsOf.all(wanted).map(({ label, data }) => ({ label, vector: decodeVector(data) }));
+    const rows = this.#sql.vectorsOf.all(wanted);
+    for (const { label, data } of rows) use(label, decodeVector(data));
+    const own = rows.filter(({ data }) => data.byteLength === data.buffer.byteLength);
+    this.#closedPort.postMessage(
+      undefined,
+      own.map(({ data }) => data.buffer as ArrayBuffer),
+    );
   }
 
   textsAfter(label: number, limit: number): TextRow[] {
@@ -126,4 +138,10 @@ export class Changes {
     });
     return read.deferred();
   }
+}
+
+function closedPort(): MessagePort {
+  const { port1 } = new MessageChannel();
+  port1.close();
+  return port1;
 }

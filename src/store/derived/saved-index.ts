@@ -20,8 +20,8 @@ export interface SavedFile {
 }
 
 export type LoadedIndex<Facts> =
-  /** The files hold exactly the bytes that were saved, as far as they were checked. `filePath` is the first. */
-  | { readonly outcome: "loaded"; readonly facts: Facts; readonly filePath: string }
+  /** The files hold exactly the bytes that were saved, as far as they were checked. `filePath` and `sha256` are of the first. */
+  | { readonly outcome: "loaded"; readonly facts: Facts; readonly filePath: string; readonly sha256: string }
   /** Nothing was saved yet. */
   | { readonly outcome: "none" }
   /** The saved file must not be read. */
@@ -131,7 +131,8 @@ export async function loadIndex<Facts>(
         else continue;
         return { outcome: "refused", reason };
       }
-      return { outcome: "loaded", facts, filePath: join(folder, files[0]?.file ?? `${name}.json`) };
+      const [first = { file: `${name}.json`, sha256: "" }] = files;
+      return { outcome: "loaded", facts, filePath: join(folder, first.file), sha256: first.sha256 };
     } catch (error) {
       reason = asError(error).message;
       if (!isMissing(error)) break;

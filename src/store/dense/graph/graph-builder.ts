@@ -68,7 +68,7 @@ export class GraphBuilder {
   static async open(options: GraphBuilderOptions): Promise<GraphBuilder> {
     const { folder, engine, onWarning } = options;
     const changes = new Changes(options.database);
-    const loaded = await loadIndex(folder, "graph", parseGraphFacts);
+    const loaded = await loadIndex(folder, "graph", parseGraphFacts, engine.readChecks ? "sizes" : "checksums");
     let refusal = loaded.outcome === "refused" ? loaded.reason : undefined;
     const saved = loaded.outcome === "loaded" ? loaded : undefined;
     const m = options.m ?? saved?.facts.m ?? 16;
@@ -76,11 +76,11 @@ export class GraphBuilder {
     const ef = options.ef ?? saved?.facts.ef ?? 200;
     const builder = new GraphBuilder(options, changes, { m, efConstruction, ef });
     if (saved) {
-      const { facts, filePath } = saved;
+      const { facts, filePath, sha256 } = saved;
       const asChosen = facts.format === engine.format && facts.m === m && facts.efConstruction === efConstruction;
       try {
         if (asChosen && isCurrent(facts, options.store, changes.head())) {
-          builder.#graph = await engine.read(filePath, { ...facts, ef });
+          builder.#graph = await engine.read(filePath, { ...facts, ef }, sha256);
           builder.#updater = builder.#createUpdater(facts.position);
           builder.#tunedAt = facts.tunedAt;
         }
@@ -166,7 +166,7 @@ export class GraphBuilder {
   /** Offers what the graph found, with its exact similarity. */
   #offer(vector: Float32Array, { labels, scores }: Ranking, best: TopK): void {
     if (this.#options.engine.isApproximate) {
-      for (const row of this.#changes.vectorsOf(labels)) best.offer(row.label, cosine(vector, row.vector));
+      this.#changes.eachVectorOf(labels, (label, exact) => best.offer(label, cosine(vector, exact)));
     } else for (const [at, label] of labels.entries()) best.offer(label, scores[at]!);
   }
 

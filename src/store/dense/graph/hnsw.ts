@@ -30,6 +30,7 @@ export function hnswEngine(library: HnswLibrary, native: Native): GraphEngine {
   return {
     format: 1,
     isApproximate: false,
+    readChecks: false,
     comparisonsPerResult: 2,
     create: (dimension, parameters) => HnswGraph.create(library, dimension, parameters, native),
     read: async (path, facts) => {

@@ -50,8 +50,10 @@ export interface GraphEngine {
   /** Number of vectors that can be compared one by one while the graph finds one. */
   readonly comparisonsPerResult: number;
   readonly create: (dimension: number, parameters: GraphParameters) => VectorGraph;
-  /** Reads what `write` wrote, unchanged. @throws where the file holds another graph. */
-  readonly read: (path: string, facts: GraphFacts) => Promise<VectorGraph>;
+  /** Whether `read` checks the bytes as it reads them. Those of another kind must be checked before. */
+  readonly readChecks: boolean;
+  /** Reads what `write` wrote. @throws where the file holds another graph, or bytes that `readChecks` finds to have another checksum. */
+  readonly read: (path: string, facts: GraphFacts, sha256: string) => Promise<VectorGraph>;
   /** @throws unless the file holds a whole graph. */
   readonly check: (path: string, saved: SavedGraph) => Promise<void>;
 }

@@ -1,4 +1,5 @@
-import { readFileSync, statSync, truncateSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { StoreError } from "../../../../src/core/errors.js";
@@ -33,6 +34,8 @@ async function graphOf(made: readonly Float32Array[]): Promise<QuantizedGraph> {
   await graph.settle();
   return graph;
 }
+
+const sha256 = (path: string) => createHash("sha256").update(readFileSync(path)).digest("hex");
 
 function exactOf(made: readonly Float32Array[]): FlatIndex {
   const flat = new FlatIndex(made[0]!.length);
@@ -134,7 +137,7 @@ test("what was written is read with the same results, and more can be added", as
   const path = join(temporaryFolder(), "graph.bin");
   await graph.write(path);
   const facts = { ...graph.saved, format: 3, store: "s", tunedAt: 0, position: { label: 0, removal: 0 } } as const;
-  const read = await QuantizedGraph.read(path, facts);
+  const read = await QuantizedGraph.read(path, facts, sha256(path));
   onTestFinished(() => read.close());
   expect(read.saved).toEqual(graph.saved);
   for (const question of vectors(20, 40, 2)) expect(read.search(question, 30)).toEqual(graph.search(question, 30));
@@ -155,11 +158,11 @@ test.each([64, 1000, 4096])(
     await graph.write(pieces, size);
     expect(readFileSync(pieces).equals(readFileSync(whole))).toBe(true);
     const facts = { ...graph.saved, format: 3, store: "s", tunedAt: 0, position: { label: 0, removal: 0 } } as const;
-    const read = await QuantizedGraph.read(pieces, facts, size);
+    const read = await QuantizedGraph.read(pieces, facts, sha256(pieces), size);
     onTestFinished(() => read.close());
     for (const question of vectors(20, 16, 2)) expect(read.search(question, 30)).toEqual(graph.search(question, 30));
     truncateSync(pieces, Math.floor(statSync(pieces).size / 2));
-    await expect(QuantizedGraph.read(pieces, facts, size)).rejects.toThrow("ends at byte");
+    await expect(QuantizedGraph.read(pieces, facts, sha256(pieces), size)).rejects.toThrow("ends at byte");
   },
 );
 
@@ -179,14 +182,23 @@ test("a vector that finds no room is refused, and the graph is searched and save
   expect(graph.saved).toMatchObject({ count: added, lastLabel: added });
 });
 
-test("a file that is too short, or of another number of vectors, is refused", async () => {
+test("a file that is too short, of another number of vectors, or has a changed byte anywhere, is refused", async () => {
   const graph = await graphOf(vectors(300, 16));
   const path = join(temporaryFolder(), "graph.bin");
   await graph.write(path);
   const facts = { ...graph.saved, format: 3, store: "s", tunedAt: 0, position: { label: 0, removal: 0 } } as const;
-  await expect(QuantizedGraph.read(path, { ...facts, count: 299 })).rejects.toThrow("300 vectors");
-  truncateSync(path, statSync(path).size - 1);
-  await expect(QuantizedGraph.read(path, facts)).rejects.toThrow("ends at byte");
+  await expect(QuantizedGraph.read(path, { ...facts, count: 299 }, sha256(path))).rejects.toThrow("300 vectors");
+  const [bytes, expected] = [readFileSync(path), sha256(path)];
+  // The number of upper links, a vector, and the last link.
+  for (const at of [16, 5000, bytes.length - 1]) {
+    writeFileSync(
+      path,
+      bytes.map((byte, place) => (place === at ? byte ^ 1 : byte)),
+    );
+    await expect(QuantizedGraph.read(path, facts, expected)).rejects.toThrow(/ends at byte|was changed/);
+  }
+  writeFileSync(path, bytes.subarray(0, -1));
+  await expect(QuantizedGraph.read(path, facts, expected)).rejects.toThrow("ends at byte");
 });
 
 test("vectors and labels that cannot be right are refused, and the graph answers as before", async () => {

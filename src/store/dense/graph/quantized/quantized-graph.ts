@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import { StoreError } from "../../../../core/errors.js";
 import { checkVector } from "../../../database/vectors.js";
@@ -32,9 +33,10 @@ export function quantizedEngine(): GraphEngine {
   return {
     format: 3,
     isApproximate: true,
+    readChecks: true,
     comparisonsPerResult: 20,
     create: (dimension, parameters) => QuantizedGraph.create(dimension, parameters),
-    read: (path, facts) => QuantizedGraph.read(path, facts),
+    read: (path, facts, sha256) => QuantizedGraph.read(path, facts, sha256),
     // `write` throws where it did not write everything.
     check: async () => {},
   };
@@ -72,21 +74,36 @@ export class QuantizedGraph implements VectorGraph {
     return new QuantizedGraph(memory, { ...parameters, dimension, count: 0, deleted: 0, lastLabel: 0 });
   }
 
-  /** Reads a graph that `write` wrote. The caller has checked the file by its checksum. */
-  static async read(path: string, facts: GraphFacts, bytesPerPiece = maxPieceBytes): Promise<QuantizedGraph> {
+  /**
+   * Reads a graph that `write` wrote. Each piece is hashed while the next one is read.
+   *
+   * @throws Error where the file does not hold such a graph, or has another checksum.
+   */
+  static async read(
+    path: string,
+    facts: GraphFacts,
+    sha256: string,
+    bytesPerPiece = maxPieceBytes,
+  ): Promise<QuantizedGraph> {
     const { count } = facts;
     const memory = new GraphMemory(sharedGraph(facts.dimension, facts.m), 0);
     const file = await open(path, "r");
+    const hash = createHash("sha256");
     try {
       let at = 0;
       const read = async (bytes: Uint8Array) => {
+        let before = bytes.subarray(0, 0);
         for (let done = 0; done < bytes.length;) {
           const part = bytes.subarray(done, done + bytesPerPiece);
-          const { bytesRead } = await file.read(part, 0, part.length, at);
+          const reading = file.read(part, 0, part.length, at);
+          hash.update(before);
+          const { bytesRead } = await reading;
           if (bytesRead === 0) throw new Error(`${path} ends at byte ${at}`);
+          before = part.subarray(0, bytesRead);
           done += bytesRead;
           at += bytesRead;
         }
+        hash.update(before);
       };
       const [control] = memory.parts();
       await read(control!);
@@ -94,6 +111,7 @@ export class QuantizedGraph implements VectorGraph {
       if (memory.count !== count || (await file.stat()).size !== at) {
         throw new Error(`${path} holds ${memory.count} vectors in ${at} bytes instead of ${count}`);
       }
+      if (hash.digest("hex") !== sha256) throw new Error(`${path} was changed: its checksum differs`);
     } finally {
       await file.close();
     }

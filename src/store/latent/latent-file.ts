@@ -1,4 +1,4 @@
-import { open, readFile } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { z } from "zod";
 import type { LatentModel } from "./latent-model.js";
 
@@ -21,6 +21,9 @@ interface LatentContent {
 
 /** Vectors that are written at once: half a megabyte. */
 const rowsPerWrite = 1024;
+
+/** Bytes that are read at once. The system refuses more than 2 GB, which four million chunks have. */
+const maxPieceBytes = 1 << 26;
 
 export function latentFileFacts({ model, vectors }: LatentContent): z.output<typeof LatentFileFacts> {
   const { dimension, explained, weights } = model;
@@ -53,10 +56,14 @@ export async function writeLatentFile(path: string, { model, vectors }: LatentCo
 }
 
 /** Reads what `writeLatentFile` wrote. The caller has checked that the bytes are unchanged. */
-export async function readLatentFile(path: string, facts: z.output<typeof LatentFileFacts>): Promise<LatentContent> {
+export async function readLatentFile(
+  path: string,
+  facts: z.output<typeof LatentFileFacts>,
+  bytesPerPiece = maxPieceBytes,
+): Promise<LatentContent> {
   const { dimension, explained, terms, rows } = facts;
-  const { buffer, byteOffset } = await readFile(path);
-  let at = byteOffset;
+  const { buffer } = await readWhole(path, bytesPerPiece);
+  let at = 0;
   const floats = (length: number) => {
     const array = new Float32Array(buffer, at, length);
     at += array.byteLength;
@@ -70,4 +77,19 @@ export async function readLatentFile(path: string, facts: z.output<typeof Latent
     Array.from(labels, (label, row) => [label, all.subarray(row * dimension, (row + 1) * dimension)]),
   );
   return { model: { dimension, explained, numbers, weights, places }, vectors };
+}
+
+async function readWhole(path: string, bytesPerPiece: number): Promise<Uint8Array<ArrayBuffer>> {
+  const file = await open(path, "r");
+  try {
+    const bytes = new Uint8Array((await file.stat()).size);
+    for (let done = 0; done < bytes.length;) {
+      const { bytesRead } = await file.read(bytes, done, Math.min(bytesPerPiece, bytes.length - done));
+      if (bytesRead === 0) throw new Error(`${path} ends at byte ${done}`);
+      done += bytesRead;
+    }
+    return bytes;
+  } finally {
+    await file.close();
+  }
 }

@@ -159,7 +159,8 @@ export class DocumentWriter {
       const most = Math.max(...(await shards.onEach((server) => server.read(totalChunks))));
       this.#isDue = most >= flatBelow;
       this.#chunksBeforeCount = this.#isDue ? flatBelow / 10 : Math.min(flatBelow / 10, flatBelow - most);
-      if (most >= maxDeferral * flatBelow) return this.#makeGraphs();
+      const deferrable = Math.min(maxDeferral * flatBelow, maxDeferredComponents / dimension);
+      if (this.#isDue && most >= deferrable) return this.#makeGraphs();
     }
     if (this.#isDue) this.#pause = setTimeout(() => void this.finish(), pauseMs).unref();
   }
@@ -187,6 +188,9 @@ export class DocumentWriter {
  * without a graph, while searches compare all, until it pauses or the store is closed, or up to so many times `flatBelow`.
  */
 const maxDeferral = 4;
+
+/** Other processes that write wait for the graph: for no more components of vectors than a slow machine links in their time limit. */
+const maxDeferredComponents = 2 ** 23;
 
 /** A load that has written nothing for so long has paused. */
 const pauseMs = 1000;

@@ -10,7 +10,7 @@ type Aims = Readonly<Record<string, readonly StatedAim[]>>;
 
 const tokenizer = "one tokenizer pass";
 const bareNode = "bare Node";
-const bareSql = "bare SQL";
+const bareSql = "bare SQL, BM25";
 const pgVectorStore = "LangChain.js PGVectorStore";
 const bm25 = "plain BM25";
 const hybrid = "citewell, hybrid";

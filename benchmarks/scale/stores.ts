@@ -6,8 +6,12 @@ import { openPostgresStore } from "citewell/postgres";
 import pg from "pg";
 import type { Contender } from "../runner/benchmark.js";
 import type { Asked } from "../shared/made-corpus.js";
+import type { queryTerms as QueryTerms } from "../../src/text/words/terms.js";
+import { shipped } from "../runner/project.js";
 import { peerStores } from "./peer-store.js";
 import type { OpenScaled, Place } from "./scaled-store.js";
+
+const { queryTerms } = await shipped<{ readonly queryTerms: typeof QueryTerms }>("text/words/terms.js");
 
 function ours(name: string, open: (place: Place, embedder: { space: string; dimension: number }) => Promise<Store>) {
   const opened: OpenScaled = async (place) => {
@@ -45,6 +49,11 @@ const inFolder: OpenScaled = async (place) => {
   };
 };
 
+function unit(vector: Float32Array): string {
+  const length = Math.hypot(...vector);
+  return `[${Array.from(vector, (component) => component / length).join(",")}]`;
+}
+
 /** A table of ids, vectors with a graph, and words with an index, and the statements that any program would have to send. */
 const bareSql: OpenScaled = async ({ urls, dimension, name }) => {
   const client = new pg.Client(urls[0]);
@@ -61,10 +70,6 @@ const bareSql: OpenScaled = async ({ urls, dimension, name }) => {
   const any = ({ text }: Asked) => text.split(" ").join(" | ");
   const relevant = (words: string, limit: string) => `SELECT id, ts_rank(words, query) AS score
     FROM bare_${name}, to_tsquery('simple', ${words}) AS query WHERE words @@ query ORDER BY score DESC LIMIT ${limit}`;
-  const unit = (vector: Float32Array) => {
-    const length = Math.hypot(...vector);
-    return `[${Array.from(vector, (component) => component / length).join(",")}]`;
-  };
   return {
     write: async ({ documents, vectors }) => {
       const rows = documents.flatMap(({ document, chunks }) =>
@@ -99,8 +104,55 @@ const bareSql: OpenScaled = async ({ urls, dimension, name }) => {
   };
 };
 
+/** The tables of our store, with the shortest statements by which any program would get what ours returns: ids by vector and by BM25. */
+const bareBm25: OpenScaled = async (place) => {
+  const schema = `bm25_${place.name}`;
+  const { write, finishLoad, close } = await ours("", ({ urls }, embedder) =>
+    openPostgresStore(urls[0]!, embedder, { schema }),
+  )
+    .load()
+    .then((open) => open(place));
+  const client = new pg.Client(place.urls[0]);
+  await client.connect();
+  await client.query(
+    `SET search_path = ${schema}, public; SET hnsw.ef_search = 200; SET hnsw.iterative_scan = strict_order`,
+  );
+  const near = (filter = "") => `SELECT c.id, n.score FROM (
+      SELECT label, -(embedding <#> $1::vector) AS score FROM embeddings ${filter} ORDER BY embedding <#> $1::vector LIMIT $2) AS n
+    JOIN chunks c USING (label)`;
+  const relevant = (words: string, limit: string) => `
+    WITH t AS MATERIALIZED (SELECT sum(chunks)::float8 AS chunks, (sum(words) / sum(chunks))::float8 AS average FROM totals),
+    q AS MATERIALIZED (SELECT word, count(*)::float8 AS n FROM postings WHERE word = ANY(${words}::text[]) GROUP BY word)
+    SELECT c.id, s.score FROM (
+      SELECT p.chunk, sum(ln(1 + (t.chunks - q.n + 0.5::float8) / (q.n + 0.5::float8)) * p.frequency /
+        (p.frequency + 1.2::float8 * (0.25::float8 + 0.75::float8 * p.length / t.average))) AS score
+      FROM q JOIN postings p USING (word), t GROUP BY p.chunk ORDER BY score DESC LIMIT ${limit}) AS s
+    JOIN chunks c ON c.label = s.chunk`;
+  return {
+    write,
+    ...(finishLoad && { finishLoad }),
+    dense: async ({ vector }, count, metadata = {}) => {
+      const [[name, value] = []] = Object.entries(metadata);
+      const filter =
+        name === undefined
+          ? undefined
+          : "WHERE document IN (SELECT document FROM fields WHERE name = $3 AND number = $4)";
+      const values = [unit(vector), count, ...(filter === undefined ? [] : [`.${name}`, value])];
+      return (await client.query(near(filter), values)).rows.length;
+    },
+    words: ({ text }, count) => client.query(relevant("$1", "$2"), [queryTerms(text), count]),
+    both: ({ text, vector }, count) =>
+      client.query(`(${near()}) UNION ALL (${relevant("$3", "$2")})`, [unit(vector), count, queryTerms(text)]),
+    close: async () => {
+      await client.end();
+      await close();
+    },
+  };
+};
+
 export const scaledStores: readonly Contender<OpenScaled>[] = [
   { name: "bare SQL", kind: "limit", packages: ["pg"], load: async () => bareSql },
+  { name: "bare SQL, BM25", kind: "limit", packages: ["pg"], load: async () => bareBm25 },
   ours("citewell, PostgreSQL", ({ urls, name }, embedder) =>
     openPostgresStore(urls[0]!, embedder, { schema: `one_${name}` }),
   ),

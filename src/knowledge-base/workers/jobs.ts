@@ -1,17 +1,22 @@
 import { EventEmitter } from "node:events";
 import type { Logger, Runner, WorkerEvents } from "graphile-worker";
 import { missingPeer } from "../../core/errors.js";
-import type { Session } from "../../store/postgres/connection/server.js";
+import { asStoreError } from "../../store/postgres/connection/failures.js";
+import { type Session, withoutPassword } from "../../store/postgres/connection/server.js";
 
 const task = "citewell_ingest";
 
 /** Jobs are taken up by a notification; those that come due are looked for so often, in milliseconds. */
 const pollIntervalMs = 1000;
 
-/** Creates or upgrades the tables of graphile-worker in `schema`. */
+/**
+ * Creates or upgrades the tables of graphile-worker in `schema`.
+ *
+ * @throws StoreError as the store does, `unavailable` when the database is away.
+ */
 export async function createJobTables(url: string, schema: string): Promise<void> {
   const { runMigrations } = await loadGraphileWorker();
-  await runMigrations({ connectionString: url, schema, logger: await silentLogger() });
+  await runMigrations({ connectionString: url, schema, logger: await silentLogger() }).catch(failure(url));
 }
 
 /**
@@ -53,7 +58,11 @@ export interface JobRunner {
   readonly ended: Promise<void>;
 }
 
-/** Takes jobs until it is stopped, or until graphile-worker gives up on the database. */
+/**
+ * Takes jobs until it is stopped, or until graphile-worker gives up on the database.
+ *
+ * @throws StoreError as the store does, `unavailable` when the database is away at the start.
+ */
 export async function runJobs({
   url,
   schema,
@@ -92,9 +101,16 @@ export async function runJobs({
         await run((payload as { batch: number }).batch, abortSignal);
       },
     },
-  });
+  }).catch(failure(url));
   const ended = runner.promise.catch(() => {});
   return { stop: () => runner.stop().catch(() => ended), ended };
+}
+
+/** Throws what graphile-worker threw as an error of the store, which tells a database that comes back from other failures. */
+function failure(url: string): (thrown: unknown) => never {
+  return (thrown) => {
+    throw asStoreError(withoutPassword(url), thrown);
+  };
 }
 
 async function silentLogger(): Promise<Logger> {

@@ -23,7 +23,8 @@ export interface Queue {
 export async function openQueue(call: string, store: Store): Promise<Queue> {
   const queue = queueOf(call, store);
   await createQueueTables(queue.database);
-  await createJobTables(queue.url, queue.jobs);
+  // Within a call to the database, which is repeated while that is away.
+  await queue.database.read(() => createJobTables(queue.url, queue.jobs));
   return queue;
 }
 

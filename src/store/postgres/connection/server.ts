@@ -220,7 +220,8 @@ export class Server {
 /** A connection keeps each prepared statement until it ends, so that there must be a limit; the others are sent whole. */
 const maxPrepared = 100;
 
-function withoutPassword(url: string): string {
+/** The address as it may be shown. */
+export function withoutPassword(url: string): string {
   const shown = new URL(url);
   if (shown.password !== "") shown.password = "***";
   if (shown.searchParams.has("password")) shown.searchParams.set("password", "***");

@@ -11,7 +11,7 @@ import { percentile } from "./shared/percentile.js";
 
 const wordsPerChunk = 70;
 const chunksPerDocument = 50;
-const maxWarmUps = 20;
+const maxWarmUps = 50;
 const dimension = 1024;
 const upstreamMs = 20;
 const models = { embedding: "made/embedding-m3", rerank: "made/rerank", chat: "made/chat" };
@@ -34,7 +34,7 @@ export const benchmark: Benchmark<Asker, Given> = {
     "Questions one after another against generated chunks of 1,024 dimensions, with words after Zipf's law. A service in " +
     "another process answers embeddings, reranking and streamed chat after 20 ms and notes, on the machine's clock, when each request had come " +
     "and when its reply began. What is added is the time between its replies and the next requests, and to the first text. The " +
-    "limit makes the same three calls by undici with texts prepared beforehand: it neither searches nor packs. 20 questions " +
+    "limit makes the same three calls by undici with texts prepared beforehand: it neither searches nor packs. 50 questions " +
     "first. An answer without one call of each kind fails. Leaving: from leaving an endless answer to the end of its connection.",
   contenders: [
     { name: "bare calls", kind: "limit", load: async () => bareCalls },

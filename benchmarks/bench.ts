@@ -77,7 +77,7 @@ async function main(): Promise<void> {
       "after",
       `
 Examples:
-  $ npm ci --prefix benchmarks/peers                 install what is compared with, once
+  $ npm install --prefix benchmarks/peers                 install what is compared with, once
   $ npm run bench                                    all of them, some 35 minutes on two cores
   $ npm run bench -- chunk search --rounds 7 --report report.html
   $ npm run bench -- chunk --corpus ../my-docs       your own documents

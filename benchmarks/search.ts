@@ -7,6 +7,8 @@ import { type Asked, madeCorpus } from "./shared/made-corpus.js";
 import { percentile } from "./shared/percentile.js";
 
 const questionCount = 200;
+/** Questions before each kind of search is timed. */
+const warmUps = 50;
 const k = 10;
 const filters = { "50 %": { half: 1 }, "1 %": { hundredth: 1 } } as const;
 
@@ -18,7 +20,7 @@ export const benchmark: Benchmark<SearchSubject, Given> = {
   question: "How fast is a collection indexed and searched, what is found of what is nearest, and what does that hold?",
   method:
     "Chunks of 150 made words after Zipf's law, with vectors around topics in 40 directions, because no index can rank evenly " +
-    "spread ones, and 200 questions like them, one after another. Every contender writes all, opens again where it keeps " +
+    "spread ones, and 200 questions like them, one after another, the first 50 of them once before. Every contender writes all, opens again where it keeps " +
     "files, and searches, each in its own process. Dense is the ten nearest, whose recall is against exact search; for graphs " +
     "whose number of candidates (ef) is the user's to choose, the least of 10, 20, 40 … that finds 95 %, and citewell's own is tuned by itself. " +
     "Hybrid is the search stage with 40 hits and their texts. Memory is what the process that searches " +
@@ -72,6 +74,7 @@ async function measureSearching(subject: SearchSubject, { size, given, timed }: 
 
     const durations = async (ask: (query: Asked) => Promise<unknown>) => {
       const taken: number[] = [];
+      for (const query of corpus.queries.slice(0, warmUps)) await ask(query);
       await timed(async () => {
         for (const query of corpus.queries) {
           const startedAt = performance.now();
@@ -90,7 +93,7 @@ async function measureSearching(subject: SearchSubject, { size, given, timed }: 
         if (ef !== undefined) index.setEf!(ef);
         const found: (readonly string[])[] = [];
         measures["dense p50"] = percentile(await durations(async (query) => found.push(await dense(query, k))), 0.5);
-        measures["recall@10"] = recallOf(found, given);
+        measures["recall@10"] = recallOf(found.slice(-questionCount), given);
         if (measures["recall@10"] >= 0.95) break;
       }
       if (measures["recall@10"]! < 0.5) throw new Error(`it finds ${measures["recall@10"]} of the nearest chunks`);

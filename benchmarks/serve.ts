@@ -31,7 +31,7 @@ export const benchmark: Benchmark<StartServer, readonly string[]> = {
     "heap growth": { unit: "MB", better: "lower" },
   },
   sizes: { smoke: { readers: 10, answers: 40 }, usual: { readers: 200, answers: 2000 } },
-  rounds: 1,
+  rounds: 2,
   aims: aimsOf("serve"),
   prepare: async () => {
     const server = await startServer("citewell", []);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { project } from "./project.js";
 
-export const installHint = "npm ci --prefix benchmarks/peers";
+export const installHint = "npm install --prefix benchmarks/peers";
 
 // Peers are installed apart from the library's own packages, so each is looked up in its own folder first.
 const folders = [join(project, "benchmarks/peers"), project];

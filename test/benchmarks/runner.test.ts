@@ -65,7 +65,7 @@ describe("the runner", () => {
     expect(problems).toEqual({
       wrong: "2 of 3 came",
       crashed: "its process ended with 7 before it answered",
-      absent: "no-such-package is not installed: npm ci --prefix benchmarks/peers",
+      absent: "no-such-package is not installed: npm install --prefix benchmarks/peers",
     });
     expect(stdout).toMatch(/work of quick, ≥ 4: \*\*3\*\*, missed/);
     // The second round goes backwards, without those that failed.

@@ -46,7 +46,7 @@ export const benchmark: Benchmark<SearchSubject, Given> = {
     verified: { unit: "MB/CPU s", better: "higher" },
   },
   sizes: { smoke: { chunks: 500, dimension: 64 }, usual: { chunks: 5000, dimension: 1024 } },
-  rounds: 3,
+  rounds: 2,
   aims: aimsOf("search"),
   prepare: async ({ chunks = 0, dimension = 0 }) => ({ given: exactNearest(chunks, dimension) }),
   measure: measureSearching,

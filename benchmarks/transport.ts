@@ -36,7 +36,7 @@ export const benchmark: Benchmark<Client, string> = {
     ["float", "base64", "chat"].map((name) => [name, { unit: "CPU ms/call", better: "lower" }]),
   ),
   sizes: { smoke: { calls: 5, warmUps: 1 }, usual: { calls: 300, warmUps: 100 } },
-  rounds: 5,
+  rounds: 3,
   aims: aimsOf("transport"),
   prepare: startServer,
   measure: measureCalls,

@@ -222,7 +222,9 @@ export class EmbeddedStore<const Space extends string> implements Store<Space>, 
     return this.#use(() =>
       this.#writes.run(async () => {
         const { verifyStore } = await import("./verify/verify-store.js");
-        const [dense, lexical] = [this.#dense, await this.#lexical];
+        const dense = this.#dense;
+        // What could not be opened is no index that would have to begin again; what is wrong with it is found in its files.
+        const lexical = await this.#lexical.catch(() => ({ beginAgain() {} }));
         return verifyStore({ location, folder, id, dense, lexical, withLock }, options);
       }),
     );

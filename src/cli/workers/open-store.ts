@@ -36,7 +36,7 @@ export async function withPostgresStore<Result>(
     try {
       return await use({ store, embedder: models.embedder, settings });
     } finally {
-      await store.close();
+      await store.close({ signal: io.signal });
     }
   } finally {
     await models.close();

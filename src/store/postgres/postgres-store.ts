@@ -174,8 +174,8 @@ export class PostgresStore<const Space extends string> implements Store<Space>, 
   }
 
   async close(options: CloseOptions = {}): Promise<void> {
-    resolve("close", closeOptions, options);
-    await this.#writer.finish();
+    const { signal } = resolve("close", closeOptions, options);
+    await this.#writer.finish(signal);
     return this.#shards.close();
   }
 

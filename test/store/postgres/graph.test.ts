@@ -83,12 +83,40 @@ describe.skipIf(noPostgres)("the graph of a store on PostgreSQL", () => {
     await store.write(write);
     await client.query("ALTER TABLE refused.embeddings RENAME TO elsewhere");
     await store.close();
-    expect(warnings).toEqual([expect.stringContaining("compares all vectors")]);
+    expect(warnings).toEqual([expect.stringContaining("All vectors are compared")]);
     await client.query("ALTER TABLE refused.elsewhere RENAME TO embeddings");
     const opened = await open("refused");
     const [vector] = write.vectors!.values();
     expect(await opened.dense.retrieve({ text: "", vector: vector! }, { count: 30 })).toHaveLength(30);
     await opened.close();
+  });
+
+  test("that cannot be made at a write leaves a warning, and the write is done", async () => {
+    await (await open("refused_at_once", { index: "flat" })).write(load(0, 1));
+    const warnings: string[] = [];
+    const store = await open("refused_at_once", { index: "hnsw", onWarning: (message) => warnings.push(message) });
+    await client.query(`CREATE FUNCTION refuse() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''disk full''; END';
+      CREATE EVENT TRIGGER refusing ON ddl_command_start WHEN TAG IN ('CREATE INDEX') EXECUTE FUNCTION refuse()`);
+    try {
+      expect(await store.write(load(1, 5))).toHaveLength(4);
+    } finally {
+      await client.query("DROP EVENT TRIGGER refusing");
+    }
+    expect(warnings).toEqual(["All vectors are compared, because no graph was made: disk full"]);
+    await store.write(load(5, 6));
+    expect(await isMade("refused_at_once")).toBe(true);
+    await store.close();
+  });
+
+  test("is left to the next load when closing is told not to wait", async () => {
+    const store = await open("hurried");
+    await store.write(load(0, 30));
+    await store.close({ signal: AbortSignal.abort() });
+    expect(await isMade("hurried")).toBe(false);
+    const next = await open("hurried");
+    await next.write(load(30, 31));
+    await next.close();
+    expect(await isMade("hurried")).toBe(true);
   });
 
   test("is made in memory also where the server allows less for that, as long as it is no more than 1 GB", async () => {

@@ -63,6 +63,15 @@ describe.skipIf(noPostgres)("a store with row-level security", () => {
 
   const uris = (found: readonly { readonly uri: string }[]) => found.map(({ uri }) => uri).toSorted();
 
+  test("of an earlier version is brought up to date by its owner, as others are told", async () => {
+    const { open } = await secured("earlier");
+    const owner = new pg.Client(server.url("earlier"));
+    await owner.connect();
+    await owner.query("DROP TABLE citewell.commits; UPDATE citewell.meta SET value = '2' WHERE name = 'version'");
+    await owner.end();
+    await expect(open()).rejects.toMatchObject({ code: "version", message: expect.stringContaining("as their owner") });
+  });
+
   test("shows another user no row of any table without a scope, and with one its rows alone, also to SQL without a condition", async () => {
     const { open, sql } = await secured("plain");
     for (const table of tables) {

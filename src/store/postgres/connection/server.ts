@@ -56,7 +56,9 @@ export class Server {
   readonly #prepared = new Map<string, string>();
   #vectorType: number | undefined;
   /** Records of transactions whose end is known, to be deleted. */
-  readonly #ended: string[] = [];
+  #ended: readonly string[] = [];
+  /** Whether the records that ended processes left were deleted, which takes a look at all. */
+  #hasSwept = false;
 
   private constructor(
     { Pool, types }: typeof pg,
@@ -119,7 +121,8 @@ export class Server {
     let committing: { readonly result: Result } | undefined;
     const result = await this.#repeated(async (client) => {
       const session = this.#sessionOn(client);
-      const begin = call.unrecorded ? "SELECT" : this.#recordSql(record);
+      const ended = this.#ended;
+      const begin = call.unrecorded ? "SELECT" : this.#recordSql(record, ended);
       try {
         // Both in one message, for which `pg` returns the results of both. It waits for an earlier attempt that is still ending.
         const [, recorded] = (await client.query(`BEGIN; ${begin}`)) as unknown as readonly pg.QueryResult[];
@@ -129,22 +132,29 @@ export class Server {
         }
         committing = { result: await work(session) };
         await session.query("COMMIT");
+        if (!call.unrecorded) this.#forget(ended);
         return committing.result;
       } catch (error) {
         if (!isUnreachable(error)) await session.query("ROLLBACK").catch(() => {});
         throw error;
       }
     }, call);
-    if (!call.unrecorded) this.#ended.push(record);
+    if (!call.unrecorded) this.#ended = [...this.#ended, record];
     return result;
   }
 
-  /** Leaves a record of a transaction, and deletes those of this process that are over and those that ended processes left. */
-  #recordSql(record: string): string {
-    const ended = this.#ended.splice(0).map((each) => `'${each}'::uuid`);
+  /** Leaves a record of a transaction, and deletes those of this process that are over; at first also those that ended processes left. */
+  #recordSql(record: string, ended: readonly string[]): string {
+    const ids = ended.map((each) => `'${each}'::uuid`);
+    const left = this.#hasSwept ? "" : "OR made < current_date - 7";
     return `WITH ended AS (DELETE FROM commits WHERE id IN (
-        SELECT id FROM commits WHERE id = ANY(ARRAY[${ended.join(", ")}]::uuid[]) OR made < current_date - 7 FOR UPDATE SKIP LOCKED))
+        SELECT id FROM commits WHERE id = ANY(ARRAY[${ids.join(", ")}]::uuid[]) ${left} FOR UPDATE SKIP LOCKED))
       INSERT INTO commits (id) VALUES ('${record}') ON CONFLICT DO NOTHING`;
+  }
+
+  #forget(ended: readonly string[]): void {
+    this.#hasSwept = true;
+    this.#ended = this.#ended.filter((each) => !ended.includes(each));
   }
 
   async close(): Promise<void> {

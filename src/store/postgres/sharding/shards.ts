@@ -86,13 +86,17 @@ export async function openShard(
       throw new StoreError("missing", message, { path: location });
     }
     if (!meta || !isCurrent(meta, location)) {
-      meta = await server.transaction(
-        async (session) => {
-          await upgrade(session, schema);
-          return (await readMeta(session, schema))!;
-        },
-        { unrecorded: true },
-      );
+      meta = await server
+        .transaction(
+          async (session) => {
+            await upgrade(session, schema);
+            return (await readMeta(session, schema))!;
+          },
+          { unrecorded: true },
+        )
+        .catch((error: unknown) => {
+          throw meta ? upgradeRefused(error, location) : error;
+        });
     }
     return { id: meta.get("store")!, server };
   } catch (error) {
@@ -288,6 +292,14 @@ export async function claimShards(shards: readonly Shard[], schema: string): Pro
     if (await server.read(hasEmbeddings)) continue;
     await server.transaction((session) => createEmbeddings(session, schema, Number(dimension), precision));
   }
+}
+
+/** Only the owner of tables may change them: more rights for the others would be no way out. */
+function upgradeRefused(error: unknown, location: string): unknown {
+  const cause = error instanceof StoreError ? error.cause : undefined;
+  if (!(cause instanceof Error && "code" in cause && cause.code === "42501")) return error;
+  const message = `${location} has the tables of an earlier version. Open the store once as their owner, which brings them up to date`;
+  return new StoreError("version", message, { path: location, cause });
 }
 
 function unnamedServers(path: string): StoreError {

@@ -1,4 +1,4 @@
-import { StoreError } from "../../../core/errors.js";
+import { asError, StoreError } from "../../../core/errors.js";
 import { checkDetails } from "../../../core/metadata.js";
 import { resolve } from "../../../core/options.js";
 import type { StoreWrite, WrittenDocument } from "../../../core/ports.js";
@@ -88,7 +88,10 @@ export class DocumentWriter {
       return { outcomes: all, meta };
     });
     if (written.meta) facts.adopt(written.meta);
-    if (documents.length > 0) await this.#prepareGraph(written.outcomes.reduce((sum, { chunks }) => sum + chunks, 0));
+    if (documents.length > 0) {
+      const chunks = written.outcomes.reduce((sum, outcome) => sum + outcome.chunks, 0);
+      await this.#warnOfFailure(() => this.#prepareGraph(chunks));
+    }
     return written.outcomes;
   }
 
@@ -132,17 +135,23 @@ export class DocumentWriter {
     return embedding;
   }
 
-  /** Makes the graphs that wait for the end of a load. A failure costs searches their speed and no chunk: it is a warning. */
-  async finish(): Promise<void> {
+  /** Makes the graphs that wait for the end of a load, until the signal aborts. */
+  async finish(signal?: AbortSignal): Promise<void> {
     clearTimeout(this.#pause);
-    if (!this.#isDue) return;
     const make = async () => {
-      if (this.#isDue) await this.#makeGraphs();
+      if (this.#isDue && !signal?.aborted) await this.#makeGraphs(signal);
     };
-    await this.#writes.run(make).catch((error: unknown) => {
-      const { shards, options } = this.#parts;
-      options.onWarning?.(`${shards.first.location} compares all vectors, since no graph was made: ${String(error)}`);
-    });
+    if (this.#isDue) await this.#writes.run(() => this.#warnOfFailure(make, signal));
+  }
+
+  /** The failure of a graph costs searches their speed and no chunk: it is a warning, and the next write tries again. */
+  async #warnOfFailure(work: () => Promise<void>, signal?: AbortSignal): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (signal?.aborted) return;
+      this.#parts.options.onWarning?.(`All vectors are compared, because no graph was made: ${asError(error).message}`);
+    }
   }
 
   /** Makes the graph of each server once it is worth it, or sees to it that this is done at the end of the load. */
@@ -162,11 +171,11 @@ export class DocumentWriter {
       const deferrable = Math.min(maxDeferral * flatBelow, maxDeferredComponents / dimension);
       if (this.#isDue && most >= deferrable) return this.#makeGraphs();
     }
-    if (this.#isDue) this.#pause = setTimeout(() => void this.finish(), pauseMs).unref();
+    if (this.#isDue) this.#pause = setTimeout(() => void this.finish().catch(() => {}), pauseMs).unref();
   }
 
-  /** Others who write meanwhile wait for it. */
-  async #makeGraphs(): Promise<void> {
+  /** Others who write meanwhile wait for it. It is not repeated: it may be what the server has not enough memory for. */
+  async #makeGraphs(signal?: AbortSignal): Promise<void> {
     const { shards, facts, options } = this.#parts;
     const { index, flatBelow } = options;
     const made = await shards.onEach(async (server) => {
@@ -175,7 +184,7 @@ export class DocumentWriter {
         await session.query("SET LOCAL statement_timeout = 0");
         await createGraph(session, `"${options.schema}"`, facts.precision, facts.dimension!, options);
       };
-      await server.transaction(make, { deadlineMs: Infinity });
+      await server.transaction(make, { deadlineMs: Infinity, once: true, ...(signal && { signal }) });
       return true;
     });
     this.#isDue = false;

@@ -360,7 +360,7 @@ export function asError(thrown: unknown): Error {
 const absent: ReadonlySet<unknown> = new Set(["ERR_MODULE_NOT_FOUND", "ERR_PACKAGE_PATH_NOT_EXPORTED"]);
 
 /**
- * Whether an import failed since its package is not installed, or in a version without that module.
+ * Whether an import failed because the package is missing, or too old to have that module.
  *
  * @internal
  */

@@ -23,7 +23,7 @@ export interface Queue {
 export async function openQueue(call: string, store: Store): Promise<Queue> {
   const queue = queueOf(call, store);
   await createQueueTables(queue.database);
-  // Within a call to the database, which is repeated while that is away.
+  // `read` repeats this while the database cannot be reached.
   await queue.database.read(() => createJobTables(queue.url, queue.jobs));
   return queue;
 }

@@ -46,7 +46,7 @@ export class Dense {
     }
   }
 
-  /** Begins to catch up with the store. Resolves when a search need not wait for it any longer. */
+  /** Begins to catch up with the store, if searches are likely. Resolves when they need not wait for it any longer. */
   async prepare(): Promise<void> {
     await (await this.#current()).prepare();
   }
@@ -110,7 +110,7 @@ export class Dense {
   }
 }
 
-/** A megabyte of vectors of 1,024 dimensions, of words a fifth of that: about a millisecond. */
+/** 256 vectors of 1,024 dimensions are a megabyte, which takes about a millisecond to read. */
 const rowsPerRead = 256;
 
 /** Exact search on this thread. Nothing is saved: reading the vectors again takes as long as reading a file of them. */

@@ -50,7 +50,7 @@ export interface GraphEngine {
   /** Number of vectors that can be compared one by one while the graph finds one. */
   readonly comparisonsPerResult: number;
   readonly create: (dimension: number, parameters: GraphParameters) => VectorGraph;
-  /** Whether `read` checks the bytes as it reads them. Those of another kind must be checked before. */
+  /** Whether `read` checks the bytes as it reads them. Where it does not, the caller checks the file before. */
   readonly readChecks: boolean;
   /** Reads what `write` wrote. @throws where the file holds another graph, or bytes that `readChecks` finds to have another checksum. */
   readonly read: (path: string, facts: GraphFacts, sha256: string) => Promise<VectorGraph>;

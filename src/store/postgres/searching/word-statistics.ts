@@ -29,7 +29,7 @@ const maxWords = 10_000;
 export class WordCounts {
   #written = "";
   #chunksWith = new Map<string, number>();
-  /** Those of several servers together, without the numbers of chunks with a word. */
+  /** Totals over all servers, without the numbers of chunks with a word. */
   #totals: Pick<WordStatistics, "chunks" | "words"> | undefined;
 
   get latest(): RememberedCounts {

@@ -31,10 +31,6 @@ export const design: readonly { readonly what: string; readonly aims: Aims }[] =
           measure: "512 tokens",
           beside: tokenizer,
           atLeast: 0.9,
-          reason:
-            "Beside the counting of tokens, which is the limit itself, blocks and sentences are found, and tokens are counted " +
-            "again where a cut falls, since a piece at a cut has others than within the text. Words that were seen are not " +
-            "counted again; 8,192 tokens, with hardly a cut, come closer. What remains is work at each cut.",
         },
       ],
     },
@@ -102,8 +98,8 @@ export const design: readonly { readonly what: string; readonly aims: Aims }[] =
           measure: "memory beside vectors",
           atMost: 0.5,
           reason:
-            "Vectors as 8-bit numbers and their graph are 0.31 of the raw vectors. What remains are the engine itself, postings, " +
-            "and pages of SQLite, which are small beside a million of vectors and large beside 410 MB.",
+            "Vectors as 8-bit numbers and their graph are 0.31 of the raw vectors, which are 410 MB. Node with the library holds " +
+            "74 MB before it opens a store, 0.18 of them, and does not grow. The rest is postings and pages of SQLite.",
         },
       ],
     },
@@ -181,14 +177,17 @@ export const design: readonly { readonly what: string; readonly aims: Aims }[] =
   {
     what: "answers, local engines alone",
     aims: {
-      answers: Object.entries({ direct: 75, paraphrased: 35, unanswerable: 80 }).map(([measure, atLeast]) => ({
-        contender: "citewell, local service",
-        measure,
-        atLeast,
-        reason:
-          "The local chat model quotes and does not write; which sentence it quotes is decided by words alone. The rules were " +
-          "chosen on 342 training questions; these 156 were looked at only to be counted.",
-      })),
+      answers: [
+        ...Object.entries({ direct: 75, paraphrased: 35 }).map(([measure, atLeast]) => ({
+          contender: "citewell, local service",
+          measure,
+          atLeast,
+          reason:
+            "The local chat model quotes and does not write; which sentence it quotes is decided by words alone. The rules were " +
+            "chosen on 342 training questions; these 156 were looked at only to be counted.",
+        })),
+        { contender: "citewell, local service", measure: "unanswerable", atLeast: 80 },
+      ],
     },
   },
   {
@@ -255,7 +254,7 @@ const further: Aims = {
   ],
 };
 
-/** All aims of a benchmark. Reasons are left out, because they are written when the results are known. */
+/** All aims of a benchmark, as results keep them. Reasons are left out: they can change after a result was written. */
 export function aimsOf(benchmark: string): readonly Aim[] {
   const stated = [...design.map(({ aims }) => aims), further].flatMap((aims) => aims[benchmark] ?? []);
   return stated.map(

@@ -78,7 +78,7 @@ async function main(): Promise<void> {
       `
 Examples:
   $ npm install --prefix benchmarks/peers                 install what is compared with, once
-  $ npm run bench                                    all of them, less than an hour on two cores
+  $ npm run bench                                    all of them
   $ npm run bench -- chunk search --rounds 7 --report report.html
   $ npm run bench -- chunk --corpus ../my-docs       your own documents
   $ npm run bench -- build/benchmarks/own-peer.js    your own peer: copy benchmarks/own-peer.ts

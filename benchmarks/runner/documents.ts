@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { designMarkdown } from "./design-table.js";
 import { project } from "./project.js";
@@ -7,9 +7,9 @@ import { formatted, resultMarkdown } from "./tables.js";
 
 export const resultsFolder = join(project, "benchmarks/results");
 
-/** The results of a folder, by the names of their benchmarks. */
+/** The results of a folder, by the names of their benchmarks; none where nothing was measured yet. */
 export function readResults(folder = resultsFolder): ReadonlyMap<string, Result> {
-  const files = readdirSync(folder).filter((name) => name.endsWith(".json"));
+  const files = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".json")) : [];
   const results = files.map((name) => parseResult(readFileSync(join(folder, name), "utf8")));
   return new Map(results.map((result) => [result.benchmark, result]));
 }

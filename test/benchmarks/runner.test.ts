@@ -1,8 +1,9 @@
 import { execFile } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
+import type { Benchmark } from "../../benchmarks/runner/benchmark.js";
 import { verdict } from "../../benchmarks/runner/compare.js";
 import { pagesWithFigures, readResults, unaligned, withFigures } from "../../benchmarks/runner/documents.js";
 import { designMarkdown, unexplained } from "../../benchmarks/runner/design-table.js";
@@ -196,6 +197,17 @@ describe("the figures of the documentation", () => {
           ),
     );
     expect(wrong).toEqual([]);
+  });
+
+  test("come from the benchmarks as they are now, by their methods and the names of their sizes", async () => {
+    const described = (method: string, size: object) => [method, Object.keys(size)];
+    for (const { benchmark: name, method, size } of results.values()) {
+      const path = [name, `proofs/${name}`].map((each) => join(root, `build/benchmarks/${each}.js`)).find(existsSync)!;
+      const { benchmark } = (await import(path)) as { readonly benchmark: Benchmark };
+      expect({ [name]: described(method, size) }).toEqual({
+        [name]: described(benchmark.method, benchmark.sizes.usual),
+      });
+    }
   });
 
   test("have a reason in aims.ts for each aim of the design that they miss", () => {

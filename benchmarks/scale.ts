@@ -20,7 +20,7 @@ export const benchmark: Benchmark<OpenScaled, readonly string[]> = {
     "opening them again is part of the time to write. Then `VACUUM ANALYZE`, and queries one after another, ten nearest. Bare SQL keeps " +
     "id, metadata, vector and a tsvector: no texts, no check of anything. It finds words by `ts_rank`, and both by the statement of pgvector's " +
     "documentation that fuses ranks. Bare SQL, BM25 asks the tables that ours wrote: the nearest, BM25 of all chunks with a word, or both in one " +
-    "statement. Ours remembers how many chunks have a word while nobody writes. PGVectorStore keeps no words, and has a graph " +
+    "statement. Searches of both are prepared statements, as ours are. Ours remembers how many chunks have a word while nobody writes. PGVectorStore keeps no words, and has a graph " +
     "only where it is asked for one; with its server's default it looks at 40 candidates where the others look at 200. Short are filtered queries " +
     "with fewer than ten results although there are as many. CPU is that of the client.",
   contenders: scaledStores,

@@ -108,7 +108,10 @@ async function measureSearching(subject: SearchSubject, { size, given, timed }: 
         measures[`hybrid p50, filter of ${share}`] = percentile(await durations((query) => hybrid(query, filter)), 0.5);
       }
     }
-    if (index.weigh) measures["memory"] = (await index.weigh(corpus.queries)) / rawBytes;
+    if (index.weigh) {
+      const { residentBytes, emptyBytes } = await index.weigh(corpus.queries);
+      measures["memory"] = (residentBytes - emptyBytes) / rawBytes;
+    }
     if (index.diskBytes) measures["disk"] = index.diskBytes() / rawBytes;
     if (index.verify) {
       const { cpuSeconds: checking } = await timed(index.verify);

@@ -54,6 +54,10 @@ function unit(vector: Float32Array): string {
   return `[${Array.from(vector, (component) => component / length).join(",")}]`;
 }
 
+/** Sends a statement that the server parses once a connection and whose plan it may keep, as ours are. */
+const prepared = (client: pg.Client) => (name: string, text: string, values: readonly unknown[]) =>
+  client.query({ name, text, values: [...values] });
+
 /** A table of ids, vectors with a graph, and words with an index, and the statements that any program would have to send. */
 const bareSql: OpenScaled = async ({ urls, dimension, name }) => {
   const client = new pg.Client(urls[0]);
@@ -67,6 +71,7 @@ const bareSql: OpenScaled = async ({ urls, dimension, name }) => {
     `CREATE INDEX ON bare_${name} USING hnsw (embedding vector_ip_ops) WITH (m = 16, ef_construction = 100)`,
   );
   await client.query("SET hnsw.ef_search = 200");
+  const ask = prepared(client);
   const any = ({ text }: Asked) => text.split(" ").join(" | ");
   const relevant = (words: string, limit: string) => `SELECT id, ts_rank(words, query) AS score
     FROM bare_${name}, to_tsquery('simple', ${words}) AS query WHERE words @@ query ORDER BY score DESC LIMIT ${limit}`;
@@ -86,11 +91,12 @@ const bareSql: OpenScaled = async ({ urls, dimension, name }) => {
       const filter = metadata === undefined ? "" : "WHERE metadata @> $3";
       const values = [unit(vector), count, ...(metadata === undefined ? [] : [JSON.stringify(metadata)])];
       const text = `SELECT id FROM bare_${name} ${filter} ORDER BY embedding <#> $1::vector LIMIT $2`;
-      return (await client.query(text, values)).rows.length;
+      return (await ask(filter === "" ? "dense" : "filtered", text, values)).rows.length;
     },
-    words: (query, count) => client.query(relevant("$1", "$2"), [any(query), count]),
+    words: (query, count) => ask("words", relevant("$1", "$2"), [any(query), count]),
     both: (query, count) =>
-      client.query(
+      ask(
+        "both",
         `WITH near AS (
            SELECT id, row_number() OVER (ORDER BY distance) AS rank FROM (
              SELECT id, embedding <#> $1::vector AS distance FROM bare_${name} ORDER BY embedding <#> $1::vector LIMIT $3) AS n),
@@ -117,6 +123,7 @@ const bareBm25: OpenScaled = async (place) => {
   await client.query(
     `SET search_path = ${schema}, public; SET hnsw.ef_search = 200; SET hnsw.iterative_scan = strict_order`,
   );
+  const ask = prepared(client);
   const near = (filter = "") => `SELECT c.id, n.score FROM (
       SELECT label, -(embedding <#> $1::vector) AS score FROM embeddings ${filter} ORDER BY embedding <#> $1::vector LIMIT $2) AS n
     JOIN chunks c USING (label)`;
@@ -138,11 +145,11 @@ const bareBm25: OpenScaled = async (place) => {
           ? undefined
           : "WHERE document IN (SELECT document FROM fields WHERE name = $3 AND number = $4)";
       const values = [unit(vector), count, ...(filter === undefined ? [] : [`.${name}`, value])];
-      return (await client.query(near(filter), values)).rows.length;
+      return (await ask(filter === undefined ? "dense" : "filtered", near(filter), values)).rows.length;
     },
-    words: ({ text }, count) => client.query(relevant("$1", "$2"), [queryTerms(text), count]),
+    words: ({ text }, count) => ask("words", relevant("$1", "$2"), [queryTerms(text), count]),
     both: ({ text, vector }, count) =>
-      client.query(`(${near()}) UNION ALL (${relevant("$3", "$2")})`, [unit(vector), count, queryTerms(text)]),
+      ask("both", `(${near()}) UNION ALL (${relevant("$3", "$2")})`, [unit(vector), count, queryTerms(text)]),
     close: async () => {
       await client.end();
       await close();

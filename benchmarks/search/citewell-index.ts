@@ -54,16 +54,16 @@ export async function citewellIndex(dimension: number, indexing: Indexing): Prom
   };
 }
 
-/** Bytes that a process which only opens the store and searches holds beyond an empty one. */
-async function weigh(opening: Opening, queries: readonly Asking[]): Promise<number> {
+/** What a process holds which only opens the store and searches. */
+async function weigh(opening: Opening, queries: readonly Asking[]): Promise<Weighed> {
   const child = fork(fileURLToPath(new URL("./searching-process.js", import.meta.url)), { serialization: "advanced" });
-  const weighed = async (message: Opening | Asking) => {
+  const told = async (message: Opening | Asking) => {
     child.send(message);
     return ((await once(child, "message")) as [Weighed])[0];
   };
-  let { residentBytes, emptyBytes } = await weighed(opening);
-  for (const { text, vector } of queries) ({ residentBytes, emptyBytes } = await weighed({ text, vector }));
+  let weighed = await told(opening);
+  for (const { text, vector } of queries) weighed = await told({ text, vector });
   child.disconnect();
   await once(child, "exit");
-  return residentBytes - emptyBytes;
+  return weighed;
 }

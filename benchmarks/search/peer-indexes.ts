@@ -28,7 +28,7 @@ function peer(
     return {
       ...index,
       write: (write) => index.add(passagesOf(write)),
-      weigh: async () => residentBytes() - emptyBytes,
+      weigh: async () => ({ residentBytes: residentBytes(), emptyBytes }),
     };
   };
   return { name, kind, packages, load: async () => ({ make: indexed }) };

@@ -1,5 +1,6 @@
 import type { Filter, StoreWrite } from "citewell";
 import type { Asked } from "../shared/made-corpus.js";
+import type { Weighed } from "./searching-process.js";
 
 export type MadeWrite = Required<Pick<StoreWrite, "documents" | "vectors">>;
 
@@ -14,8 +15,8 @@ export interface SearchIndex {
   readonly words?: (query: Asked, count: number) => Promise<readonly string[]>;
   readonly hybrid?: (query: Asked, filter?: Filter) => Promise<unknown>;
   readonly setEf?: (ef: number) => void;
-  /** Bytes that a process holds for searching. */
-  readonly weigh?: (queries: readonly Asked[]) => Promise<number>;
+  /** What a process holds that answers these. */
+  readonly weigh?: (queries: readonly Asked[]) => Promise<Weighed>;
   readonly diskBytes?: () => number;
   /** Checks every byte of its files. */
   readonly verify?: () => Promise<void>;

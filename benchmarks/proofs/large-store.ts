@@ -2,7 +2,7 @@
  * Builds one large store, opens and searches it, and tells what each power of ten chunks cost. Each part runs in a process of its
  * own, so that memory is measured for it alone. `npm run bench search` and `npm run bench growth` compare smaller ones.
  *
- *     npm run bench large-store [chunks] [dimension] [--parts hnsw,flat,…]
+ *     npm run bench -- large-store [chunks] [dimension] [--parts hnsw,flat,…]
  *
  * `--store DIR` keeps the store there for the next run with the same numbers. `--words N` sets the words of a chunk (150 by
  * default). The store is closed at each power of ten, and what it cost so far in time and CPU is printed with the exponent of
@@ -348,7 +348,7 @@ function checkRoom(folder: string): void {
 }
 
 async function run(): Promise<void> {
-  console.log(`npm run bench large-store ${process.argv.slice(2).join(" ")}`);
+  console.log(`npm run bench -- large-store ${process.argv.slice(2).join(" ")}`);
   const machine = `${cpus().length} x ${cpus()[0]?.model}, ${megabytes(totalmem())}, ${process.platform} ${process.arch}`;
   console.log(`Node ${process.version}, ${machine}`);
   console.log(`${chunkCount} chunks of ${dimension} dimensions, raw ${megabytes(raw)}, ${queryCount} queries, k ${k}`);

@@ -9,8 +9,6 @@ import type { Asking, Opening, Weighed } from "../search/searching-process.js";
 import { madeCorpus } from "../shared/made-corpus.js";
 import { percentile } from "../shared/percentile.js";
 
-const questionCount = 200;
-
 /** What is sent to a process that searches. */
 type Told = (message: Opening | Asking) => Promise<Weighed>;
 export type StartSearching = () => { readonly told: Told; readonly close: () => Promise<void> };
@@ -19,9 +17,9 @@ export const benchmark: Benchmark<StartSearching> = {
   name: "million",
   question: "What does a process hold that searches a million chunks, and how soon does it answer?",
   method:
-    "A store of a million chunks of 150 made words and 1,024 dimensions takes hours to make: `npm run bench large-store 1000000 1024 --store " +
+    "A store of a million chunks of 150 made words and 1,024 dimensions takes hours to make: `npm run bench -- large-store 1000000 1024 --store " +
     "build/large-store --kills 2 --parts hnsw,verify`, which kills itself twice on the way and checks every byte in the end. Here a process of its " +
-    "own opens it and answers 200 questions by vector and by words, 40 hits with their texts, and again with a filter that admits 1 %. Memory is all " +
+    "own opens it and answers `questions` questions by vector and by words, 40 hits with their texts, and again with a filter that admits 1 %. Memory is all " +
     "that the process holds. Its files may be in the machine's memory already; each round is a new process.",
   contenders: [{ name: "citewell", kind: "citewell", load: async () => startSearching }],
   beside: "citewell",
@@ -33,8 +31,8 @@ export const benchmark: Benchmark<StartSearching> = {
     "p50, filter of 1 %": { unit: "ms", better: "lower" },
   },
   sizes: {
-    smoke: { chunks: 1_000_000, dimension: 1024, words: 150 },
-    usual: { chunks: 1_000_000, dimension: 1024, words: 150 },
+    smoke: { chunks: 1_000_000, dimension: 1024, words: 150, questions: 2 },
+    usual: { chunks: 1_000_000, dimension: 1024, words: 150, questions: 200 },
   },
   rounds: 3,
   aims: aimsOf("million"),
@@ -47,8 +45,8 @@ export const benchmark: Benchmark<StartSearching> = {
 };
 
 async function measureMillion(start: StartSearching, { size, corpus }: RunContext<undefined>) {
-  const { chunks = 0, dimension = 0, words = 0 } = size;
-  const { queries } = madeCorpus(chunks, dimension, questionCount, words);
+  const { chunks = 0, dimension = 0, words = 0, questions = 0 } = size;
+  const { queries } = madeCorpus(chunks, dimension, questions, words);
   const { told, close } = start();
   const opened = performance.now();
   await told({ path: join(corpus, `${chunks}x${dimension}`), space: "benchmark", dimension, index: "hnsw" });

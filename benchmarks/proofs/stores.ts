@@ -11,6 +11,7 @@ import { scifactVectors } from "../../test/support/scifact-vectors.js";
 import { embeddingOnce, storeQuality } from "../../test/support/store-quality.js";
 import { aimsOf } from "../aims.js";
 import type { Benchmark, RunContext } from "../runner/benchmark.js";
+import { firstDocuments } from "../shared/first-documents.js";
 
 const collections = ["cranfield", "cmrc2018", "scifact", "squad"];
 const modes = ["dense", "lexical", "hybrid"] as const;
@@ -32,7 +33,7 @@ export const benchmark: Benchmark<OpenEmpty> = {
   method:
     "nDCG@10 of the same chunks, a document each where it fits, in a folder, on PostgreSQL and on three shards of it, by `queries` " +
     "questions of each of the first `collections` of Cranfield, CMRC 2018, SciFact and SQuAD, with the vectors of the local service, and of " +
-    "SciFact with those of MiniLM, too. Nothing is random but the graphs, which PostgreSQL has from 5,000 chunks on.",
+    "SciFact with those of MiniLM, too; all their documents, or the first `documents`. Differences up to 0.005 are tolerated. Nothing is random but the graphs, which PostgreSQL has from 5,000 chunks on.",
   contenders: Object.entries(stores).map(([name, open]) => ({ name, kind: "citewell", load: async () => open })),
   beside: "folder",
   measures: Object.fromEntries(
@@ -40,7 +41,10 @@ export const benchmark: Benchmark<OpenEmpty> = {
       modes.map((mode) => [`${name}, ${mode}`, { unit: "nDCG@10", better: "higher" }]),
     ),
   ),
-  sizes: { smoke: { queries: 5, collections: 0 }, usual: { queries: 100, collections: 2 } },
+  sizes: {
+    smoke: { queries: 5, collections: 1, documents: 50 },
+    usual: { queries: 100, collections: 2, documents: 0 },
+  },
   rounds: 1,
   aims: aimsOf("stores"),
   corpus: "collection",
@@ -53,7 +57,7 @@ export const benchmark: Benchmark<OpenEmpty> = {
 };
 
 async function measureQuality(open: OpenEmpty, { size, corpus }: RunContext<undefined>) {
-  const { queries = 0, collections: count = 0 } = size;
+  const { queries = 0, collections: count = 0, documents = 0 } = size;
   const server = await startPostgres();
   const service = await startLocalService();
   const transport = createTransport({ baseUrl: service.url, apiKey: service.apiKey });
@@ -61,9 +65,10 @@ async function measureQuality(open: OpenEmpty, { size, corpus }: RunContext<unde
   const measures: Record<string, number> = {};
   try {
     for (const [at, name] of collections.slice(0, count).entries()) {
-      const collection = await openCollection(join(corpus, name));
+      const whole = await openCollection(join(corpus, name));
+      const collection = firstDocuments(whole, documents || Infinity);
       const embedders: Record<string, Embedder> = { [name]: embedder(transport, { model: localDefaults.embedding }) };
-      if (name === "scifact") embedders[modelVectors] = await scifactVectors(join(corpus, name), collection);
+      if (name === "scifact") embedders[modelVectors] = await scifactVectors(join(corpus, name), whole);
       for (const [vectors, slow] of Object.entries(embedders)) {
         const embed = embeddingOnce(slow);
         const place = `${vectors === name ? "local" : "model"}_${at}`;

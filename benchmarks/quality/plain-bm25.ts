@@ -30,8 +30,8 @@ export class PlainBm25 {
     }
   }
 
-  /** Ids of the best documents, best first. */
-  search(question: string, count: number): readonly string[] {
+  /** Ids and scores of the best documents, best first. */
+  search(question: string, count: number): readonly (readonly [id: string, score: number])[] {
     const all = this.#lengths.size;
     const scores = new Map<string, number>();
     for (const term of termsOf(question)) {
@@ -42,8 +42,7 @@ export class PlainBm25 {
         scores.set(id, (scores.get(id) ?? 0) + (rarity * often) / (often + k1 * (1 - b + b * long)));
       }
     }
-    const ranked = [...scores].toSorted(([, one], [, other]) => other - one);
-    return ranked.slice(0, count).map(([id]) => id);
+    return [...scores].toSorted(([, one], [, other]) => other - one).slice(0, count);
   }
 }
 

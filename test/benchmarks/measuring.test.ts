@@ -182,7 +182,7 @@ test("growth: sees slower writing, and refuses a store that finds nothing", asyn
     finish: async () => {},
     dense: async () => found,
     hybrid: async () => [],
-    weigh: async () => 1e6,
+    weigh: async () => ({ residentBytes: 1e6, emptyBytes: 6e5 }),
     verify: async () => {},
     diskBytes: () => 2e6,
   });
@@ -373,10 +373,17 @@ test("quality: plain BM25 has the scores of the formula", () => {
   index.add("a", "The roofs of the house");
   index.add("b", "A house, a house and a garden");
   index.add("c", "屋顶在五月修好");
-  // By hand: three texts of 2, 3 and 6 terms; "roof" is in one, "hous" in two of them, where b has it twice.
-  expect(index.search("Which roof?", 9)).toEqual(["a"]);
-  expect(index.search("houses", 9)).toEqual(["b", "a"]);
-  expect(index.search("屋顶", 9)).toEqual(["c"]);
+  // By hand: three texts of 2, 3 and 6 terms, 11 / 3 on average; idf × often / (often + 1.2 × (0.25 + 0.75 × terms / average)).
+  // "roof" is in one: ln(1 + 2.5 / 1.5) × 1 / (1 + 1.2 × (0.25 + 0.75 × 6 / 11)) = 0.98083 × 1 / 1.79091.
+  expect(index.search("Which roof?", 9)).toEqual([["a", expect.closeTo(0.54767, 4)]]);
+  // "hous" is in two, twice in b: ln(1 + 1.5 / 2.5) × 2 / (2 + 1.2 × (0.25 + 0.75 × 9 / 11)) = 0.47000 × 2 / 3.03636, and
+  // once in a: 0.47000 × 1 / 1.79091.
+  expect(index.search("houses", 9)).toEqual([
+    ["b", expect.closeTo(0.30958, 4)],
+    ["a", expect.closeTo(0.26244, 4)],
+  ]);
+  // 屋顶 is in one: 0.98083 × 1 / (1 + 1.2 × (0.25 + 0.75 × 18 / 11)) = 0.98083 × 1 / 2.77273.
+  expect(index.search("屋顶", 9)).toEqual([["c", expect.closeTo(0.35374, 4)]]);
 });
 
 test("million: sees a slower process, and what it holds", async () => {
@@ -391,7 +398,7 @@ test("million: sees a slower process, and what it holds", async () => {
         },
         close: async () => {},
       }),
-      { chunks: 100, dimension: 4, words: 5 },
+      { chunks: 100, dimension: 4, words: 5, questions: 200 },
     );
   const [fine, slowed] = [await at(0), await at(20)];
   expect(fine["memory"]).toBe(2);

@@ -16,6 +16,7 @@ import { embedQuestion } from "../stages/questions/embed-question.js";
 import { hyde, multiQuery } from "../stages/questions/query-variants.js";
 import { parseSyntax } from "../stages/questions/parse-syntax.js";
 import { diversify } from "../stages/retrieval/diversify.js";
+import type { FusionMethod } from "../stages/retrieval/fused.js";
 import { rerank } from "../stages/retrieval/rerank.js";
 import { search, type SearchMode } from "../stages/retrieval/search.js";
 import { widen } from "../stages/retrieval/widen.js";
@@ -69,13 +70,22 @@ export function searchAndAsk(
   const retrieval = (
     mode: SearchMode,
     count: number,
-    { method: fusion, ...fusing }: Fusion = {},
-  ): Pipeline<Question, Retrieved> =>
-    mode === "lexical"
-      ? Pipeline.from<Question>().pipe(search(within, { mode, count }))
+    { method: fusion, k, weights = usualWeights(mode, fusion ?? (k === undefined ? "score" : "rrf")) }: Fusion = {},
+  ): Pipeline<Question, Retrieved> => {
+    const how = { count, fusion, k, weights };
+    return mode === "lexical"
+      ? Pipeline.from<Question>().pipe(search(within, { ...how, mode }))
       : Pipeline.from<Question>()
           .pipe(embedQuestion(models.embedder))
-          .pipe(search(within, { mode, count, fusion, weights: models.weights, ...fusing }));
+          .pipe(search(within, { ...how, mode }));
+  };
+
+  /** Those of the knowledge base are for all its searches: closeness is left out where a search does not rank by it. */
+  function usualWeights(mode: SearchMode, fusion: FusionMethod): Fusion["weights"] {
+    if (models.weights === undefined || (mode === "hybrid" && fusion === "score")) return models.weights;
+    const { closeness: _, ...others } = models.weights;
+    return others;
+  }
 
   const reranking = (topN: number) => rerank(models.reranker(), { topN, searchWeight: models.rerankSearchWeight });
 

@@ -158,6 +158,25 @@ describe("search", () => {
     for (const { score, due } of found) expect(score).toBeCloseTo(due, 10);
   });
 
+  test("a knowledge base that was opened with a weight of closeness searches in every mode and by ranks, too", async () => {
+    const { transport } = await transportFor(service);
+    const weights = { dense: 1, lexical: 1, closeness: 5 };
+    const kb = await openKnowledgeBase({ path: join(await temporaryFolder(), "store"), transport, models, weights });
+    onTestFinished(() => kb.close());
+    await kb.ingest(documents);
+    const steps = async (options: SearchPassagesOptions) =>
+      (await kb.search(question, options)).hits[0]!.placements.map(({ by }) => by);
+    expect(await steps({ fusion: { method: "score" } })).toContain("fused");
+    for (const options of [
+      { mode: "dense" },
+      { mode: "lexical" },
+      { fusion: { k: 5 } },
+      { fusion: { method: "rrf" } },
+    ] as const) {
+      expect(await steps(options)).not.toContain("closeness");
+    }
+  });
+
   test("vectors and words weigh the same with a service's model", async () => {
     const { kb } = await openWith(service);
     await kb.ingest(documents);
@@ -329,6 +348,7 @@ describe("with the local service, a knowledge base", () => {
     [{ limit: 0 }, "search: limit: Too small: expected number to be >=1 (got 0)"],
     [{ fusion: { kk: 3 } }, 'search: there is no option "fusion.kk"; there are: method, k, weights'],
     [{ fusion: { weights: { dense: 1, lexical: 1, words: 1 } } }, 'search: there is no option "fusion.weights.words"'],
+    [{ fusion: { k: 5, weights: { dense: 1, lexical: 1, closeness: 2 } } }, "search: weights.closeness is 2, but only"],
     [{ rerank: true }, "search: rerank: "],
     [{ widenTokens: 3 }, "search: widenTokens: "],
   ])("refuses a search with %j, and says what was meant", async (options, message) => {

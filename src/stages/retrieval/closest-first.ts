@@ -2,7 +2,7 @@ import type { Hit } from "../../core/types.js";
 import { embeddingText } from "../../text/chunking/chunk-identity.js";
 import { wordCloseness } from "../../text/words/closeness.js";
 
-/** Further down no chunk came up: see `closestFirst`. */
+/** How many texts are compared. `search` and `ask` read 40 by default, so that these cost no further reading. */
 export const closenessDepth = 20;
 
 /**

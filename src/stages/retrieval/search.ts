@@ -44,8 +44,9 @@ export interface SearchOptions<Fields extends object = Metadata> {
     /** Weight of the store's latent model, where it has one. Default: 0.2; with `rrf` 0. */
     readonly latent?: number;
     /**
-     * Weight of how close together the question's neighbouring words stand in the best 20 chunks, where scores are fused. Default:
-     * 2.5.
+     * Weight of how close together the question's neighbouring words stand in the best 20 chunks: what a chunk gains that has them
+     * all side by side. 0 or more, on the scale of the other weights but absolute: to double all, double it too. A question of one
+     * word is not changed by it. More than 0 is refused unless the search is hybrid and fuses scores. Default: 2.5 there.
      */
     readonly closeness?: number;
   };
@@ -123,12 +124,18 @@ export function search<Space extends string>(
   if (fusion === "score" && k !== undefined) {
     throw new OptionsError("options", 'search: k is about ranks. Leave it out, or fuse ranks with fusion: "rrf"');
   }
+  const ranksByCloseness = mode === "hybrid" && fusion === "score";
   const weights = {
     latent: defaultLatentWeight[fusion],
-    closeness: undefined,
     ...(fusing.weights ?? defaultWeights[fusion]),
   };
-  const closenessWeight = mode === "hybrid" && fusion === "score" ? (weights.closeness ?? defaultClosenessWeight) : 0;
+  const closenessWeight = fusing.weights?.closeness ?? (ranksByCloseness ? defaultClosenessWeight : 0);
+  if (closenessWeight > 0 && !ranksByCloseness) {
+    throw new OptionsError(
+      "options",
+      `search: weights.closeness is ${closenessWeight}, but only a hybrid search that fuses scores ranks by it. Leave it out, or search with mode: "hybrid" and fusion: "score"`,
+    );
+  }
   const readCount = closenessWeight > 0 ? Math.max(count, closenessDepth) : count;
   if (always !== undefined) checkFilter("search: filter", always);
   checkStorePart("search", store, ["hits"]);

@@ -62,6 +62,18 @@ describe("search", () => {
     expect(() => search(store, { fusion: "score", k: 10 })).toThrow(/k is about ranks/);
   });
 
+  test.each<SearchOptions>([{ fusion: "rrf" }, { k: 10 }, { mode: "dense" }, { mode: "lexical" }])(
+    "a weight of closeness is refused where a search does not rank by it, with %j",
+    async (options) => {
+      const store = await fruit();
+      const searching = (closeness: number) => () =>
+        search(store, { ...options, weights: { dense: 1, lexical: 1, closeness } });
+      expect(searching(2)).toThrow(OptionsError);
+      expect(searching(2)).toThrow(/weights\.closeness is 2, but only a hybrid search that fuses scores/);
+      expect(searching(0)).not.toThrow();
+    },
+  );
+
   test.each(["river", "garden", "window", "harbour"])(
     "of chunks with the same words, that with the question's words together is first (beside %s)",
     async (filler) => {

@@ -21,7 +21,7 @@ const forms = [
 
 /** Verbs that say what something is. */
 const outright =
-  "(?:is|are|was|were)\\s+(?:an?|the|one|any|where|when|what|how)\\b|(?:is|are|was|were|can be|will be)\\s+used\\s+(?:to|for|as)\\b|(?:refers? to|means?|represents?|denotes?|stands? for|describes?)\\b|是指|指的是|指|是一[个种项组类段条份套些]|是由|是[^，。是]{2,60}的(?:过程|机制|技术|方法|方式|手段|行为|操作|能力|工具|组件|服务|标准|集合|数据)|代表|表示|即";
+  "(?:is|are|was|were)\\s+(?:an?|the|one|any|where|when|what|how)\\b|(?:is|are|was|were|can be|will be)\\s+used\\s+(?:to|for|as)\\b|(?:refers? to|means?|represents?|denotes?|stands? for|describes?)\\b|是指|指的是|指|是一[个种项组类段条份套些]|是由|是[^，。是]{2,60}的(?:过程|机制|技术)|代表|表示|即";
 /** Verbs that may. */
 const loose =
   "(?:is|are|was|were)\\s+(?!not\\b|also\\b|only\\b|now\\b|often\\b|useful\\b|best\\b|like\\b|available\\b|required\\b|recommended\\b|in\\b|\\w+ed\\b)|(?:gives?|provides?|offers?|allows?|enables?|tracks?|records?|lets?|helps?)\\b|是(?!否)|为|允许|提供";

@@ -69,6 +69,16 @@ describe("lexical rerank", () => {
     expect(other).toBeLessThan(0.75 * entry);
   });
 
+  test("a chunk defines the title of its page no more than others that name it, unless it stands right below", async () => {
+    const question = "What is a batch processor?";
+    const body = "It has a queue, and a timer for the queue.";
+    const [below = 0, deeper = 0] = await score(question, [
+      `Batch processor\n\nThe batch processor waits. ${body}`,
+      `Batch processor > Limits\n\nThe batch processor waits. ${body}`,
+    ]);
+    expect(deeper).toBeLessThan(0.75 * below);
+  });
+
   test("a document scores as its best piece, and pieces beyond the maximum are ignored", async () => {
     const filler = "Nothing of interest stands here at all. ".repeat(200);
     const long = `${filler}The red apple is sweet.`;

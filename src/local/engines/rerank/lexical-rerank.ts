@@ -62,7 +62,7 @@ const sameHeadingWeight = 0.5;
 /** A sentence that defines what the query wants defined. */
 const definitionWeight = 0.8;
 
-/** … and one that lacks it, where another has it, keeps this share of its score. */
+/** If another passage defines it, a passage that does not keeps this share of its score. */
 const undefinedShare = 0.7;
 
 /** A text as scoring reads it. */
@@ -72,7 +72,7 @@ interface IndexedPassage {
   readonly positions: ReadonlyMap<string, readonly number[]>;
   /** How many of the positions hold the term itself. */
   readonly written: ReadonlyMap<string, number>;
-  /** Distinct terms of each heading. */
+  /** Distinct terms of each heading, from the title down. */
   readonly headings: readonly ReadonlySet<string>[];
   readonly defines: boolean;
 }
@@ -116,9 +116,11 @@ function indexPassage(text: string, query: PreparedQuery): IndexedPassage {
       if (term === one) written.set(term, (written.get(term) ?? 0) + 1);
     }
   }
-  const headings = headingsOf(text).map((heading) => new Set(terms(heading)));
+  const { above, own } = headingsOf(text);
+  const headings = [...above, ...own].map((heading) => new Set(terms(heading)));
   const { definition } = query;
-  const defines = definition !== undefined && (definition.foundIn(text) || hasEntry(headings, query.terms));
+  const defines =
+    definition !== undefined && (definition.foundIn(text) || hasEntry(headings.slice(above.length), query.terms));
   return { length: found.length, positions, written, headings, defines };
 }
 
@@ -224,11 +226,15 @@ function sum(values: Iterable<number>): number {
 /** Maximum length of a first line that is taken for the place of a passage in its document rather than for its text, in UTF-16 units. */
 const maxPlaceLength = 300;
 
-/** The headings of a passage: its first line when that stands alone, as parts of `Title > Heading`, and its own headings. */
-function headingsOf(text: string): readonly string[] {
+/**
+ * The headings of a passage: of its first line when that stands alone, as parts of `Title > Heading`, the last is its own, and so are
+ * those in its text.
+ */
+function headingsOf(text: string): { readonly above: readonly string[]; readonly own: readonly string[] } {
   const end = text.indexOf("\n");
   const alone = end > 0 && end <= maxPlaceLength && /^\r?\n[ \t]*\r?\n/.test(text.slice(end, end + 80));
   const place = alone ? text.slice(0, end).split(" > ") : [];
-  const own = text.match(/^[ \t]*#{1,6}[ \t]+.*$/gm) ?? [];
-  return [...place, ...own.map((line) => line.replace(/^[\s#]+/, "").replace(/\{#[^}]*\}\s*$/, ""))];
+  const written = text.match(/^[ \t]*#{1,6}[ \t]+.*$/gm) ?? [];
+  const inText = written.map((line) => line.replace(/^[\s#]+/, "").replace(/\{#[^}]*\}\s*$/, ""));
+  return { above: place.slice(0, -1), own: [...place.slice(-1), ...inText] };
 }

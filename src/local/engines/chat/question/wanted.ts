@@ -39,7 +39,7 @@ const kinds: readonly { readonly asks: RegExp; readonly has: RegExp; readonly bo
   },
   {
     asks: /\bhow (?:much|many) (?:\p{L}+ )?(?:memory|ram|disk|storage|space|[kmgt]i?b|(?:[kmgt]i?|mega|giga)bytes)\b|多少(?:[\p{Script=Han}]{0,2})(?:内存|磁盘|存储|空间)/iu,
-    has: /\d\s*(?:[kmgt]i?b?\b|bytes\b|%|字节)/i,
+    has: /\d\s*(?:[KMGTkmgt]i?[Bb]\b|[KMGT]i\b|(?:[Kk]ilo|[Mm]ega|[Gg]iga|[Tt]era)?[Bb]ytes?\b|字节)/,
     bonus: decisiveBonus,
   },
   {

@@ -18,7 +18,7 @@ export interface GraphSubject {
   readonly make: (dimension: number) => Promise<VectorGraph>;
   /** Candidates that are compared exactly, as a store does with a graph of rounded numbers. */
   readonly candidates: number;
-  /** A pause after so many additions: threads of the graph are started in one. */
+  /** Yields after this many additions, so that the graph can start its threads. */
   readonly pause: (graph: VectorGraph, added: number) => Promise<unknown> | undefined;
 }
 

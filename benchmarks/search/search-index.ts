@@ -23,7 +23,7 @@ export interface SearchIndex {
   readonly close?: () => Promise<void>;
 }
 
-/** Makes an index; or says how many milliseconds any exact search takes at least. */
+/** Makes an index, or gives the minimum milliseconds of an exact search. */
 export type SearchSubject =
   | { readonly make: (dimension: number) => Promise<SearchIndex> }
   | { readonly denseMs: (chunks: number, dimension: number, times: number) => readonly number[] };

@@ -19,8 +19,8 @@ export type Strategy = "structure" | "fixed" | "sentence-window";
 
 /**
  * Chunks of a document in order: spans that together cover its text, none with more tokens than `maxTokens`. A blank
- * document has none. Linear in the length of the text, which is counted once as a whole, and again in chunks that this does not tell the
- * tokens of.
+ * document has none. Linear in the length of the text, which is counted once as a whole, and again where the first count does not give
+ * the chunk's tokens.
  *
  * @throws OptionsError when a single character takes more than `maxTokens`.
  * @internal

@@ -14,7 +14,7 @@ const folder = join(root, "../shared/data/cranfield");
 const absent = noPostgres ?? (existsSync(folder) ? undefined : `there is no collection at ${folder}`);
 if (absent) console.warn(`skipped: ${absent}`);
 
-// All collections with better vectors: benchmarks/proofs/store-quality.ts.
+// All collections with better vectors: benchmarks/proofs/stores.ts.
 test.skipIf(absent)(
   "a collection is ranked as well on PostgreSQL, alone and over three servers, as in a folder",
   async () => {

@@ -14,7 +14,7 @@ import type { Statement } from "./statements.js";
 /** A quote of one statement, or of a sentence and the one that follows it. */
 export interface Passage {
   readonly statements: readonly Statement[];
-  /** The sentence behind them, where all together are still a citation. */
+  /** The sentence after them, if all together still fit one citation. */
   readonly next: Statement | undefined;
   /** How surely it answers: 0 is the least that is quoted, more is surer. */
   readonly evidence: number;

@@ -1,7 +1,9 @@
 import pg from "pg";
+import { crowdDocuments } from "../test/support/worker-crowd.js";
 import { noPostgres, type PostgresServer, startPostgres } from "../test/support/postgres-server.js";
 import { aimsOf } from "./aims.js";
-import type { Benchmark, RunContext } from "./runner/benchmark.js";
+import { runWorkers } from "./planning/run-workers.js";
+import type { Benchmark, Contender, RunContext } from "./runner/benchmark.js";
 import type { OpenScaled } from "./scale/scaled-store.js";
 import { scaledStores } from "./scale/stores.js";
 import { type Asked, madeCorpus } from "./shared/made-corpus.js";
@@ -11,7 +13,10 @@ const count = 10;
 const warmUps = 20;
 const filters = { "50 %": { half: 1 }, "1 %": { hundredth: 7 }, "0.01 %": { tenThousandth: 7 } } as const;
 
-export const benchmark: Benchmark<OpenScaled, readonly string[]> = {
+/** A store that is written and asked, or as many worker processes that ingest from a queue. */
+type Scaled = OpenScaled | { readonly workers: number };
+
+export const benchmark: Benchmark<Scaled, readonly string[]> = {
   name: "scale",
   question: "What does a store on PostgreSQL add to the statements that it needs?",
   method:
@@ -22,11 +27,14 @@ export const benchmark: Benchmark<OpenScaled, readonly string[]> = {
     "documentation that fuses ranks. Bare SQL, BM25 asks the tables that ours wrote: the nearest, BM25 of all chunks with a word, or both in one " +
     "statement. Searches of both are prepared statements, as ours are. Ours remembers how many chunks have a word while nobody writes. PGVectorStore keeps no words, and has a graph " +
     "only where it is asked for one; with its server's default it looks at 40 candidates where the others look at 200. Short are filtered queries " +
-    "with fewer than ten results although there are as many. CPU is that of the client.",
-  contenders: scaledStores,
+    "with fewer than ten results although there are as many. CPU is that of the client. Workers are whole `citewell work` processes that take " +
+    "`documents` short documents from a queue on the first server, each with four requests at once to a service that answers after a second; their " +
+    "rate counts from their start.",
+  contenders: [...scaledStores, ...[1, 2, 4].map(workers)],
   beside: "bare SQL",
   measures: {
     written: { unit: "chunks/s", better: "higher" },
+    "ingested by workers": { unit: "chunks/s", better: "higher" },
     "dense p50": { unit: "ms", better: "lower" },
     "dense p99": { unit: "ms", better: "lower" },
     "words p50": { unit: "ms", better: "lower" },
@@ -41,8 +49,8 @@ export const benchmark: Benchmark<OpenScaled, readonly string[]> = {
     ),
   },
   sizes: {
-    smoke: { chunks: 200, dimension: 16, queries: 10 },
-    usual: { chunks: 6000, dimension: 384, queries: 200 },
+    smoke: { chunks: 200, dimension: 16, queries: 10, documents: 10 },
+    usual: { chunks: 6000, dimension: 384, queries: 200, documents: 1000 },
   },
   rounds: 3,
   aims: aimsOf("scale"),
@@ -51,7 +59,18 @@ export const benchmark: Benchmark<OpenScaled, readonly string[]> = {
   measure: measureStore,
 };
 
-async function measureStore(open: OpenScaled, { size, given, timed }: RunContext<readonly string[]>) {
+function workers(count: number): Contender<Scaled> {
+  return {
+    name: `citewell, ${count} ${count === 1 ? "worker" : "workers"}`,
+    kind: "citewell",
+    load: async () => ({ workers: count }),
+  };
+}
+
+async function measureStore(scaled: Scaled, context: RunContext<readonly string[]>) {
+  const { size, given, timed } = context;
+  if (typeof scaled === "object") return { "ingested by workers": await workersRate(scaled.workers, context) };
+  const open = scaled;
   const { chunks = 0, dimension = 0, queries = 0 } = size;
   const corpus = madeCorpus(chunks, dimension, queries);
   const name = `r${process.pid}`;
@@ -107,6 +126,19 @@ async function measureStore(open: OpenScaled, { size, given, timed }: RunContext
   } finally {
     await store.close();
   }
+}
+
+/** Chunks a second of worker processes, in a database of their own. */
+async function workersRate(count: number, { size, given }: RunContext<readonly string[]>): Promise<number> {
+  const name = `workers_${process.pid}`;
+  const client = new pg.Client(given[0]!);
+  await client.connect();
+  await client.query(`CREATE DATABASE ${name}`);
+  await client.end();
+  const url = new URL(given[0]!);
+  url.pathname = `/${name}`;
+  const documents = crowdDocuments(size["documents"]!);
+  return (await runWorkers({ url: url.href, documents, workers: count })).chunksPerSecond;
 }
 
 async function vacuum(url: string): Promise<void> {

@@ -59,11 +59,11 @@ export const benchmark: Benchmark<Scaled, readonly string[]> = {
   measure: measureStore,
 };
 
-function workers(count: number): Contender<Scaled> {
+function workers(processes: number): Contender<Scaled> {
   return {
-    name: `citewell, ${count} ${count === 1 ? "worker" : "workers"}`,
+    name: `citewell, ${processes} ${processes === 1 ? "worker" : "workers"}`,
     kind: "citewell",
-    load: async () => ({ workers: count }),
+    load: async () => ({ workers: processes }),
   };
 }
 
@@ -129,16 +129,16 @@ async function measureStore(scaled: Scaled, context: RunContext<readonly string[
 }
 
 /** Chunks a second of worker processes, in a database of their own. */
-async function workersRate(count: number, { size, given }: RunContext<readonly string[]>): Promise<number> {
+async function workersRate(processes: number, { size, given }: RunContext<readonly string[]>): Promise<number> {
   const name = `workers_${process.pid}`;
-  const client = new pg.Client(given[0]!);
+  const client = new pg.Client(given[0]);
   await client.connect();
   await client.query(`CREATE DATABASE ${name}`);
   await client.end();
   const url = new URL(given[0]!);
   url.pathname = `/${name}`;
   const documents = crowdDocuments(size["documents"]!);
-  return (await runWorkers({ url: url.href, documents, workers: count })).chunksPerSecond;
+  return (await runWorkers({ url: url.href, documents, workers: processes })).chunksPerSecond;
 }
 
 async function vacuum(url: string): Promise<void> {

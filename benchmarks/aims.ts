@@ -146,18 +146,18 @@ export const design: readonly { readonly what: string; readonly aims: Aims }[] =
         },
       ],
       growth: [
-        ["10,000 chunks", "1,000 chunks"],
-        ["100,000 chunks", "10,000 chunks"],
-      ].map(([contender = "", beside = ""]) => ({
-        contender,
-        measure: "ingest CPU",
-        beside,
         // Ten times the size to the power of 1.1.
-        atMost: 12.6,
-        reason:
-          "Insertion into the graph is most of the CPU, and compares a new vector with more others the more there are; at " +
-          "100,000 they no longer fit into the caches of the processor.",
-      })),
+        { contender: "10,000 chunks", measure: "ingest CPU", beside: "1,000 chunks", atMost: 12.6 },
+        {
+          contender: "100,000 chunks",
+          measure: "ingest CPU",
+          beside: "10,000 chunks",
+          atMost: 12.6,
+          reason:
+            "Insertion into the graph is most of the CPU, and compares a new vector with more others the more there are; at " +
+            "100,000 they no longer fit into the caches of the processor.",
+        },
+      ],
     },
   },
   {

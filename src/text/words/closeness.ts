@@ -28,29 +28,45 @@ export function neighbours(found: readonly string[]): readonly (readonly [string
 export function wordCloseness(question: string, texts: readonly string[]): readonly number[] | undefined {
   const pairs = neighbours(terms(question));
   if (pairs.length === 0) return undefined;
-  const asked = new Set(pairs.flat());
-  const all = texts.map((text) => positionsIn(text, asked));
+  const asked = new Map(pairs.flat().map((term) => [term, [term]]));
+  const all = texts.map((text) => positionsOf(terms(text), asked));
   const weights = new Map(
-    [...asked].map((term) => {
+    [...asked.keys()].map((term) => {
       const holding = all.filter((positions) => positions.has(term)).length;
       return [term, Math.log(1 + (2 * texts.length) / (holding + 1))] as const;
     }),
   );
-  const weigh = ([a, b]: readonly [string, string]) => Math.min(weights.get(a)!, weights.get(b)!);
-  const total = pairs.reduce((sum, pair) => sum + weigh(pair), 0);
-  return all.map((positions) => {
-    const closeOf = (pair: readonly [string, string]) => closeness(positions.get(pair[0]), positions.get(pair[1]));
-    return pairs.reduce((sum, pair) => sum + weigh(pair) * closeOf(pair), 0) / total;
-  });
+  return all.map((positions) => pairCloseness(pairs, positions, weights));
 }
 
-function positionsIn(text: string, wanted: ReadonlySet<string>): ReadonlyMap<string, readonly number[]> {
+/** Share of the weight of pairs whose terms stand close together, 0 to 1. A pair weighs what its lighter term does. */
+export function pairCloseness(
+  pairs: readonly (readonly [string, string])[],
+  positions: TermPositions,
+  weights: ReadonlyMap<string, number>,
+): number {
+  let total = 0;
+  let near = 0;
+  for (const [first, second] of pairs) {
+    const weight = Math.min(weights.get(first) ?? 0, weights.get(second) ?? 0);
+    total += weight;
+    near += weight * closeness(positions.get(first), positions.get(second));
+  }
+  return total === 0 ? 0 : near / total;
+}
+
+/** Positions of each wanted term among the terms of a text, rising. */
+export type TermPositions = ReadonlyMap<string, readonly number[]>;
+
+/** @param meant The wanted terms that each term stands for. */
+export function positionsOf(found: readonly string[], meant: ReadonlyMap<string, readonly string[]>): TermPositions {
   const positions = new Map<string, number[]>();
-  for (const [position, term] of terms(text).entries()) {
-    if (!wanted.has(term)) continue;
-    const known = positions.get(term);
-    if (known) known.push(position);
-    else positions.set(term, [position]);
+  for (const [position, one] of found.entries()) {
+    for (const term of meant.get(one) ?? []) {
+      const known = positions.get(term);
+      if (known) known.push(position);
+      else positions.set(term, [position]);
+    }
   }
   return positions;
 }

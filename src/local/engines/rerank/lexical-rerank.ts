@@ -1,5 +1,5 @@
 import { defaultTokens } from "../../../text/tokens/tokens.js";
-import { closeness, neighbours } from "../../../text/words/closeness.js";
+import { neighbours, pairCloseness, positionsOf, type TermPositions } from "../../../text/words/closeness.js";
 import { synonymsIn } from "../../../text/words/synonyms.js";
 import { terms } from "../../../text/words/terms.js";
 import { definitionOf, type Definition } from "../definition.js";
@@ -69,7 +69,7 @@ const undefinedShare = 0.7;
 interface IndexedPassage {
   readonly length: number;
   /** Positions of the query's terms and of their synonyms, rising. */
-  readonly positions: ReadonlyMap<string, readonly number[]>;
+  readonly positions: TermPositions;
   /** How many of the positions hold the term itself. */
   readonly written: ReadonlyMap<string, number>;
   /** Distinct terms of each heading, from the title down. */
@@ -105,16 +105,11 @@ function prepareQuery(query: string): PreparedQuery {
 
 /** Reads a passage once, keeping only what the query asks about. */
 function indexPassage(text: string, query: PreparedQuery): IndexedPassage {
-  const positions = new Map<string, number[]>();
-  const written = new Map<string, number>();
   const found = terms(text);
-  for (const [position, one] of found.entries()) {
-    for (const term of query.meant.get(one) ?? []) {
-      const known = positions.get(term);
-      if (known) known.push(position);
-      else positions.set(term, [position]);
-      if (term === one) written.set(term, (written.get(term) ?? 0) + 1);
-    }
+  const positions = positionsOf(found, query.meant);
+  const written = new Map<string, number>();
+  for (const one of found) {
+    if (query.meant.get(one)?.includes(one)) written.set(one, (written.get(one) ?? 0) + 1);
   }
   const { above, own } = headingsOf(text);
   const headings = [...above, ...own].map((heading) => new Set(terms(heading)));
@@ -135,19 +130,13 @@ function relevance(query: PreparedQuery, passages: readonly IndexedPassage[]): r
   const weights = termWeights(query.terms, frequencies);
   const total = sum(weights.values());
   if (total === 0) return passages.map(() => 0);
-  const pairTotal = sum(query.pairs.map((pair) => pairWeight(pair, weights)));
   const share = passages.some(({ defines }) => defines) ? undefinedShare : 1;
   return passages.map((passage, index) => {
     const words = sum([...frequencies[index]!].map(([term, frequency]) => (weights.get(term) ?? 0) * frequency));
     if (words === 0) return 0;
-    const together = sum(
-      query.pairs.map(
-        (pair) => pairWeight(pair, weights) * closeness(passage.positions.get(pair[0]), passage.positions.get(pair[1])),
-      ),
-    );
     const score = squashed(
       words / total +
-        (pairTotal === 0 ? 0 : phraseWeight * (together / pairTotal)) +
+        phraseWeight * pairCloseness(query.pairs, passage.positions, weights) +
         headed(passage.headings, weights, total) +
         (passage.defines ? definitionWeight : 0),
     );
@@ -206,10 +195,6 @@ function headed(headings: IndexedPassage["headings"], weights: ReadonlyMap<strin
     return Math.max(most, covered * (shared.length / heading.size) ** 2);
   }, 0);
   return (headingWeight * any) / total + sameHeadingWeight * best;
-}
-
-function pairWeight([a, b]: readonly [string, string], weights: ReadonlyMap<string, number>): number {
-  return Math.min(weights.get(a) ?? 0, weights.get(b) ?? 0);
 }
 
 /** Maps 0 and up onto 0 up to 1; a passage with every word once, scattered, comes to about a half. */

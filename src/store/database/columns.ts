@@ -60,50 +60,104 @@ const namedForm = 2;
 /**
  * The vector shares the memory of `bytes` if its alignment allows, so the caller must not use them again. Altered bytes make
  * some vector of at most 32 components a byte, possibly none.
- *
- * @param room returned with the vector in it, where that was packed and has its length.
  */
-export function decodeVector(bytes: Uint8Array, room?: Float32Array): Float32Array {
+export function decodeVector(bytes: Uint8Array): Float32Array {
   const aligned = bytes.byteOffset % Float32Array.BYTES_PER_ELEMENT === 0 ? bytes : new Uint8Array(bytes);
-  const form = aligned.byteLength % 4;
-  const isSwapped = endianness() === "BE";
-  const names = isSwapped ? aligned.slice() : aligned;
-  const words = new Uint32Array(aligned.buffer, aligned.byteOffset, Math.floor(aligned.byteLength / 4));
-  if (isSwapped) Buffer.from(words.buffer, words.byteOffset, words.byteLength).swap32();
-  if (form === 0) return new Float32Array(words.buffer, words.byteOffset, words.length);
+  const { byteLength: sizeBytes } = aligned;
+  const names = namesIn(aligned, sizeBytes);
+  const words = new Uint32Array(aligned.buffer, aligned.byteOffset, Math.floor(sizeBytes / 4));
+  hostWords(words, sizeBytes);
+  if (sizeBytes % 4 === 0) return new Float32Array(words.buffer, words.byteOffset, words.length);
   const dimension = packedDimension(words[0], words.length);
-  const vector = room?.length === dimension ? room.fill(0) : new Float32Array(dimension);
-  unpack(words, form === namedForm ? names : undefined, vector);
+  const vector = new Float32Array(dimension);
+  unpack(words, names, dimension, vector);
   return vector;
 }
 
-/** Decodes vectors into memory of its own, so that many leave no garbage: each is valid until the next. */
-export function vectorDecoder(): (bytes: Uint8Array) => Float32Array {
+/** A vector as it was packed: its components that are not zero, in the order of their places. */
+export interface SparseVector {
+  /** Number of its components, zeros included. */
+  readonly length: number;
+  /** Number of those that are not zero; the arrays may be longer. */
+  readonly count: number;
+  readonly places: Uint32Array;
+  readonly values: Float32Array;
+}
+
+/**
+ * Decodes vectors that stand in buffers from `start` to `end`, into memory of its own, so that many leave no garbage: each is
+ * valid until the next. A packed one stays sparse.
+ */
+export function vectorDecoder(): (bytes: Buffer, start?: number, end?: number) => Float32Array | SparseVector {
   let words = new Uint32Array(0);
-  let room: Float32Array | undefined;
-  return (bytes) => {
-    if (words.byteLength < bytes.length) words = new Uint32Array(bytes.length);
-    const aligned = new Uint8Array(words.buffer, 0, bytes.length);
-    aligned.set(bytes);
-    const vector = decodeVector(aligned, room);
-    if (vector.buffer !== words.buffer) room = vector;
-    return vector;
+  let room = new Uint8Array(words.buffer);
+  let [places, values] = [new Uint32Array(0), new Float32Array(0)];
+  return (bytes, start = 0, end = bytes.length) => {
+    const sizeBytes = end - start;
+    if (room.length < sizeBytes) {
+      words = new Uint32Array(sizeBytes);
+      room = new Uint8Array(words.buffer);
+    }
+    bytes.copy(room, 0, start, end);
+    const names = namesIn(room, sizeBytes);
+    const count = hostWords(words, sizeBytes);
+    if (sizeBytes % 4 === 0) return new Float32Array(words.buffer, 0, count);
+    const length = packedDimension(words[0], count);
+    if (places.length < length) [places, values] = [new Uint32Array(length), new Float32Array(length)];
+    return { length, count: unpack(words, names, length, values, places), places, values };
   };
 }
 
-/** @param names the same bytes, where bytes name the values. @param vector all zeros */
-function unpack(packed: Uint32Array, names: Uint8Array | undefined, vector: Float32Array): void {
+/** A sparse vector with its zeros. */
+export function wholeVector({ length, count, places, values }: SparseVector): Float32Array {
+  const vector = new Float32Array(length);
+  for (let at = 0; at < count; at++) vector[places[at]!] = values[at]!;
+  return vector;
+}
+
+/** The bytes that name values, with the number of values less one. */
+interface Names {
+  readonly bytes: Uint8Array;
+  readonly last: number;
+}
+
+function namesIn(bytes: Uint8Array, sizeBytes: number): Names | undefined {
+  if (sizeBytes % 4 !== namedForm) return undefined;
+  return { bytes: endianness() === "BE" ? bytes.slice() : bytes, last: bytes[sizeBytes - 1]! };
+}
+
+/** Puts whole little-endian words into the order of this machine. Returns their number. */
+function hostWords(words: Uint32Array, sizeBytes: number): number {
+  const count = Math.floor(sizeBytes / 4);
+  if (endianness() === "BE") Buffer.from(words.buffer, words.byteOffset, 4 * count).swap32();
+  return count;
+}
+
+/**
+ * Writes the components of a packed vector to their places in `vector`, which is all zeros; or with `places` one after the
+ * other, and their places there. Returns their number.
+ */
+function unpack(
+  packed: Uint32Array,
+  names: Names | undefined,
+  dimension: number,
+  vector: Float32Array,
+  places?: Uint32Array,
+): number {
   const components = new Uint32Array(vector.buffer, vector.byteOffset, vector.length);
-  const valuesAt = 1 + Math.ceil(vector.length / 32);
-  const namesAt = names ? 4 * (valuesAt + names.at(-1)! + 1) : 0;
-  let kept = 0;
-  for (let from = 0; from < vector.length; from += 32) {
+  const valuesAt = 1 + Math.ceil(dimension / 32);
+  const namesAt = names ? 4 * (valuesAt + names.last + 1) : 0;
+  let count = 0;
+  for (let from = 0; from < dimension; from += 32) {
     for (let bits = packed[1 + from / 32]!; bits !== 0; bits &= bits - 1) {
-      const value = names ? names[namesAt + kept]! : kept;
-      components[from + 31 - Math.clz32(bits & -bits)] = packed[valuesAt + value]!;
-      kept++;
+      const place = from + 31 - Math.clz32(bits & -bits);
+      const value = names ? names.bytes[namesAt + count]! : count;
+      if (places) places[count] = place;
+      components[places ? count : place] = packed[valuesAt + value]!;
+      count++;
     }
   }
+  return count;
 }
 
 /** Length of a stored vector; 0 where its bytes were altered so that it has none. */

@@ -1,11 +1,13 @@
 import type { StoreProblem } from "../../core/ports.js";
 import { vectorDecoder } from "../database/columns.js";
-import type { Changes, StoredVectorRow } from "../derived/changes.js";
+import type { Changes, JoinedVectorRow } from "../derived/changes.js";
 import { IndexUpdater } from "../derived/index-updater.js";
 import { TaskQueue } from "../derived/scheduling.js";
 import type { Ranking } from "../derived/top-k.js";
 import type { DenseConditions, DenseIndex } from "./dense-index.js";
 import { FlatIndex } from "./flat/flat-index.js";
+import { createRowBlock } from "./flat/row-block.js";
+import { sparseBlock } from "./flat/sparse-block.js";
 import { graphDense, type GraphDenseOptions } from "./graph/graph-dense.js";
 import { savedGraphProblem } from "./graph/graph-file.js";
 import { measureRecall } from "./recall.js";
@@ -119,12 +121,14 @@ function flatDense(changes: Changes): DenseIndex {
   const decoded = vectorDecoder();
   let isOpening = true;
   let isSearched = false;
-  const updater = new IndexUpdater<StoredVectorRow>(changes, {
+  const updater = new IndexUpdater<JoinedVectorRow>(changes, {
     rowsPerRead,
     read: (label, limit) => changes.storedVectorsAfter(label, limit),
-    add: ({ label, data }) => {
-      const vector = decoded(data);
-      (index ??= new FlatIndex(vector.length)).add(label, vector);
+    add: ({ label, data, start, end }) => {
+      const vector = decoded(data, start, end);
+      // The model decides whether vectors are mostly zeros, so the first one speaks for all.
+      index ??= new FlatIndex(vector.length, vector instanceof Float32Array ? createRowBlock : sparseBlock);
+      index.add(label, vector);
     },
     remove: (label) => index?.remove(label),
   });

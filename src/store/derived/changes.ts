@@ -27,6 +27,12 @@ export interface StoredVectorRow {
   readonly data: Buffer;
 }
 
+/** The same within a buffer of several. */
+export interface JoinedVectorRow extends StoredVectorRow {
+  readonly start: number;
+  readonly end: number;
+}
+
 export interface TextRow {
   readonly label: number;
   readonly context: string;
@@ -94,7 +100,7 @@ export class Changes {
   }
 
   /** The same in the form of their column, and read at once. */
-  *storedVectorsAfter(label: number, limit: number): Generator<StoredVectorRow> {
+  *storedVectorsAfter(label: number, limit: number): Generator<JoinedVectorRow> {
     const { labels, lengths, data } = this.#sql.joinedVectorsAfter.get(label, limit)!;
     if (labels === null) return;
     const sizes = lengths.split(",");
@@ -102,7 +108,7 @@ export class Changes {
     for (const [at, each] of labels.split(",").entries()) {
       const start = end;
       end += Number(sizes[at]);
-      yield { label: Number(each), data: data.subarray(start, end) };
+      yield { label: Number(each), data, start, end };
     }
   }
 

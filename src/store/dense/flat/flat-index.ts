@@ -1,3 +1,4 @@
+import { type SparseVector, wholeVector } from "../../database/columns.js";
 import { normalised } from "../../database/vectors.js";
 import type { Allowed } from "../../derived/allowed-labels.js";
 import { TimeSlice } from "../../derived/scheduling.js";
@@ -9,8 +10,7 @@ const [minSquare, maxSquare] = [1e-20, 1e30];
 
 /** Exact search by cosine: every vector is compared. Queries have length 1, vectors any length. */
 export class FlatIndex {
-  readonly #dimension: number;
-  readonly #plain: boolean;
+  readonly #createBlock: () => RowBlock;
   readonly #blocks: RowBlock[] = [];
   readonly #rows = new Map<number, number>();
   readonly #freeRows: number[] = [];
@@ -20,10 +20,8 @@ export class FlatIndex {
   /** By row, one over the vector's length: it turns a dot product into the cosine. */
   #scales = new Float32Array(16);
 
-  /** @param plain whether to do without WebAssembly. */
-  constructor(dimension: number, plain = false) {
-    this.#dimension = dimension;
-    this.#plain = plain;
+  constructor(dimension: number, createBlock: (dimension: number) => RowBlock = createRowBlock) {
+    this.#createBlock = () => createBlock(dimension);
   }
 
   get size(): number {
@@ -35,14 +33,14 @@ export class FlatIndex {
   }
 
   /** Labels are positive. A label that exists gets the new vector. */
-  add(label: number, vector: Float32Array): void {
+  add(label: number, vector: Float32Array | SparseVector): void {
     const row = this.#rows.get(label) ?? this.#freeRows.pop() ?? this.#newRow();
     const [block, at] = this.#locate(row);
     block.set(at, vector);
     // The kernel is several times as fast as a loop, which would also be slow until it is compiled.
     const squared = block.squaredLength(at);
     const inRange = squared > minSquare && squared < maxSquare;
-    if (!inRange) block.set(at, normalised(vector));
+    if (!inRange) block.set(at, normalised(vector instanceof Float32Array ? vector : wholeVector(vector)));
     this.#scales[row] = inRange ? 1 / Math.sqrt(squared) : 1;
     this.#labels[row] = label;
     this.#rows.set(label, row);
@@ -140,9 +138,9 @@ export class FlatIndex {
   }
 
   #locate(row: number): [block: RowBlock, at: number] {
-    const first = (this.#blocks[0] ??= createRowBlock(this.#dimension, this.#plain));
+    const first = (this.#blocks[0] ??= this.#createBlock());
     const index = Math.floor(row / first.capacity);
-    const block = (this.#blocks[index] ??= createRowBlock(this.#dimension, this.#plain));
+    const block = (this.#blocks[index] ??= this.#createBlock());
     return [block, row % first.capacity];
   }
 }

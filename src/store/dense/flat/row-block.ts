@@ -1,3 +1,4 @@
+import { type SparseVector, wholeVector } from "../../database/columns.js";
 import { dot } from "../../database/vectors.js";
 import { bytesPerPage, createKernel, floatsPerStep, type Kernel } from "./kernel.js";
 
@@ -5,7 +6,7 @@ import { bytesPerPage, createKernel, floatsPerStep, type Kernel } from "./kernel
 export interface RowBlock {
   /** Maximum number of rows. */
   readonly capacity: number;
-  readonly set: (row: number, vector: Float32Array) => void;
+  readonly set: (row: number, vector: Float32Array | SparseVector) => void;
   /** A copy of a row. */
   readonly get: (row: number) => Float32Array;
   /** The dot product of a row with itself. */
@@ -46,7 +47,7 @@ function wasmBlock(dimension: number, { memory, run }: Kernel): RowBlock {
     set: (row, vector) => {
       const at = rowsAt + row * stride;
       reserve(at + stride);
-      put(at, vector);
+      put(at, vector instanceof Float32Array ? vector : wholeVector(vector));
     },
     get: (row) => new Float32Array(memory.buffer, rowsAt + row * stride, dimension).slice(),
     squaredLength: (row) => {
@@ -76,7 +77,7 @@ function plainBlock(dimension: number): RowBlock {
   };
   return {
     capacity: Number.MAX_SAFE_INTEGER,
-    set: (row, vector) => at(row).set(vector),
+    set: (row, vector) => at(row).set(vector instanceof Float32Array ? vector : wholeVector(vector)),
     get: (row) => at(row).slice(),
     squaredLength: (row) => dot(at(row), at(row)),
     dotsOf: (query, rows) => Float32Array.from(rows, (row) => dot(query, at(row))),

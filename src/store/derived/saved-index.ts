@@ -234,7 +234,7 @@ async function sha256(path: string): Promise<string> {
   const hash = createHash("sha256");
   const handle = await open(path, "r");
   try {
-    // One buffer for all pieces: any file costs 1 MB, and hashing a piece takes less than 1 ms.
+    // One buffer for all pieces: a file of whatever size costs 1 MB, and hashing a piece takes less than 1 ms.
     const buffer = Buffer.allocUnsafe(1 << 20);
     for (;;) {
       const { bytesRead } = await handle.read(buffer, 0, buffer.length, null);

@@ -60,7 +60,7 @@ export interface PostgresStoreOptions {
    * is tried again until then. 1 to 86,400,000. Default: 30,000.
    */
   readonly deadlineMs?: number;
-  /** The metadata of every document: others are refused, and filters know its fields. Default: any metadata. */
+  /** The metadata of every document: others are refused, and filters know its fields. Default: nothing is refused. */
   readonly metadata?: z.ZodObject;
   /** True: searching and reading need `scoped(filter)`, so that no query can forget its scope. Default: false. */
   readonly requireScope?: boolean;

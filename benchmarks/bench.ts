@@ -5,9 +5,11 @@
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Command, InvalidArgumentError, Option } from "commander";
+import pLimit from "p-limit";
 import { type Benchmark, MisuseError } from "./runner/benchmark.js";
 import { comparison } from "./runner/compare.js";
 import { pagesWithFigures, readResults, resultsFolder, unaligned, withFigures } from "./runner/documents.js";
@@ -21,6 +23,7 @@ const paths = [
     " ",
   ),
   ...["killed", "stores", "million"].map((name) => `proofs/${name}`),
+  "planning/postgres-size",
 ];
 
 /** Takes so long that only its name starts it. */
@@ -31,7 +34,7 @@ const programs = [
   ...["foreign-partitions", "fuzz-local", "killed-workers", "large-store", "soak", "unchanged"].map(
     (name) => `proofs/${name}`,
   ),
-  ...["ingest-workers", "plan", "postgres-size", "words"].map((name) => `planning/${name}`),
+  ...["plan", "words"].map((name) => `planning/${name}`),
 ];
 
 const here = (file: string) => fileURLToPath(new URL(file, import.meta.url));
@@ -115,7 +118,7 @@ interface Chosen {
 async function measure(chosen: readonly Chosen[], options: Options, named: readonly string[]): Promise<void> {
   const { smoke = false, rounds, size, corpus, compare: older, report, output } = options;
   const results: Result[] = [];
-  for (const { name, module } of chosen) {
+  const measureOne = async ({ name, module }: Chosen) => {
     const flags = words.filter((word) => !named.includes(word) || word === corpus);
     const result = await runBenchmark(module, {
       smoke,
@@ -125,16 +128,16 @@ async function measure(chosen: readonly Chosen[], options: Options, named: reado
       command: ["npm run bench --", basename(name), ...flags].join(" "),
       onProgress: (text) => process.stderr.write(`${text}\n`),
     });
-    if (typeof result === "string") {
-      console.log(`## ${name}\n\nLeft out: ${result}\n`);
-      continue;
-    }
+    if (typeof result === "string") return console.log(`## ${name}\n\nLeft out: ${result}\n`);
     console.log(`## ${name}\n\n${resultMarkdown(result)}\n`);
     if (older?.benchmark === result.benchmark) console.log(`${comparison(older, result)}\n`);
     if (result.rows.some(({ failed }) => failed !== undefined)) process.exitCode = 1;
     if (!smoke) write(join(output, `${result.benchmark}.json`), `${JSON.stringify(result, null, 2)}\n`);
     results.push(result);
-  }
+  };
+  // What smoke runs measure is thrown away, so they may disturb each other.
+  const limit = pLimit(smoke ? availableParallelism() : 1);
+  await Promise.all(chosen.map((each) => limit(measureOne, each)));
   if (report !== undefined) write(report, await resultsReport(results));
 }
 

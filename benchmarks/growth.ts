@@ -20,9 +20,9 @@ export const benchmark: Benchmark<Grown> = {
   method:
     "The store with its defaults and the graph, of chunks of 150 made words, at each power of ten up to `most` (`--size most=1000000` for a million). " +
     "Memory is all that a process holds which only opens the store and answers 100 questions: Node and the library as well. 50 questions " +
-    "warm up before those that are timed. The exponents below the table are those of cost over size " +
-    "from one power of ten to the next: 1 is in proportion, 0 is no growth. A thousand chunks take so little that fixed costs " +
-    "hide their growth.",
+    "warm up before those that are timed. The exponents below the table are those of cost over size, " +
+    "over all sizes by least squares, and from one power of ten to the next: 1 is in proportion, 0 is no growth. A thousand chunks take so " +
+    "little that fixed costs hide their growth.",
   contenders: sizes.map((chunks) => ({
     name: nameOf(chunks),
     kind: "citewell",

@@ -2,8 +2,9 @@ import pg from "pg";
 import { crowdDocuments } from "../test/support/worker-crowd.js";
 import { noPostgres, type PostgresServer, startPostgres } from "../test/support/postgres-server.js";
 import { aimsOf } from "./aims.js";
-import { runWorkers } from "./planning/run-workers.js";
-import type { Benchmark, Contender, RunContext } from "./runner/benchmark.js";
+import { runWorkers, type WorkersFigures } from "./planning/run-workers.js";
+import { simulateIngest } from "./planning/simulate-ingest.js";
+import type { Benchmark, Contender, Measures, RunContext, Size } from "./runner/benchmark.js";
 import type { OpenScaled } from "./scale/scaled-store.js";
 import { scaledStores } from "./scale/stores.js";
 import { type Asked, madeCorpus } from "./shared/made-corpus.js";
@@ -11,12 +12,21 @@ import { percentile } from "./shared/percentile.js";
 
 const count = 10;
 const warmUps = 20;
+/** What the workers are measured with: jobs at once of each, requests at once of a job, and the time of a request. */
+const [concurrency, requestsOfJob, latencyMs] = [2, 2, 1000];
 const filters = { "50 %": { half: 1 }, "1 %": { hundredth: 7 }, "0.01 %": { tenThousandth: 7 } } as const;
 
 /** A store that is written and asked, or as many worker processes that ingest from a queue. */
 type Scaled = OpenScaled | { readonly workers: number };
 
-export const benchmark: Benchmark<Scaled, readonly string[]> = {
+interface Given {
+  /** Addresses of the servers. */
+  readonly urls: readonly string[];
+  /** What one worker needs for the documents when the service answers at once. */
+  readonly atOnce?: WorkersFigures;
+}
+
+export const benchmark: Benchmark<Scaled, Given> = {
   name: "scale",
   question: "What does a store on PostgreSQL add to the statements that it needs?",
   method:
@@ -29,12 +39,15 @@ export const benchmark: Benchmark<Scaled, readonly string[]> = {
     "only where it is asked for one; with its server's default it looks at 40 candidates where the others look at 200. Short are filtered queries " +
     "with fewer than ten results although there are as many. CPU is that of the client. Workers are whole `citewell work` processes that take " +
     "`documents` short documents from a queue on the first server, each with four requests at once to a service that answers after a second; their " +
-    "rate counts from their start.",
-  contenders: [...scaledStores, ...[1, 2, 4].map(workers)],
+    "rate counts from their start. Beside it stands what the simulation foretells that plans are made with: it knows only how long one worker took to " +
+    "start, and for a request of a service that answers at once, and its workers share no cores, as these and their database do.",
+  contenders: [...scaledStores, ...[1, 2, 4].map(byWorkers)],
   beside: "bare SQL",
   measures: {
     written: { unit: "chunks/s", better: "higher" },
     "ingested by workers": { unit: "chunks/s", better: "higher" },
+    simulated: { unit: "chunks/s", better: "higher" },
+    "without waiting": { unit: "chunks/s", better: "higher" },
     "dense p50": { unit: "ms", better: "lower" },
     "dense p99": { unit: "ms", better: "lower" },
     "words p50": { unit: "ms", better: "lower" },
@@ -55,11 +68,11 @@ export const benchmark: Benchmark<Scaled, readonly string[]> = {
   rounds: 3,
   aims: aimsOf("scale"),
   unavailable: () => noPostgres,
-  prepare: startServers,
+  prepare: prepareServers,
   measure: measureStore,
 };
 
-function workers(processes: number): Contender<Scaled> {
+function byWorkers(processes: number): Contender<Scaled> {
   return {
     name: `citewell, ${processes} ${processes === 1 ? "worker" : "workers"}`,
     kind: "citewell",
@@ -67,21 +80,22 @@ function workers(processes: number): Contender<Scaled> {
   };
 }
 
-async function measureStore(scaled: Scaled, context: RunContext<readonly string[]>) {
+async function measureStore(scaled: Scaled, context: RunContext<Given>) {
   const { size, given, timed } = context;
-  if (typeof scaled === "object") return { "ingested by workers": await workersRate(scaled.workers, context) };
+  if (typeof scaled === "object") return measureWorkers(scaled.workers, context);
   const open = scaled;
   const { chunks = 0, dimension = 0, queries = 0 } = size;
   const corpus = madeCorpus(chunks, dimension, queries);
   const name = `r${process.pid}`;
-  const store = await open({ urls: given, dimension, name });
+  const { urls } = given;
+  const store = await open({ urls, dimension, name });
   try {
     const writes = [...corpus.writes(chunks)];
     const { wallSeconds } = await timed(async () => {
       for (const write of writes) await store.write(write);
       await store.finishLoad?.();
     });
-    for (const url of given) await vacuum(url);
+    for (const url of urls) await vacuum(url);
     const measures: Record<string, number> = { written: chunks / wallSeconds };
     const durations = async (ask: (query: Asked) => Promise<unknown>) => {
       const taken: number[] = [];
@@ -128,17 +142,35 @@ async function measureStore(scaled: Scaled, context: RunContext<readonly string[
   }
 }
 
-/** Chunks a second of worker processes, in a database of their own. */
-async function workersRate(processes: number, { size, given }: RunContext<readonly string[]>): Promise<number> {
-  const name = `workers_${process.pid}`;
-  const client = new pg.Client(given[0]);
+async function measureWorkers(workers: number, { size, given }: RunContext<Given>): Promise<Measures> {
+  const { urls, atOnce } = given;
+  const real = await ingestByWorkers(urls[0]!, size, { workers, latencyMs });
+  if (atOnce === undefined) return { "ingested by workers": real.chunksPerSecond };
+  const { chunks, seconds, startSeconds, requests: batches } = atOnce;
+  const workMs = (1000 * (seconds - startSeconds)) / batches;
+  const slots = { workers, concurrency: concurrency * requestsOfJob, batches, workMs };
+  const simulated = simulateIngest({ ...slots, latencyMs, requestsPerMinute: 1e9, failureShare: 0, seed: 1 });
+  return {
+    "ingested by workers": real.chunksPerSecond,
+    simulated: chunks / (startSeconds + simulated.seconds),
+    ...(workers === 1 && { "without waiting": chunks / (seconds - startSeconds) }),
+  };
+}
+
+/** Ingests documents in a database of its own. */
+async function ingestByWorkers(
+  server: string,
+  size: Size,
+  limits: { readonly workers: number; readonly latencyMs: number },
+): Promise<WorkersFigures> {
+  const name = `workers_${process.pid}_${limits.latencyMs}`;
+  const client = new pg.Client(server);
   await client.connect();
   await client.query(`CREATE DATABASE ${name}`);
   await client.end();
-  const url = new URL(given[0]!);
+  const url = new URL(server);
   url.pathname = `/${name}`;
-  const documents = crowdDocuments(size["documents"]!);
-  return (await runWorkers({ url: url.href, documents, workers: processes })).chunksPerSecond;
+  return runWorkers({ url: url.href, documents: crowdDocuments(size["documents"]!), concurrency, ...limits });
 }
 
 async function vacuum(url: string): Promise<void> {
@@ -148,13 +180,15 @@ async function vacuum(url: string): Promise<void> {
   await client.end();
 }
 
-async function startServers() {
+async function prepareServers(size: Size) {
   const servers: PostgresServer[] = [];
   for (let at = 0; at < 3; at++) {
     servers.push(await startPostgres({ settings: ["shared_buffers=256MB", "maintenance_work_mem=256MB"] }));
   }
+  const urls = servers.map((server) => server.url());
+  const given: Given = { urls, atOnce: await ingestByWorkers(urls[0]!, size, { workers: 1, latencyMs: 0 }) };
   return {
-    given: servers.map((server) => server.url()),
+    given,
     close: async () => {
       for (const server of servers) await server.remove();
     },

@@ -1,64 +1,81 @@
-/**
- * Prints what a chunk takes in a store on PostgreSQL, in bytes of tables and of the graph, how fast chunks are written and
- * how long the graph takes, for both precisions. `planning/sizing.ts` has its constants from here. Needs PostgreSQL 15 with
- * pgvector on this machine.
- *
- *     npm run bench postgres-size [chunks] [dimensions]
- */
-import { cpus } from "node:os";
 import { openPostgresStore } from "citewell/postgres";
 import pg from "pg";
-import { startPostgres } from "../../test/support/postgres-server.js";
+import { noPostgres, startPostgres } from "../../test/support/postgres-server.js";
+import type { Benchmark, Measures, RunContext } from "../runner/benchmark.js";
 import { madeCorpus } from "../shared/made-corpus.js";
 
-const [chunks = 10_000, dimension = 1024] = process.argv.slice(2).map(Number);
+type Precision = "vector" | "halfvec";
 
-console.log(`npm run bench postgres-size ${process.argv.slice(2).join(" ")}`);
-console.log(`${cpus().length} x ${cpus()[0]?.model}, Node ${process.version}`);
-const server = await startPostgres({ settings: ["shared_buffers=256MB", "maintenance_work_mem=1GB"] });
-const client = new pg.Client(server.url());
-try {
-  await client.connect();
-  const embedder = { space: "made", dimension };
-  const last = { uri: "made:last", text: "" };
-  for (const precision of ["vector", "halfvec"] as const) {
-    const open = (index: "flat" | "hnsw") =>
-      openPostgresStore(server.url(), embedder, { schema: precision, precision, index, deadlineMs: 600_000 });
-    const flat = await open("flat");
-    const writeSeconds = await secondsOf(async () => {
-      for (const write of madeCorpus(chunks, dimension, 1).writes(chunks)) await flat.write(write);
-    });
-    await flat.close();
-    const tables = await bytesIn(precision);
-    // The first write into a store that is to have a graph makes it.
-    const graphed = await open("hnsw");
-    const graphSeconds = await secondsOf(() => graphed.write({ documents: [{ document: last, chunks: [] }] }));
-    await graphed.close();
-    console.log({
-      precision,
-      bytesAChunk: Math.round(tables / chunks),
-      graphBytesAChunk: Math.round(((await bytesIn(precision)) - tables) / chunks),
-      chunksWrittenASecond: Math.round(chunks / writeSeconds),
-      graphSeconds,
-    });
-  }
-} finally {
-  await client.end();
-  await server.remove();
-}
+export const benchmark: Benchmark<Precision, string> = {
+  name: "postgres-size",
+  question: "What does a chunk take on PostgreSQL?",
+  method:
+    "Chunks of 150 made words, written into a store on a server of its own that has its vectors as `vector` or as `halfvec`, without a graph; " +
+    "then the graph is made at once, where it fits into `maintenance_work_mem`. Bytes are those of all tables with their indexes, words included. " +
+    "Plans are made from these figures.",
+  contenders: (["vector", "halfvec"] as const).map((precision) => ({
+    name: precision,
+    kind: "citewell",
+    load: async () => precision,
+  })),
+  beside: "vector",
+  measures: {
+    tables: { unit: "bytes a chunk", better: "lower" },
+    graph: { unit: "bytes a chunk", better: "lower" },
+    written: { unit: "chunks/s", better: "higher" },
+    "graph made": { unit: "s", better: "lower" },
+  },
+  sizes: { smoke: { chunks: 200, dimension: 16 }, usual: { chunks: 10_000, dimension: 1024 } },
+  rounds: 1,
+  unavailable: () => noPostgres,
+  prepare: async () => {
+    const server = await startPostgres({ settings: ["shared_buffers=256MB", "maintenance_work_mem=1GB"] });
+    return { given: server.url(), close: () => server.remove() };
+  },
+  measure: measureSize,
+};
 
-async function secondsOf(work: () => Promise<unknown>): Promise<number> {
-  const startedAt = performance.now();
-  await work();
-  return (performance.now() - startedAt) / 1000;
+async function measureSize(precision: Precision, { size, given, timed }: RunContext<string>): Promise<Measures> {
+  const { chunks = 0, dimension = 0 } = size;
+  const open = (index: "flat" | "hnsw") =>
+    openPostgresStore(
+      given,
+      { space: "made", dimension },
+      { schema: precision, precision, index, deadlineMs: 600_000 },
+    );
+  const flat = await open("flat");
+  const { wallSeconds: writeSeconds } = await timed(async () => {
+    for (const write of madeCorpus(chunks, dimension, 1).writes(chunks)) await flat.write(write);
+  });
+  await flat.close();
+  const tableBytes = await bytesIn(given, precision);
+  // The first write into a store that is to have a graph makes it.
+  const graphed = await open("hnsw");
+  const last = { document: { uri: "made:last", text: "" }, chunks: [] };
+  const { wallSeconds: graphSeconds } = await timed(() => graphed.write({ documents: [last] }));
+  await graphed.close();
+  const graphBytes = (await bytesIn(given, precision)) - tableBytes;
+  if (graphBytes < chunks * dimension) throw new Error(`the graph has ${graphBytes} bytes`);
+  return {
+    tables: tableBytes / chunks,
+    graph: graphBytes / chunks,
+    written: chunks / writeSeconds,
+    "graph made": graphSeconds,
+  };
 }
 
 /** Bytes of all tables of a schema with their indexes. */
-async function bytesIn(schema: string): Promise<number> {
-  const { rows } = await client.query<{ bytes: string }>(
-    `SELECT sum(pg_total_relation_size(c.oid)) AS bytes FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
-     WHERE nspname = $1 AND relkind = 'r'`,
-    [schema],
-  );
-  return Number(rows[0]!.bytes);
+async function bytesIn(url: string, schema: string): Promise<number> {
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ bytes: string }>(
+      `SELECT sum(pg_total_relation_size(c.oid)) AS bytes FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
+       WHERE nspname = $1 AND relkind = 'r'`,
+      [schema],
+    );
+    return Number(rows[0]!.bytes);
+  } finally {
+    await client.end();
+  }
 }

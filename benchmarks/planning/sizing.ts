@@ -1,21 +1,65 @@
-/** Figures that the model extrapolates from, each with the command that printed it. */
-export const measured = {
-  /** `search.js 10000 1024 --parts verify`: bytes of database and saved indexes; 226 MB with 20,000 chunks. */
-  disk: { chunks: 10_000, dimensions: 1024, bytes: 115e6 },
-  /** `search.js 100000 1024 --parts hnsw,recall,together`: memory of a process that searches × the raw vectors. */
-  memoryShareOfVectors: 0.71,
-  /** `graph.js 100000 1024 no`: the graph alone, its seconds of CPU. */
-  graph: { chunks: 100_000, seconds: 94.7 },
-  /** `ingest-workers.js`: chunks of small documents that a worker takes, cuts and writes when the service answers at once. */
-  workerChunksPerSecond: 18.9 / 0.092,
-  /** `postgres-size.js 10000 1024`: bytes of a chunk in tables and in the graph, and the time of the graph on the server. */
-  postgres: {
-    chunks: 10_000,
-    dimensions: 1024,
-    vector: { tableBytes: 28_031, graphBytes: 8193, graphSeconds: 5.84 },
-    halfvec: { tableBytes: 25_277, graphBytes: 2732, graphSeconds: 4.6 },
-  },
-} as const;
+import { type Result, spreadOf, valuesOf } from "../runner/result.js";
+
+/** What the model extrapolates from: medians of results, of the benchmarks that are named. */
+export interface SizingFigures {
+  /** `growth`: at 1,024 dimensions, by number of chunks, in ascending order. */
+  readonly stores: readonly { readonly chunks: number; readonly memoryBytes: number; readonly diskBytes: number }[];
+  readonly dimensions: number;
+  /** `graph`: seconds of all cores for a graph of so many vectors. */
+  readonly graph: { readonly chunks: number; readonly seconds: number };
+  /** `scale`: chunks of small documents that a worker takes, cuts and writes when the service answers at once. */
+  readonly workerChunksPerSecond: number;
+  /** `postgres-size`: bytes of a chunk in tables and in the graph, and the time of the graph on the server. */
+  readonly postgres: Readonly<Record<"vector" | "halfvec", PostgresFigures>> & {
+    readonly chunks: number;
+    readonly dimensions: number;
+  };
+}
+
+interface PostgresFigures {
+  readonly tableBytes: number;
+  readonly graphBytes: number;
+  readonly graphSeconds: number;
+}
+
+/** The benchmarks that the model is made from. */
+export const sizedBy = ["growth", "graph", "scale", "postgres-size"] as const;
+
+/** The figures of results, or `undefined` where a benchmark of `sizedBy` was not run, or a contender of it did not end. */
+export function sizingFigures(results: ReadonlyMap<string, Result>): SizingFigures | undefined {
+  const [growth, graph, scale, postgres] = sizedBy.map((name) => results.get(name));
+  if (!growth || !graph || !scale || !postgres) return undefined;
+  const median = (result: Result, contender: string, measure: string) =>
+    spreadOf(valuesOf(result, contender, measure))?.median ?? Number.NaN;
+  const precision = (name: "vector" | "halfvec") => ({
+    tableBytes: median(postgres, name, "tables"),
+    graphBytes: median(postgres, name, "graph"),
+    graphSeconds: median(postgres, name, "graph made"),
+  });
+  const figures: SizingFigures = {
+    stores: Object.entries(growth.scale ?? {})
+      .map(([name, chunks]) => ({
+        chunks,
+        memoryBytes: 1e6 * median(growth, name, "memory"),
+        diskBytes: 1e6 * median(growth, name, "disk"),
+      }))
+      .filter(({ diskBytes }) => !Number.isNaN(diskBytes)),
+    dimensions: growth.size["dimension"] ?? Number.NaN,
+    graph: {
+      chunks: graph.size["vectors"] ?? Number.NaN,
+      seconds: median(graph, "citewell, 8-bit, all cores", "built"),
+    },
+    workerChunksPerSecond: median(scale, "citewell, 1 worker", "without waiting"),
+    postgres: {
+      chunks: postgres.size["chunks"] ?? Number.NaN,
+      dimensions: postgres.size["dimension"] ?? Number.NaN,
+      vector: precision("vector"),
+      halfvec: precision("halfvec"),
+    },
+  };
+  const numbers = JSON.stringify(figures);
+  return figures.stores.length < 2 || numbers.includes("null") ? undefined : figures;
+}
 
 export interface Collection {
   readonly chunks: number;
@@ -34,31 +78,33 @@ export interface Size {
   readonly memoryBytes: number;
   /** Bytes of database and indexes. */
   readonly diskBytes: number;
-  /** Time to make the graph, in seconds: on one core, or on a PostgreSQL server with two. */
+  /** Time to make the graph, in seconds, on two cores: of the process, or of the server. */
   readonly buildSeconds: number;
   /** Price of embedding everything once. */
   readonly cost: number;
 }
 
 /**
- * What a collection needs. Memory and the vectors on disk grow with chunks and dimensions; the rest of a chunk on disk (text,
- * words) does not depend on the dimensions; inserting a vector into a graph visits a number of others that grows
- * with the logarithm of the graph.
+ * What a collection needs. Of a chunk in a folder, the vector takes 4 bytes a dimension on disk and a copy of 1 byte on disk
+ * and in memory; what else it takes does not depend on the dimensions, and on top stands what a process holds without any
+ * chunk. Inserting a vector into a graph visits a number of others that grows with the logarithm of the graph.
  */
-export function sizeOf(collection: Collection): Size {
+export function sizeOf(collection: Collection, figures: SizingFigures): Size {
   const { chunks, dimensions, store, tokensPerChunk, pricePerMillionTokens } = collection;
-  const { disk, graph, postgres } = measured;
+  const { graph, postgres } = figures;
   const secondsOf = (from: { readonly chunks: number; readonly seconds: number }) =>
     ((from.seconds / from.chunks) * chunks * Math.log(Math.max(chunks, 2))) / Math.log(from.chunks);
   const cost = (chunks * tokensPerChunk * pricePerMillionTokens) / 1e6;
   if (store === "embedded") {
-    const vectorBytes = chunks * dimensions * 4;
-    // The database has each vector as it was embedded, the graph a copy of it.
-    const beside = disk.bytes / disk.chunks - 2 * 4 * disk.dimensions;
-    const diskBytes = chunks * beside + 2 * vectorBytes;
+    const [before, largest] = figures.stores.slice(-2) as [SizingFigures["stores"][0], SizingFigures["stores"][0]];
+    const more = dimensions - figures.dimensions;
+    const growing = (bytes: "memoryBytes" | "diskBytes", bytesPerDimension: number) => {
+      const aChunk = (largest[bytes] - before[bytes]) / (largest.chunks - before.chunks);
+      return largest[bytes] - largest.chunks * aChunk + chunks * (aChunk + bytesPerDimension * more);
+    };
     return {
-      memoryBytes: measured.memoryShareOfVectors * vectorBytes,
-      diskBytes,
+      memoryBytes: growing("memoryBytes", 1),
+      diskBytes: growing("diskBytes", 5),
       buildSeconds: secondsOf(graph),
       cost,
     };
@@ -90,11 +136,14 @@ export interface Load {
 }
 
 /** How many workers a load needs, and whether the service's limit admits it with any number of them. */
-export function workersFor(load: Load): { readonly workers: number; readonly maxDocumentsPerDay: number } {
+export function workersFor(
+  load: Load,
+  { workerChunksPerSecond }: Pick<SizingFigures, "workerChunksPerSecond">,
+): { readonly workers: number; readonly maxDocumentsPerDay: number } {
   const { documentsPerDay, chunksPerDocument, requestsPerMinute, textsPerRequest, failureShare } = load;
   const useful = textsPerRequest * (1 - failureShare);
   const maxDocumentsPerDay = (requestsPerMinute * 60 * 24 * useful) / chunksPerDocument;
-  const ofWorker = Math.min((load.concurrency * useful * 1000) / load.latencyMs, measured.workerChunksPerSecond);
+  const ofWorker = Math.min((load.concurrency * useful * 1000) / load.latencyMs, workerChunksPerSecond);
   const chunksPerSecond = (documentsPerDay * chunksPerDocument) / 86_400;
   return { workers: Math.max(1, Math.ceil(chunksPerSecond / ofWorker)), maxDocumentsPerDay };
 }

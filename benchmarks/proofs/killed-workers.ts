@@ -1,8 +1,8 @@
 /**
  * Shows that workers leave the store of a quiet run, whatever happens to them: one is killed every few seconds, the database
- * crashes once, and the service fails one request in five. Prints the rows in which both stores differ, of which there must
- * be none, and the texts that were embedded twice beside those that can have been in flight. Needs PostgreSQL 15 with
- * pgvector on this machine.
+ * crashes once, and the service fails one request in five. Prints the rows in which both stores differ, and the texts that were
+ * embedded twice beside those that can have been in flight. Exits with 1 if a row differs, or more texts were embedded twice.
+ * Needs PostgreSQL 15 with pgvector on this machine.
  *
  *     npm run bench killed-workers [documents] [workers] [seconds between two kills]
  */
@@ -63,9 +63,11 @@ try {
   for (const [table, rows] of Object.entries(expected)) {
     const same = rows.filter((row, at) => isDeepStrictEqual(row, found[table]![at])).length;
     console.log(`${table}: ${rows.length} rows, ${found[table]!.length} of the workers, ${same} the same`);
+    if (same < rows.length || found[table]!.length > rows.length) process.exitCode = 1;
   }
   // Each job has two requests in flight at most, and vectors that have come are written before the next are asked for.
   const inFlight = (kills + workers) * concurrency * 2 * faulty.maxTexts();
+  if (repeatedTexts > inFlight) process.exitCode = 1;
   console.log(
     `texts: ${faulty.answered.size} distinct, ${repeatedTexts} embedded again, at most ${inFlight} were in flight`,
   );

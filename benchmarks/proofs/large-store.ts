@@ -297,7 +297,11 @@ const forked = (part: string) =>
 async function apart<Answer>(part: string, argument: object): Promise<Answer> {
   const child = forked(part);
   child.send(argument);
-  const [[answer]] = (await Promise.all([once(child, "message"), once(child, "exit")])) as [[Answer], unknown];
+  const [[answer], [code]] = (await Promise.all([once(child, "message"), once(child, "exit")])) as [
+    [Answer],
+    [number | null],
+  ];
+  if (code === 1) process.exitCode = 1;
   return answer;
 }
 
@@ -306,7 +310,7 @@ interface PartArgument {
   readonly killAt?: number;
 }
 
-/** Checks every byte of the store and its saved indexes. A sample of one question: measuring the recall is another matter. */
+/** Checks every byte of the store and its saved indexes, and ends the program with 1 where one is wrong. A sample of one question: measuring the recall is another matter. */
 async function measureVerify(path: string): Promise<void> {
   const store = await openStore(path, embedder, { index: "hnsw", onWarning: say });
   await store.dense.retrieve({ text: "", vector: queries[0]!.vector }, { count: 1 });
@@ -319,6 +323,7 @@ async function measureVerify(path: string): Promise<void> {
   say(
     `ok: ${ok}; ${megabytes(bytes)} in ${took.toFixed(2)} s, ${rate(took)} MB/s; CPU ${worked.toFixed(2)} s, ${rate(worked)} MB/s`,
   );
+  if (!ok) process.exitCode = 1;
   await store.close();
 }
 

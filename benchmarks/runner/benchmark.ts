@@ -28,6 +28,8 @@ export interface Aim {
   readonly beside?: string;
   /** The contender whose value is taken away, where no ratio is meant. */
   readonly less?: string;
+  /** True: the power of size by which the measure grows over the sizes up to that of the contender is meant. */
+  readonly exponent?: true;
   /** The share of several measures that have to reach the aim, 0 to 1. Default: 1. */
   readonly share?: number;
   readonly atMost?: number;

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { planMarkdown } from "../planning/plan-tables.js";
 import { designMarkdown } from "./design-table.js";
 import { project } from "./project.js";
 import { parseResult, ratiosOf, type Result, spreadOf, valuesOf } from "./result.js";
@@ -24,12 +25,14 @@ export function pagesWithFigures(): readonly string[] {
 
 const tableMarks = /(<!-- benchmark (\S+) -->\n)[^]*?(<!-- \/benchmark -->)/g;
 const designMarks = /(<!-- design -->\n)[^]*?(<!-- \/design -->)/;
+const planMarks = /(<!-- plan -->\n)[^]*?(<!-- \/plan -->)/;
 const figureMarks = /(<!-- figure (\S+); ([^;]+); ([^;]+?)(?:; × ([^;]+?))? -->)[^<]*(<!-- \/figure -->)/g;
 
 /**
  * A Markdown page with its figures made anew from results: tables between `<!-- benchmark NAME -->` and
- * `<!-- /benchmark -->`, the figures of the design between `<!-- design -->` and `<!-- /design -->`, and single figures between `<!-- figure NAME; CONTENDER; MEASURE; × CONTENDER -->`, of which the
- * last part asks for a ratio, and `<!-- /figure -->`.
+ * `<!-- /benchmark -->`, the figures of the design between `<!-- design -->` and `<!-- /design -->`, plans between `<!-- plan -->`
+ * and `<!-- /plan -->`, and single figures between `<!-- figure NAME; CONTENDER; MEASURE; × CONTENDER -->`, of which the last
+ * part asks for a ratio, and `<!-- /figure -->`.
  *
  * A figure of a benchmark without a result stays as it is.
  *
@@ -38,6 +41,7 @@ const figureMarks = /(<!-- figure (\S+); ([^;]+); ([^;]+?)(?:; × ([^;]+?))? -->
 export function withFigures(page: string, results: ReadonlyMap<string, Result>): string {
   return page
     .replace(designMarks, (_, open: string, close: string) => `${open}\n${designMarkdown(results)}\n\n${close}`)
+    .replace(planMarks, (_, open: string, close: string) => `${open}\n${planMarkdown(results)}\n\n${close}`)
     .replace(tableMarks, (_, open: string, name: string, close: string) => {
       const result = results.get(name);
       return `${open}\n${result === undefined ? "Not measured on this build." : resultMarkdown(result)}\n\n${close}`;

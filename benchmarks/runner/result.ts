@@ -20,6 +20,7 @@ export const resultSchema = z.strictObject({
       beside: z.string().optional(),
       less: z.string().optional(),
       share: z.number().optional(),
+      exponent: z.literal(true).optional(),
       atMost: z.number().optional(),
       atLeast: z.number().optional(),
     }),
@@ -105,8 +106,9 @@ function paired(result: Result, contender: string, measure: string, other: strin
  * worst of the best `share`. `undefined` where one was not measured.
  */
 export function aimValue(result: Result, aim: Aim): number | undefined {
-  const { contender, measure, beside, less, share = 1, atMost } = aim;
+  const { contender, measure, beside, less, share = 1, exponent, atMost } = aim;
   const medians = [measure].flat().flatMap((each) => {
+    if (exponent) return overallExponent(result, each, contender) ?? [];
     if (beside !== undefined) return spreadOf(ratiosOf(result, contender, each, beside))?.median ?? [];
     if (less === undefined) return spreadOf(valuesOf(result, contender, each))?.median ?? [];
     return spreadOf(paired(result, contender, each, less).map(([value, other]) => value - other))?.median ?? [];
@@ -122,12 +124,35 @@ export function isMet({ atMost, atLeast }: Aim, value: number): boolean {
 
 /** The powers of size by which a measure grows from each contender to the next larger one. */
 export function exponentsOf(result: Result, measure: string): readonly number[] {
-  const points = Object.entries(result.scale ?? {}).flatMap(([contender, size]) => {
+  const points = growthOf(result, measure);
+  return points.slice(1).map((point, at) => slope([points[at]!, point]));
+}
+
+/** The power of size by which a measure grows over the sizes up to that of `last`: the line of least squares through logarithms. */
+export function overallExponent(result: Result, measure: string, last?: string): number | undefined {
+  const most = last === undefined ? Infinity : Math.log(result.scale?.[last] ?? 0);
+  const points = growthOf(result, measure);
+  const missing = last !== undefined && !points.some(({ size }) => size === most);
+  const meant = points.filter(({ size }) => size <= most);
+  return meant.length < 2 || missing ? undefined : slope(meant);
+}
+
+interface Point {
+  readonly size: number;
+  readonly cost: number;
+}
+
+/** The logarithms of size and cost. */
+function growthOf(result: Result, measure: string): readonly Point[] {
+  return Object.entries(result.scale ?? {}).flatMap(([contender, size]) => {
     const cost = spreadOf(valuesOf(result, contender, measure))?.median;
-    return cost === undefined || cost <= 0 ? [] : [{ size, cost }];
+    return cost === undefined || cost <= 0 ? [] : [{ size: Math.log(size), cost: Math.log(cost) }];
   });
-  return points.slice(1).map(({ size, cost }, at) => {
-    const before = points[at]!;
-    return Math.log(cost / before.cost) / Math.log(size / before.size);
-  });
+}
+
+function slope(points: readonly Point[]): number {
+  const mean = (of: keyof Point) => points.reduce((sum, point) => sum + point[of], 0) / points.length;
+  const [size, cost] = [mean("size"), mean("cost")];
+  const sum = (of: (point: Point) => number) => points.reduce((total, point) => total + of(point), 0);
+  return sum((point) => (point.size - size) * (point.cost - cost)) / sum((point) => (point.size - size) ** 2);
 }

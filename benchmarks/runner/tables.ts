@@ -1,5 +1,15 @@
 import type { Aim } from "./benchmark.js";
-import { aimValue, exponentsOf, isMet, ratiosOf, type Result, spreadOf, timeMeasures, valuesOf } from "./result.js";
+import {
+  aimValue,
+  exponentsOf,
+  isMet,
+  overallExponent,
+  ratiosOf,
+  type Result,
+  spreadOf,
+  timeMeasures,
+  valuesOf,
+} from "./result.js";
 
 /** A result as Markdown: what was asked, how it was measured, a table, and what was aimed at. */
 export function resultMarkdown(result: Result): string {
@@ -37,6 +47,11 @@ function table(result: Result): string {
     const cells = used.map(([name]) => cell(result, contender, name));
     return [contender, ...(problem === undefined ? cells : [oneLine(problem), ...cells.slice(1).map(() => "")])];
   });
+  return markdownTable(head, rows);
+}
+
+/** A table whose first column holds names, and the others numbers. */
+export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
   return [line(head), line(head.map((_, column) => (column === 0 ? "---" : "---:"))), ...rows.map(line)].join("\n");
 }
@@ -53,10 +68,12 @@ function cell(result: Result, contender: string, measure: string): string {
 function exponentLines(result: Result): readonly string[] {
   const measures = Object.keys({ ...result.measures, ...timeMeasures });
   const exponents = measures.flatMap((name) => {
-    const found = exponentsOf(result, name);
-    return found.length === 0 ? [] : [`${name} ${found.map(formatted).join(", ")}`];
+    const [overall, ...steps] = [overallExponent(result, name), ...exponentsOf(result, name)];
+    return overall === undefined ? [] : [`${name} ${formatted(overall)} (${steps.map(formatted).join(", ")})`];
   });
-  return exponents.length === 0 ? [] : [`Exponents from each size to the next: ${exponents.join("; ")}.`];
+  return exponents.length === 0
+    ? []
+    : [`Exponents over all sizes, and in brackets from each size to the next: ${exponents.join("; ")}.`];
 }
 
 function aimLines(result: Result): readonly string[] {
@@ -69,10 +86,11 @@ function aimLines(result: Result): readonly string[] {
 }
 
 /** An aim in words, such as `p50 of citewell, × bare SQL, ≤ 1.3`. */
-export function described({ contender, measure, beside, less, share = 1, atMost, atLeast }: Aim): string {
+export function described({ contender, measure, beside, less, share = 1, exponent, atMost, atLeast }: Aim): string {
   const measures = [measure].flat();
+  const what = measures.length > 4 ? `all ${measures.length} measures` : measures.join(", ");
   return [
-    `${measures.length > 4 ? `all ${measures.length} measures` : measures.join(", ")} of ${contender}`,
+    exponent ? `exponent of ${what} over the sizes up to ${contender}` : `${what} of ${contender}`,
     ...(beside === undefined ? [] : [`× ${beside}`]),
     ...(less === undefined ? [] : [`− ${less}`]),
     ...(share === 1 ? [] : [`on ${share * 100} % of them`]),

@@ -204,7 +204,7 @@ test("scale: sees a slower store, counts searches that come back short, and refu
     close: async () => {},
   });
   const size = { chunks: 2000, dimension: 4, queries: 5 };
-  const at = (delayMs: number, found = 10) => measured(benchmark, store(delayMs, found), size, { given: [] });
+  const at = (delayMs: number, found = 10) => measured(benchmark, store(delayMs, found), size, { given: { urls: [] } });
   const [fine, slowed] = [await at(0), await at(60)];
   expect(slowed["dense p50"]! - fine["dense p50"]!).toBeGreaterThan(30);
   expect([fine["filter of 50 %, short"], fine["filter of 1 %, short"]]).toEqual([5, 0]);

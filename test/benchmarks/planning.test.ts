@@ -1,43 +1,76 @@
 import { describe, expect, test } from "vitest";
-import { measured, sizeOf, workersFor } from "../../benchmarks/planning/sizing.js";
+import { planMarkdown } from "../../benchmarks/planning/plan-tables.js";
+import { type SizingFigures, sizeOf, workersFor } from "../../benchmarks/planning/sizing.js";
 import { simulateIngest, type SimulatedIngest } from "../../benchmarks/planning/simulate-ingest.js";
 
 describe("the sizing model", () => {
+  const figures: SizingFigures = {
+    dimensions: 1000,
+    // 50 MB and 1,200 bytes a chunk in memory; 8,000 bytes a chunk on disk.
+    stores: [
+      { chunks: 1000, memoryBytes: 60e6, diskBytes: 20e6 },
+      { chunks: 10_000, memoryBytes: 62e6, diskBytes: 80e6 },
+      { chunks: 100_000, memoryBytes: 170e6, diskBytes: 800e6 },
+    ],
+    graph: { chunks: 10_000, seconds: 4 },
+    workerChunksPerSecond: 200,
+    postgres: {
+      chunks: 10_000,
+      dimensions: 1000,
+      vector: { tableBytes: 28_000, graphBytes: 8000, graphSeconds: 6 },
+      halfvec: { tableBytes: 25_000, graphBytes: 3000, graphSeconds: 5 },
+    },
+  };
   const collection = {
-    dimensions: 1024,
+    dimensions: 1000,
     store: "embedded",
     tokensPerChunk: 300,
     pricePerMillionTokens: 0.02,
   } as const;
 
-  test("gives back the figures that it was made from, and one that it was not", () => {
-    expect(sizeOf({ ...collection, chunks: measured.disk.chunks }).diskBytes).toBeCloseTo(measured.disk.bytes);
-    expect(sizeOf({ ...collection, chunks: measured.graph.chunks }).buildSeconds).toBeCloseTo(measured.graph.seconds);
-    // 226 MB were measured with 20,000 chunks.
-    expect(sizeOf({ ...collection, chunks: 20_000 }).diskBytes / 226e6).toBeCloseTo(1, 1);
+  test("gives back the figures that it was made from, and goes on along the line through the largest two", () => {
+    for (const { chunks, ...bytes } of figures.stores.slice(-2)) {
+      expect(sizeOf({ ...collection, chunks }, figures)).toMatchObject(bytes);
+    }
+    const million = sizeOf({ ...collection, chunks: 1_000_000 }, figures);
+    expect(million.memoryBytes).toBeCloseTo(50e6 + 1200 * 1e6);
+    expect(million.diskBytes).toBeCloseTo(8000 * 1e6);
+    expect(million.cost).toBe(6);
+    expect(sizeOf({ ...collection, chunks: 10_000 }, figures).buildSeconds).toBeCloseTo(4);
+    // A hundred times the chunks, each of which visits half as many others again.
+    expect(million.buildSeconds).toBeCloseTo(4 * 100 * 1.5);
     for (const store of ["vector", "halfvec"] as const) {
-      const { tableBytes, graphBytes, graphSeconds } = measured.postgres[store];
-      const size = sizeOf({ ...collection, store, chunks: measured.postgres.chunks });
-      expect(size.diskBytes).toBeCloseTo(measured.postgres.chunks * (tableBytes + graphBytes));
+      const { tableBytes, graphBytes, graphSeconds } = figures.postgres[store];
+      const size = sizeOf({ ...collection, store, chunks: 10_000 }, figures);
+      expect(size.diskBytes).toBeCloseTo(10_000 * (tableBytes + graphBytes));
       expect(size.buildSeconds).toBeCloseTo(graphSeconds);
     }
   });
 
-  test("halves the memory of vectors of half the length, and costs what the tokens cost", () => {
-    const at = (dimensions: number) => sizeOf({ ...collection, chunks: 1_000_000, dimensions });
-    expect(at(512).memoryBytes).toBe(at(1024).memoryBytes / 2);
-    expect(at(1024).cost).toBe(6);
+  test("counts a byte of memory and five of disk for each dimension more", () => {
+    const at = (dimensions: number) => sizeOf({ ...collection, chunks: 1_000_000, dimensions }, figures);
+    expect(at(1500).memoryBytes - at(1000).memoryBytes).toBeCloseTo(500e6);
+    expect(at(1500).diskBytes - at(1000).diskBytes).toBeCloseTo(2500e6);
   });
 
   test("asks for as many workers as the load needs, and says what the service's limit admits", () => {
     const load = { chunksPerDocument: 10, requestsPerMinute: 60, textsPerRequest: 50, latencyMs: 1000, concurrency: 2 };
+    const workers = (more: { readonly documentsPerDay: number; readonly failureShare: number }) =>
+      workersFor({ ...load, ...more }, figures);
     // A worker embeds 2 × 50 chunks a second; 100 documents a second are 1,000 chunks.
-    expect(workersFor({ ...load, documentsPerDay: 100 * 86_400, failureShare: 0 })).toEqual({
+    expect(workers({ documentsPerDay: 100 * 86_400, failureShare: 0 })).toEqual({
       workers: 10,
       maxDocumentsPerDay: 5 * 86_400,
     });
-    expect(workersFor({ ...load, documentsPerDay: 100 * 86_400, failureShare: 0.5 }).workers).toBe(20);
-    expect(workersFor({ ...load, documentsPerDay: 1, failureShare: 0 }).workers).toBe(1);
+    expect(workers({ documentsPerDay: 100 * 86_400, failureShare: 0.5 }).workers).toBe(20);
+    expect(workers({ documentsPerDay: 1, failureShare: 0 }).workers).toBe(1);
+    // However short a request is, a worker does not cut and write more than it can.
+    const fast = { ...load, latencyMs: 1, documentsPerDay: 100 * 86_400, failureShare: 0 };
+    expect(workersFor(fast, figures).workers).toBe(5);
+  });
+
+  test("names what has to be measured first", () => {
+    expect(planMarkdown(new Map())).toContain("npm run bench -- growth graph scale postgres-size");
   });
 });
 

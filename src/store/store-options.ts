@@ -19,7 +19,7 @@ export interface StoreOptions {
   readonly quantization?: "none" | "int8";
   /** Links of a vector in the graph, 2 to 128. Default: as the graph was built, 16 for a new one. */
   readonly m?: number;
-  /** Candidates looked at when a vector is linked, 8 to 4,096. Default: as the graph was built, 200 for a new one. */
+  /** Candidates looked at when a vector is linked, 8 to 4,096. Default: as the graph was built, 64 for a new one. */
   readonly efConstruction?: number;
   /**
    * Candidates looked at by a search, 1 to 10,000: more candidates find more and take longer. Default: 200 below 10,000

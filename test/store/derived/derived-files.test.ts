@@ -181,6 +181,14 @@ test("a graph keeps its parameters, and is built again when others are chosen", 
   expect(manifest()).toMatchObject({ m: 24, efConstruction: 50, ef: 70, count: 62 });
 });
 
+test("a new graph links each vector among 64 candidates, where no other number is chosen", async () => {
+  const path = join(temporaryFolder(), "store");
+  const store = await opened(path);
+  await store.write(withVectors(documents(0, 30), dimension));
+  await store.close();
+  expect(JSON.parse(readFileSync(join(path, "graph.json"), "utf8"))).toMatchObject({ m: 16, efConstruction: 64 });
+});
+
 test("indexes that hold mostly deleted chunks are rebuilt without them, while they are searched", async () => {
   const path = join(temporaryFolder(), "store");
   const before = await opened(path);

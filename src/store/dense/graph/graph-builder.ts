@@ -38,6 +38,12 @@ const fetchMargin = 1.5;
  */
 const minExtraCandidates = 12;
 
+/**
+ * Twice the links of a vector in the lowest layer. Comparing with these candidates is most of the work of building a graph, and more
+ * of them hardly make it better: the README of `quantized/` has the figures.
+ */
+const defaultEfConstruction = 64;
+
 /** A smaller graph is searched in a millisecond with any `ef`. */
 const minTunedCount = 10_000;
 
@@ -72,7 +78,7 @@ export class GraphBuilder {
     let refusal = loaded.outcome === "refused" ? loaded.reason : undefined;
     const saved = loaded.outcome === "loaded" ? loaded : undefined;
     const m = options.m ?? saved?.facts.m ?? 16;
-    const efConstruction = options.efConstruction ?? saved?.facts.efConstruction ?? 200;
+    const efConstruction = options.efConstruction ?? saved?.facts.efConstruction ?? defaultEfConstruction;
     const ef = options.ef ?? saved?.facts.ef ?? 200;
     const builder = new GraphBuilder(options, changes, { m, efConstruction, ef });
     if (saved) {

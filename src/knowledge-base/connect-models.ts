@@ -56,8 +56,8 @@ function isLocalModel(purpose: "embedding" | "rerank", model: string | undefined
 }
 
 /**
- * Connects what the caller gave. Without a transport, models that were not given are those of the local service, which is
- * started in this process and reached over HTTP like any other.
+ * Connects what the caller gave. Without a transport, models that were not given are those of the local service, which
+ * answers in this process.
  *
  * @throws OptionsError when a transport is given and no embedding model.
  */
@@ -65,7 +65,7 @@ export async function connectModels(given: GivenModels): Promise<ConnectedModels
   const complete = given.embedder && given.chatModel;
   const { transport, defaults, close } = complete
     ? { transport: given.transport, defaults: {} as ModelChoice, close: async () => {} }
-    : await connectTransport(given.transport);
+    : await connectHere(given.transport);
   const { models = {} } = given;
   const { embedding } = models;
   const inFolder = typeof embedding === "object" ? embedding.folder : undefined;
@@ -111,7 +111,15 @@ export interface ConnectedTransport {
   readonly close: () => Promise<void>;
 }
 
-/** The caller's transport, or one to a local service that is started in this process. */
+/** The caller's transport, or one to the models of the local service in this process, where no server is started. */
+async function connectHere(given: Transport | undefined): Promise<ConnectedTransport> {
+  if (given) return connectTransport(given);
+  const { inProcessDispatcher } = await import("../local/in-process.js");
+  const transport = createTransport({ baseUrl: "http://citewell.localhost", dispatcher: inProcessDispatcher() });
+  return { transport, defaults: localDefaults, close: () => transport.close() };
+}
+
+/** The caller's transport, or one to a whole local service, which is started in this process and reached over HTTP. */
 export async function connectTransport(given: Transport | undefined): Promise<ConnectedTransport> {
   if (given) return { transport: given, defaults: {}, close: async () => {} };
   const { startLocalService } = await import("../local/service.js");

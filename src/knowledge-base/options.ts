@@ -34,7 +34,7 @@ export interface KnowledgeBaseOptions {
   readonly path?: string;
   /** False: a store that is not there is an error instead of made. Default: true. */
   readonly create?: boolean;
-  /** Carries the requests. Default: one to the local service, started in this process, with no key and no network. */
+  /** Carries the requests. Default: one to the models of the local service, in this process, with no key and no network. */
   readonly transport?: Transport;
   /** A store of your own, in place of the one at `path`; it is yours to close. Default: the embedded store at `path`. */
   readonly store?: Store;

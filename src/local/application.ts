@@ -3,7 +3,7 @@ import type { HttpBindings } from "@hono/node-server";
 import type { Context, Hono } from "hono";
 import { maxBodyBytes } from "../contract/operation.js";
 import { failureResponse } from "./failure/failure-shapes.js";
-import { RequestFailure, failureKinds } from "./failure/request-failure.js";
+import { asRequestFailure, RequestFailure, shapedFailure } from "./failure/request-failure.js";
 import type { Faults } from "./faults/faults.js";
 import { halved, scriptedResponse, streamFrames } from "./faults/faulty-responses.js";
 import { requestIdHeader } from "../network/connections.js";
@@ -156,19 +156,14 @@ function missingPath(asked: string): string {
 
 /** Answers a request that is not carried out, in the shape of errors that belongs to its path. */
 function refusal(c: Request, error: Error, { settings }: Faults): Response {
-  const { kind, status, message, field, headers } =
-    error instanceof RequestFailure
-      ? error
-      : new RequestFailure("internal", `Internal error of the local service: ${error.message}`);
+  const failure = asRequestFailure(error);
   const asked = c.req.path;
   const row = routes.find(({ path }) => path === asked || asked.startsWith(path.replace(/\{.*/, "")));
   const shape =
     (row && settings.errorShapes[row.name]) ??
     row?.errorShape ??
     (neighbourPath.test(asked) ? "openai" : "flat-with-error");
-  const described = failureKinds[kind];
-  const failure = { ...described, status: status ?? described.status, message, field, requestId: requestIdOf(c) };
-  return failureResponse(shape, failure, headers);
+  return failureResponse(shape, shapedFailure(failure, requestIdOf(c)), failure.headers);
 }
 
 function requestIdOf(c: Request): string {

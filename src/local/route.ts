@@ -11,8 +11,8 @@ import type { ServiceClock } from "./service-clock.js";
 import type { VideoTasks } from "./video/video-tasks.js";
 import type { Forwarding } from "./http/forward.js";
 
-/** The parts that all requests of one service share. */
-export interface ServiceParts {
+/** What requests to models need of a service. */
+export interface ModelParts {
   readonly models: readonly ModelInfo[];
   readonly engines: Engines;
   readonly maxBatchTexts: number;
@@ -21,19 +21,29 @@ export interface ServiceParts {
   readonly eventDelayMs: number;
   readonly forward: Forwarding;
   readonly faults: Faults;
+}
+
+/** The parts that all requests of one service share. */
+export interface ServiceParts extends ModelParts {
   readonly clock: ServiceClock;
   readonly tasks: VideoTasks;
 }
 
-/** Everything that carries out an operation, beside the request. */
-export interface RouteContext extends ServiceParts {
+/** What belongs to one request. */
+interface OneRequest {
   /** The model that the request names; one without an id for operations that name none. */
   readonly model: ModelInfo;
-  /** Aborts when the socket closes. */
+  /** Aborts when the caller has gone. */
   readonly signal: AbortSignal;
   /** Counts the request and its tokens against the limits of its key and model, or throws a 429. */
   readonly admit: (model: string, tokens: number) => void;
 }
+
+/** Everything that carries out a request to a model, beside the request. */
+export interface ModelContext extends ModelParts, OneRequest {}
+
+/** Everything that carries out an operation, beside the request. */
+export interface RouteContext extends ServiceParts, OneRequest {}
 
 /** The reply of a route: one JSON value, events that are sent as they come, or another service's answer as it stands. */
 export type RouteReply = (
@@ -49,32 +59,32 @@ export type RouteReply = (
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** A row of the route table: what is asked where, how it is refused, and what carries it out. */
-export interface Route {
+export interface Route<Context extends ModelContext = RouteContext> {
   /** The name under which faults are set for it. */
   readonly name: OperationName;
   readonly method: string;
   /** With `{name}` in the place of a parameter. */
   readonly path: string;
   readonly errorShape: FailureShape;
-  readonly serve: (fields: Fields, context: Omit<RouteContext, "model">) => Promise<RouteReply>;
+  readonly serve: (fields: Fields, context: Omit<Context, "model">) => Promise<RouteReply>;
 }
 
-export interface RouteSettings<Request extends z.ZodType> {
+export interface RouteSettings<Request extends z.ZodType, Context extends ModelContext> {
   /** Types of model that a request may name; left out when it names none. */
   readonly models?: readonly ModelType[];
   readonly errorShape: FailureShape;
   /** Loads what carries the operation out; called when it is first needed. */
-  readonly load: () => Promise<(request: z.output<Request>, context: RouteContext) => RouteReply | Promise<RouteReply>>;
+  readonly load: () => Promise<(request: z.output<Request>, context: Context) => RouteReply | Promise<RouteReply>>;
 }
 
 /**
  * Makes a row of an operation. Checks come in the order in which the service makes them: the model, then the fields, then
  * what carries it out knows.
  */
-export function route<Request extends z.ZodType>(
+export function route<Request extends z.ZodType, Context extends ModelContext>(
   operation: Operation<Request> & { readonly name: OperationName },
-  { models: types, errorShape, load }: RouteSettings<Request>,
-): Route {
+  { models: types, errorShape, load }: RouteSettings<Request, Context>,
+): Route<Context> {
   const { name, method, path } = operation;
   return {
     name,
@@ -86,7 +96,7 @@ export function route<Request extends z.ZodType>(
       const found = violations(operation, fields, model);
       if (found.length > 0) throw invalidFields(found);
       const carryOut = await load();
-      return carryOut(operation.request.parse(fields), { ...context, model });
+      return carryOut(operation.request.parse(fields), { ...context, model } as Context);
     },
   };
 }

@@ -1,4 +1,5 @@
 import { operations } from "../contract/operations.js";
+import { modelRoutes } from "./model-routes.js";
 import { neighbourRoutes } from "./neighbours/neighbour-routes.js";
 import { route, type Route, type RouteContext, type RouteReply } from "./route.js";
 
@@ -8,21 +9,7 @@ const videoTask = { ...video, load: async () => (await videoRoutes()).serveVideo
 
 /** Every operation of the contract, with what carries it out here; behind them the paths of its neighbours. */
 export const routes: readonly Route[] = [
-  route(operations.embeddings, {
-    models: ["embedding"],
-    errorShape: "flat-with-error",
-    load: async () => (await import("./http/embeddings-route.js")).serveEmbeddings,
-  }),
-  route(operations.rerank, {
-    models: ["rerank"],
-    errorShape: "flat-with-error",
-    load: async () => (await import("./http/rerank-route.js")).serveRerank,
-  }),
-  route(operations.chat, {
-    models: ["llm", "vlm"],
-    errorShape: "flat-with-error",
-    load: async () => (await import("./http/chat-route.js")).serveChat,
-  }),
+  ...modelRoutes,
   route(operations.createVideoTask, {
     ...video,
     models: ["video"],

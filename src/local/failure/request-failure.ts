@@ -1,5 +1,6 @@
 import { serviceCodes } from "../../contract/failures.js";
 import type { Violation } from "../../contract/operation.js";
+import type { ShapedFailure } from "./failure-shapes.js";
 
 export interface FailureDescription {
   readonly status: number;
@@ -92,6 +93,18 @@ export class RequestFailure extends Error {
     this.field = field;
     this.headers = headers;
   }
+}
+
+/** What went wrong, as a refusal: what nobody expected is an internal error. */
+export function asRequestFailure(error: Error): RequestFailure {
+  if (error instanceof RequestFailure) return error;
+  return new RequestFailure("internal", `Internal error of the local service: ${error.message}`);
+}
+
+/** What a shape of errors is written from. */
+export function shapedFailure({ kind, status, message, field }: RequestFailure, requestId: string): ShapedFailure {
+  const described = failureKinds[kind];
+  return { ...described, status: status ?? described.status, message, field, requestId };
 }
 
 export function invalidRequest(message: string, field?: string): RequestFailure {

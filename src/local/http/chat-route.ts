@@ -8,7 +8,7 @@ import { complete, type CompletionLimits } from "./chat-completion.js";
 import type { ChatPrompt, EngineMessage } from "../engines/engines.js";
 import { invalidFields, RequestFailure } from "../failure/request-failure.js";
 import { forwardRequest } from "./forward.js";
-import type { RouteContext, RouteReply } from "../route.js";
+import type { ModelContext, RouteReply } from "../route.js";
 
 /** Tokens that the frame of one message costs, beside its text. */
 const messageFrameTokens = 4;
@@ -26,7 +26,7 @@ export interface ChatWishes extends Pick<ChatPrompt, "toolChoice" | "schema"> {
 
 export async function serveChat(
   request: Request,
-  { model, engines, maxChoices, eventDelayMs, faults, forward, admit, signal }: RouteContext,
+  { model, engines, maxChoices, eventDelayMs, faults, forward, admit, signal }: ModelContext,
   { usage: usagePlace, ...wishes }: ChatWishes = {},
 ): Promise<RouteReply> {
   const count = request.n ?? chatDefaults.n;

@@ -5,14 +5,14 @@ import { defaultTokens } from "../../text/tokens/tokens.js";
 import { pauses } from "../engines/pause.js";
 import { RequestFailure } from "../failure/request-failure.js";
 import { forwardRequest } from "./forward.js";
-import type { RouteContext, RouteReply } from "../route.js";
+import type { ModelContext, RouteReply } from "../route.js";
 
 /** Length of vectors where the catalogue names none. */
 const defaultDimension = 1024;
 
 export async function serveEmbeddings(
   request: EmbeddingsRequest,
-  { model, engines, maxBatchTexts, faults, forward, admit, signal }: RouteContext,
+  { model, engines, maxBatchTexts, faults, forward, admit, signal }: ModelContext,
 ): Promise<RouteReply> {
   const texts = typeof request.input === "string" ? [request.input] : request.input;
   const disturbed = faults.settings.embeddings;

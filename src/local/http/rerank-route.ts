@@ -5,12 +5,12 @@ import { RequestFailure } from "../failure/request-failure.js";
 import type { FaultSettings } from "../faults/faults.js";
 import { forwardRequest } from "./forward.js";
 import { pauses } from "../engines/pause.js";
-import type { RouteContext, RouteReply } from "../route.js";
+import type { ModelContext, RouteReply } from "../route.js";
 
 /** Values of the fields that a request leaves out. */
 const defaults = { maxChunksPerDocument: 1024, overlapTokens: 80 };
 
-export async function serveRerank(request: RerankRequest, context: RouteContext): Promise<RouteReply> {
+export async function serveRerank(request: RerankRequest, context: ModelContext): Promise<RouteReply> {
   const ranking = await rank(request, context);
   if ("response" in ranking) return ranking;
   const { id, results, tokens } = ranking;
@@ -29,7 +29,7 @@ export interface Ranking {
 /** Ranks documents by their scores; or has another service answer, when the operation is forwarded. */
 export async function rank(
   request: RerankRequest,
-  { model, engines, forward, admit, signal }: RouteContext,
+  { model, engines, forward, admit, signal }: ModelContext,
 ): Promise<Ranking | { readonly response: Response }> {
   const queryTokens = defaultTokens.count(request.query);
   if (model.maxInputTokens !== undefined && queryTokens > model.maxInputTokens) {

@@ -1,5 +1,3 @@
-import { Socket } from "node:net";
-import { rootCertificates } from "node:tls";
 import type { Dispatcher, buildConnector } from "undici";
 import { httpConnections } from "../../network/http-client.js";
 import type { RequestDispatcher, TransportSettings } from "../options.js";
@@ -81,7 +79,9 @@ export class Connections {
 
 function connectWith({ proxyUrl, noProxy, http2, connectTimeoutMs, certificates }: TransportSettings): Connect {
   // Node uses given certificates instead of its own, so its own are added.
-  const trusted = certificates.length > 0 && { ca: [...rootCertificates, ...certificates] };
+  const trusted = certificates.length > 0 && {
+    ca: [...process.getBuiltinModule("node:tls").rootCertificates, ...certificates],
+  };
   const direct = connectDirectly({ timeout: connectTimeoutMs, allowH2: http2, ...trusted });
   if (proxyUrl === undefined) return direct;
   const proxied = connectThroughProxy({ url: proxyUrl, timeoutMs: connectTimeoutMs, secure: direct, ...trusted });
@@ -90,6 +90,7 @@ function connectWith({ proxyUrl, noProxy, http2, connectTimeoutMs, certificates 
 
 function connectDirectly(options: buildConnector.BuildOptions): Connect {
   const connect = httpConnections().buildConnector(options);
+  const { Socket } = process.getBuiltinModule("node:net");
   return (target, callback) => {
     // undici returns the socket, though its type does not say so.
     const opened: unknown = connect(target, callback);

@@ -1,12 +1,20 @@
-import { openPostgresStore } from "citewell/postgres";
+import type { Store } from "citewell";
+import { openPostgresStore, type PostgresStoreOptions } from "citewell/postgres";
 import pg from "pg";
 import { noPostgres, startPostgres } from "../../test/support/postgres-server.js";
 import type { Benchmark, Measures, RunContext } from "../runner/benchmark.js";
 import { madeCorpus } from "../shared/made-corpus.js";
 
-type Precision = "vector" | "halfvec";
+interface Sized {
+  readonly precision: "vector" | "halfvec";
+  readonly open: (
+    url: string,
+    embedder: { readonly space: string; readonly dimension: number },
+    options: PostgresStoreOptions,
+  ) => Promise<Store>;
+}
 
-export const benchmark: Benchmark<Precision, string> = {
+export const benchmark: Benchmark<Sized, string> = {
   name: "postgres-size",
   question: "What does a chunk take on PostgreSQL?",
   method:
@@ -16,7 +24,7 @@ export const benchmark: Benchmark<Precision, string> = {
   contenders: (["vector", "halfvec"] as const).map((precision) => ({
     name: precision,
     kind: "citewell",
-    load: async () => precision,
+    load: async () => ({ precision, open: openPostgresStore }),
   })),
   beside: "vector",
   measures: {
@@ -35,14 +43,13 @@ export const benchmark: Benchmark<Precision, string> = {
   measure: measureSize,
 };
 
-async function measureSize(precision: Precision, { size, given, timed }: RunContext<string>): Promise<Measures> {
+async function measureSize(
+  { precision, open: openStore }: Sized,
+  { size, given, timed }: RunContext<string>,
+): Promise<Measures> {
   const { chunks = 0, dimension = 0 } = size;
   const open = (index: "flat" | "hnsw") =>
-    openPostgresStore(
-      given,
-      { space: "made", dimension },
-      { schema: precision, precision, index, deadlineMs: 600_000 },
-    );
+    openStore(given, { space: "made", dimension }, { schema: precision, precision, index, deadlineMs: 600_000 });
   const flat = await open("flat");
   const { wallSeconds: writeSeconds } = await timed(async () => {
     for (const write of madeCorpus(chunks, dimension, 1).writes(chunks)) await flat.write(write);

@@ -8,6 +8,7 @@ import { PlainBm25 } from "../../benchmarks/quality/plain-bm25.js";
 import type { Benchmark, Measures, Size } from "../../benchmarks/runner/benchmark.js";
 import { Stopwatch } from "../../benchmarks/runner/timed.js";
 import { root } from "../support/citewell.js";
+import { noPostgres, startPostgres } from "../support/postgres-server.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 // Each measuring function is given what is right, a slowed copy of it, and a broken one. Delays are many times what the work
@@ -209,6 +210,31 @@ test("scale: sees a slower store, counts searches that come back short, and refu
   expect(slowed["dense p50"]! - fine["dense p50"]!).toBeGreaterThan(30);
   expect([fine["filter of 50 %, short"], fine["filter of 1 %, short"]]).toEqual([5, 0]);
   await expect(at(0, 9)).rejects.toThrow("9 of 10 nearest were found");
+});
+
+test.skipIf(noPostgres)("postgres-size: sees slower writes, and refuses a store without a graph", async () => {
+  const benchmark = await built<typeof import("../../benchmarks/planning/postgres-size.js")>("planning/postgres-size");
+  const size = { chunks: 200, dimension: 16 };
+  const server = await startPostgres();
+  try {
+    const right = await subjectOf(benchmark, "vector");
+    const at = async (open: typeof right.open, name: string) =>
+      measured(benchmark, { ...right, open }, size, { given: await server.createDatabase(name) });
+    const slowed: typeof right.open = async (...words) => {
+      const store = await right.open(...words);
+      const write = store.write.bind(store);
+      return Object.assign(store, {
+        write: async (...rest: Parameters<typeof write>) => (await sleep(3000), write(...rest)),
+      });
+    };
+    const flat: typeof right.open = (url, embedder, options) =>
+      right.open(url, embedder, { ...options, index: "flat" });
+    const [fine, slow] = [await at(right.open, "fine"), await at(slowed, "slowed")];
+    expect(fine["written"]!).toBeGreaterThan(3 * slow["written"]!);
+    await expect(at(flat, "flat")).rejects.toThrow("the graph has 0 bytes");
+  } finally {
+    await server.remove();
+  }
 });
 
 test("ask: sees what is added, and refuses an answer that took other calls", { timeout: 120_000 }, async () => {

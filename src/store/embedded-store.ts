@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { z } from "zod";
 import { asError, OptionsError, StoreError } from "../core/errors.js";
 import type { Filter } from "../core/filter.js";
@@ -123,8 +124,12 @@ export class EmbeddedStore<const Space extends string> implements Store<Space>, 
       reader: this.#reader,
       search: {
         dense: (query, count, filter) => this.#searchDense(query, count, filter),
-        lexical: async ({ text, phrases }, count, filter) =>
-          (await this.#lexical).search(text, count, { phrases, filter, upTo: this.#searchPosition() }),
+        lexical: async ({ text, phrases }, count, filter) => {
+          const index = await this.#lexical;
+          // The vector of a hybrid search is on its way to the graph's thread by then, and both sides search at the same time.
+          await nextTurn();
+          return index.search(text, count, { phrases, filter, upTo: this.#searchPosition() });
+        },
         ...(wanted && {
           latent: async ({ text }, count, filter) =>
             (await this.#latent!).search(text, count, filter, this.#searchPosition()),

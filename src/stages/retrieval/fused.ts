@@ -20,7 +20,10 @@ export interface FusedOptions {
   readonly k?: number;
   /** The weight of each retriever, in their order; 0 or more. Default: 1 each. */
   readonly weights?: readonly number[];
-  /** Results to ask of each retriever. Default: twice as many as the caller wants, and at least 100. */
+  /**
+   * Results to ask of each retriever. Default: with `rrf` twice as many as the caller wants, with `score` as many, since those
+   * further down cannot be among them; at least 100.
+   */
   readonly candidates?: number;
 }
 
@@ -52,7 +55,8 @@ export function fused(retrievers: readonly Retriever[], options: FusedOptions = 
   return {
     name: "fused",
     retrieve: async (query, { count, ...call }) => {
-      const each = { ...call, count: candidates ?? Math.max(100, 2 * count) };
+      const wanted = fusion === "rrf" ? 2 * count : count;
+      const each = { ...call, count: candidates ?? Math.max(scaleScores, wanted) };
       const rankings = await Promise.all(retrievers.map((retriever) => retriever.retrieve(query, each)));
       return fuse(rankings, { fusion, k, weights, count, asked: each.count });
     },
@@ -96,7 +100,10 @@ export function fuse(rankings: readonly (readonly Found[])[], { fusion, k, weigh
     }));
 }
 
-/** Scores that a list's scale is taken from: the same for callers who want few results and many. */
+/**
+ * Scores that a list's scale is taken from: the same for callers who want few results and many. Those behind them count nothing,
+ * and stand in order of their best rank: none below the number of results that are wanted can be one of these.
+ */
 const scaleScores = 100;
 
 /**

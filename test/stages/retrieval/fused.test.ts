@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { OptionsError } from "../../../src/core/errors.js";
 import type { Found, Retriever } from "../../../src/core/ports.js";
+import { seededRandom } from "../../support/seeded-random.js";
 import { fused } from "../../../src/stages/retrieval/fused.js";
 
 function retriever(name: string, ids: readonly string[], asked: number[] = []): Retriever {
@@ -71,6 +72,31 @@ test("each retriever is asked for more than is wanted, so that a hit that is sec
   await fused([retriever("a", [], asked)]).retrieve({ text: "" }, { count: 80 });
   await fused([retriever("a", [], asked)], { candidates: 7 }).retrieve({ text: "" }, { count: 80 });
   expect(asked).toEqual([100, 100, 160, 7]);
+});
+
+test("by score no more is asked for than is wanted, and that finds what deep lists find", async () => {
+  const random = seededRandom(3);
+  const deep = (name: string) => {
+    const drawn = new Set(Array.from({ length: 700 }, () => `c${Math.floor(random() * 700)}`));
+    return scored(name, Object.fromEntries(Array.from(drawn, (id, at) => [id, 9 / (at + 9)])));
+  };
+  const lists = [deep("a"), deep("b")];
+  const asked: number[] = [];
+  const counting = lists.map((list): Retriever => ({
+    name: list.name,
+    retrieve: (query, call) => {
+      asked.push(call.count);
+      return list.retrieve(query, call);
+    },
+  }));
+  for (const count of [10, 80, 150]) {
+    const options = { fusion: "score", weights: [0.7, 1] } as const;
+    const found = await fused(counting, options).retrieve({ text: "" }, { count });
+    const further = await fused(lists, { ...options, candidates: 300 }).retrieve({ text: "" }, { count });
+    const ranking = (results: readonly Found[]) => results.map(({ chunkId, score }) => ({ chunkId, score }));
+    expect(ranking(found)).toEqual(ranking(further));
+  }
+  expect(asked).toEqual([100, 100, 100, 100, 150, 150]);
 });
 
 test("of equal scores the one with the better best rank comes first, and then the lower id", async () => {

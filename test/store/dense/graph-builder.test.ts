@@ -49,3 +49,41 @@ test("two calls that find most of a graph deleted build it again once, however l
   await Promise.all([builder.catchUp(), builder.catchUp(), builder.catchUp()]);
   expect(builder.search(normalised(madeVector("a question", 16)), 1600).labels).toHaveLength(400);
 });
+
+test("a walk looks at twice as many as are wanted, and at no fewer than the tuned number", async () => {
+  const path = join(temporaryFolder(), "store");
+  const store = await openStore(path, { space: "made" }, { index: "flat" });
+  onTestFinished(() => store.close());
+  await store.write(withVectors([madeDocument("one", ["alpha", "beta", "gamma"])], 16));
+  const walks: unknown[] = [];
+  const engine: GraphEngine = {
+    ...quantizedEngine(),
+    create: (dimension, parameters) => {
+      const graph = QuantizedGraph.create(dimension, parameters);
+      const search = graph.search.bind(graph);
+      graph.search = (vector, count, ef) => {
+        walks.push({ count, ef });
+        return search(vector, count, ef);
+      };
+      return graph;
+    },
+  };
+  const database = openForReading(join(path, "store.sqlite"), 1_000_000);
+  const options = { folder: temporaryFolder(), store: "made", ef: 96, onUnsaved: () => {} };
+  const builder = await GraphBuilder.open({
+    ...options,
+    database,
+    engine,
+    onWarning: (message) => expect.fail(message),
+  });
+  onTestFinished(async () => {
+    await builder.stop();
+    database.close();
+  });
+  await builder.catchUp();
+  for (const count of [3, 100]) builder.search(normalised(madeVector("a question", 16)), count);
+  expect(walks).toEqual([
+    { count: 15, ef: 96 },
+    { count: 15, ef: 200 },
+  ]);
+});

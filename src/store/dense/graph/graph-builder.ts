@@ -44,6 +44,9 @@ const minExtraCandidates = 12;
  */
 const defaultEfConstruction = 64;
 
+/** A walk looks at this many times as many as are wanted, at least: one that stops at the last that is wanted misses near ones. */
+const walkMargin = 2;
+
 /** A smaller graph is searched in a millisecond with any `ef`. */
 const minTunedCount = 10_000;
 
@@ -156,7 +159,7 @@ export class GraphBuilder {
       if (allowed && fetched * comparisonsPerResult > allowed.size) {
         return graph.scan && without(removed, graph.scan(vector, wanted, allowed));
       }
-      const found = graph.search(vector, fetched);
+      const found = graph.search(vector, fetched, Math.max(graph.saved.ef, walkMargin * count));
       const kept = without(removed, found, allowed);
       if (!allowed || kept.labels.length >= Math.min(wanted, allowed.size) || found.labels.length >= living)
         return kept;

@@ -1,10 +1,10 @@
 import { unitBytes } from "../../text/tables/numbered-strings.js";
 import { type Allowed, slotOfLabel } from "../derived/allowed-labels.js";
 import { type Ranking, TopK } from "../derived/top-k.js";
-import { offerBest, type SearchCosts, type SearchedTexts } from "./max-score.js";
+import { offerBest, roundingMargin, type SearchCosts, type SearchedTexts } from "./max-score.js";
 import { mergeSegments, writeRecentTexts } from "./merge-segments.js";
 import { PostingCursor } from "./posting-cursor.js";
-import type { PostingList, Saturation } from "./posting-list.js";
+import { blockLength, growthOfShares, type PostingList, type Saturation } from "./posting-list.js";
 import { RecentTexts } from "./recent-texts.js";
 import { Segment } from "./segment.js";
 import { MemoryBytes, type SegmentSink } from "./segment-bytes.js";
@@ -151,7 +151,9 @@ export class Bm25Index {
     const allowedLabels = isSelective && !requiredParts ? Uint32Array.from(allowed.labels()) : undefined;
     const best = new TopK(Math.min(count, this.size));
     const selected = requiredParts !== undefined || allowedLabels !== undefined;
-    const minScore = selected ? -Infinity : this.#reachedScore(parts, order, rarities, saturation, best.count, allowed);
+    const minScore = selected
+      ? -Infinity
+      : this.#reachedScore(parts, order, rarities, saturation, best.count, allowed, costs);
     for (const [part, { texts, found }] of parts.entries()) {
       const { labels, dead } = texts;
       const slots = requiredParts
@@ -168,30 +170,41 @@ export class Bm25Index {
 
   /**
    * A score that at least `count` allowed texts reach by one of their terms alone: the rarest that so many have. It lets a
-   * search leave common words unread from the first text on. A term that is common itself would take too long.
+   * search leave common words unread from the first text on. A term that is common itself would take too long, and blocks whose
+   * bound is below the score that is already reached are not read.
    */
   #reachedScore(
     parts: readonly SearchedPart[],
     order: readonly number[],
     rarities: readonly number[],
-    { flat, perLength }: Saturation,
+    saturation: Saturation,
     count: number,
     allowed: Allowed | undefined,
+    costs: SearchCosts,
   ): number {
     const livingOf = (at: number) => parts.reduce((sum, { found }) => sum + (found[at]?.living ?? 0), 0);
     const term = order.find((at) => livingOf(at) >= count);
     if (term === undefined || livingOf(term) * rareShare > this.size) return -Infinity;
+    const rarity = rarities[term]!;
+    const { flat, perLength } = saturation;
     const best = new TopK(count);
+    const [slots, frequencies] = [new Int32Array(blockLength), new Int32Array(blockLength)];
     for (const { texts, found } of parts) {
+      const { labels, lengths, dead, boundsOf } = texts;
       const list = found[term]?.list;
       if (!list) continue;
-      const [slots, frequencies] = [new Int32Array(list.count), new Int32Array(list.count)];
-      list.unpackAll(slots, frequencies);
-      for (let at = 0; at < slots.length; at++) {
-        const slot = slots[at]!;
-        if (texts.dead?.[slot] || (allowed && !allowed.has(texts.labels[slot]!))) continue;
-        const frequency = frequencies[at]!;
-        best.offer(slot, (rarities[term]! * frequency) / (frequency + flat + perLength * texts.lengths[slot]!));
+      const growth = growthOfShares(boundsOf, saturation) * roundingMargin;
+      for (let block = 0; block < list.blocks; block++) {
+        if (rarity * Math.min(1, list.bound(block) * growth) <= best.minScore) continue;
+        const end = list.unpackSlots(block, slots);
+        list.unpackFrequencies(block, frequencies);
+        costs.scored += end;
+        for (let at = 0; at < end; at++) {
+          const slot = slots[at]!;
+          if (dead?.[slot] || (allowed && !allowed.has(labels[slot]!))) continue;
+          const frequency = frequencies[at]!;
+          best.offer(slot, (rarity * frequency) / (frequency + flat + perLength * lengths[slot]!));
+        }
       }
     }
     return best.minScore;

@@ -30,7 +30,7 @@ export interface SlotConditions {
 
 /** Work that was done, which is the same on every machine. */
 export interface SearchCosts {
-  /** Postings whose share was added to a score. */
+  /** Postings whose share of a score was computed. */
   scored: number;
 }
 
@@ -39,7 +39,7 @@ const windowBits = 11;
 const windowLength = 2 ** windowBits;
 
 /** Floating-point sums differ by the order of their terms, by far less than this factor. */
-const roundingMargin = 1 + 1e-9;
+export const roundingMargin = 1 + 1e-9;
 
 /**
  * Offers the texts that may be among the best, in order of label. A score is the sum over the terms in the given order.

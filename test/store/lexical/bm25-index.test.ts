@@ -224,6 +224,20 @@ test("four times the texts cost less than four times the scored postings, and a 
   expect(scored[2]).toBeLessThan(4 * scored[0]!);
 });
 
+test("blocks of a rare word that cannot reach the best score found so far are not read", async () => {
+  const index = new Bm25Index();
+  // The rare word is in every 20th of 40,000 texts: 2,000 postings, of which only the first block of 128 has texts with it twice.
+  const best = [101, 121, 141, 161];
+  for (let label = 1; label <= 40_000; label++) {
+    const isBest = best.includes(label);
+    add(index, label, [label % 20 === 1 ? "rare" : "other", isBest ? "rare" : "common", "common"]);
+  }
+  await index.makeSegment(options);
+  const costs = { scored: 0 };
+  expect([...index.search(["rare"], 4, options, {}, costs).labels]).toEqual(best);
+  expect(costs.scored).toBeLessThan(500);
+});
+
 test("a search does not affect the next one", () => {
   const index = new Bm25Index();
   add(index, 1, ["a", "b"]);

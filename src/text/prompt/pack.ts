@@ -45,6 +45,14 @@ export interface Widening {
 /** A passage without its number. */
 type Draft = Omit<Passage, "number">;
 
+interface Widened {
+  readonly drafts: readonly Draft[];
+  /** Hits that were widened. */
+  readonly count: number;
+  /** Tokens of all sources as they are sent. */
+  readonly total: number;
+}
+
 type Dropped = TraceStep["dropped"][number];
 
 /**
@@ -83,35 +91,33 @@ export function packSources(hits: readonly Hit[], limits: PackLimits): Packed {
   }
 
   // A joined text may have more tokens than its parts, so the whole is counted as it is sent.
-  while (drafts.length > 0 && countSources(drafts, tokens) > maxTokens) {
+  let total = countSources(drafts, tokens);
+  for (; total > maxTokens && drafts.length > 0; total = countSources(drafts, tokens)) {
     for (const { chunk } of drafts.at(-1)?.hits ?? []) {
       dropped.push({ chunkId: chunk.id, reason: `no room: the sources together have more than ${maxTokens} tokens` });
     }
     drafts = drafts.slice(0, -1);
   }
 
-  const wide = cut === undefined ? widened(drafts, hits, limits) : { drafts, count: 0 };
+  const whole = { drafts, count: 0, total };
+  const wide = cut === undefined ? widened(whole, hits, limits) : whole;
   const passages = wide.drafts.map((draft, index) => ({ number: index + 1, ...draft }));
   const kept = passages.flatMap((passage) => passage.hits.map(({ chunk }) => chunk.id));
   const note = wide.count > 0 ? `${wide.count} of ${kept.length} hits were widened to the text around them` : cut;
   const step = { step: "pack", kept, dropped, ...(note !== undefined && { note }) };
-  return { passages, tokens: countSources(wide.drafts, tokens), step };
+  return { passages, tokens: wide.total, step };
 }
 
 /**
  * Widens hits to their parents, best first, as long as the sources keep to the limits. Parts are added up on the way; the
  * whole, which may have more tokens, is counted at the end, and the last widenings are undone if it exceeds the limit.
  */
-function widened(
-  packed: readonly Draft[],
-  hits: readonly Hit[],
-  { maxTokens, tokens, widen }: PackLimits,
-): { readonly drafts: readonly Draft[]; readonly count: number } {
+function widened(packed: Widened, hits: readonly Hit[], { maxTokens, tokens, widen }: PackLimits): Widened {
   const ranks = new Map(hits.map(({ chunk }, rank) => [chunk.id, rank]));
   const inOrder = (of: readonly Hit[]) => of.toSorted((a, b) => ranks.get(a.chunk.id)! - ranks.get(b.chunk.id)!);
   const limit = Math.min(maxTokens, widen?.maxTokens ?? 0);
-  const states = [packed];
-  for (const hit of inOrder(packed.flatMap((draft) => draft.hits))) {
+  const states = [packed.drafts];
+  for (const hit of inOrder(packed.drafts.flatMap((draft) => draft.hits))) {
     const drafts = states.at(-1)!;
     const document = widen?.documents.get(hit.uri);
     const { start, end, parent } = hit.chunk;
@@ -124,9 +130,15 @@ function widened(
     }));
     if (sum(grown) <= limit) states.push(grown);
   }
-  while (states.length > 1 && countSources(states.at(-1)!, tokens) > limit) states.pop();
+  let { total } = packed;
+  for (; states.length > 1; states.pop()) {
+    const tokensOfAll = countSources(states.at(-1)!, tokens);
+    if (tokensOfAll > limit) continue;
+    total = tokensOfAll;
+    break;
+  }
   const drafts = states.at(-1)!.map((draft) => ({ ...draft, hits: inOrder(draft.hits) }));
-  return { drafts, count: states.length - 1 };
+  return { drafts, count: states.length - 1, total };
 }
 
 function sum(drafts: readonly Draft[]): number {

@@ -244,6 +244,28 @@ test.each([tokens, joints, defaultTokens])(
   },
 );
 
+test("the sources as they are sent are counted once before they are widened, and once after", () => {
+  const counts = new Map<string, number>();
+  const counting: TokenCounter = {
+    name: "counting",
+    count: (text) => {
+      counts.set(text, (counts.get(text) ?? 0) + 1);
+      return tokens.count(text);
+    },
+  };
+  const whole = { uri: "a.md", text: documents["a.md"]! };
+  const small = hit("a.md", 15, 30);
+  const hits = [{ ...small, chunk: { ...small.chunk, parent: { start: 0, end: 48 } } }, hit("b.md", 0, 15)];
+  for (const widen of [
+    { documents: new Map(), maxTokens: 0 },
+    { documents: new Map([["a.md", whole]]), maxTokens: 1000 },
+  ]) {
+    const { passages } = packSources(hits, { maxTokens: 1000, tokens: counting, widen });
+    expect(counts.get(passages.map(renderSource).join("\n"))).toBe(1);
+  }
+  expect([...counts.keys()].filter((text) => text.includes("One two") && text.includes("Red green"))).toHaveLength(1);
+});
+
 test("with room for all, the passages cover exactly the characters of the hits", () => {
   fc.assert(
     fc.property(spans, (given) => {

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { chatEngine } from "../../../src/local/engines/chat/chat-engine.js";
-import { wantedKinds } from "../../../src/local/engines/chat/question/wanted.js";
+import { plainTerms, readQuestion } from "../../../src/local/engines/chat/question/question-reading.js";
+import { lacksAsked, wantedKinds } from "../../../src/local/engines/chat/question/wanted.js";
 import { questionParts } from "../../../src/local/engines/chat/question/question-parts.js";
+import { wordingShare } from "../../../src/local/engines/chat/statements/statement-score.js";
 import { statements } from "../../../src/local/engines/chat/statements/statements.js";
 import { definitionOf } from "../../../src/local/engines/definition.js";
 import { abstentions, renderSourcedQuestion, systemPrompt } from "../../../src/text/prompt/prompt.js";
@@ -289,4 +291,38 @@ describe("what a message says about the manner of the answer is no part of the q
       answer: "Keys expire after 90 days.",
     });
   });
+});
+
+test("words of a question that stand side by side in a text count for more than the same words further apart", () => {
+  const reading = readQuestion("crimson harbour", []);
+  const [together, apart] = ["the crimson harbour froze", "the crimson gate of the harbour"].map((text) =>
+    wordingShare(reading, plainTerms(text)),
+  );
+  expect(together).toBe(1);
+  expect(apart).toBeGreaterThan(0);
+  expect(apart).toBeLessThan(1);
+});
+
+test("a question of how tall something is wants a number with a unit", () => {
+  expect(lacksAsked("How tall is the tower?", "The tower was begun in 1889.")).toBe(true);
+  expect(lacksAsked("How tall is the tower?", "The tower is 300 metres tall.")).toBe(false);
+});
+
+test("a question of which package is needed is answered by the sentence that names one", async () => {
+  const guide =
+    "# Exporters\n\nThe exporter for Lantern sends what Lantern needs to the Lantern server.\n\n" +
+    "If you use Lantern, install the [`shop.lantern.hosting`](https://example.com/shop.lantern.hosting) package as well.";
+  const [kind] = wantedKinds("Which package do I need for the Lantern exporter?");
+  expect(kind?.has.test(guide)).toBe(true);
+  expect(await ask("Which package do I need for the Lantern exporter?", guide)).toContain("shop.lantern.hosting");
+});
+
+test("a question of what a thing includes is answered by the list below the sentence that leads up to it", async () => {
+  const guide =
+    "# Assembly\n\nBefore you include a receiver in a conveyor, define it in its own section.\n\n" +
+    "Each conveyor has the following:\n\n- A set of receivers\n- A series of presses\n- A set of crates\n";
+  const answer = await ask("What does a conveyor include?", guide);
+  expect(answer).toContain("receivers");
+  expect(answer).toContain("presses");
+  expect(answer).toContain("crates");
 });

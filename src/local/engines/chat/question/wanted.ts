@@ -17,6 +17,10 @@ const decisiveBonus = 0.7;
 const asksForVariable = /environment variable|\benv(?:ironment)? ?vars?\b|环境变量/i;
 const variable = /\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g;
 
+const packageWord =
+  "\\b(?:packages?|dependenc(?:y|ies)|modules?|librar(?:y|ies)|artifacts?|gems?|crates?)\\b|包|库|依赖|模块";
+const packageName = "`[^`\\s]+[-./:][^`\\s]+`";
+
 /** The kinds, by the words with which a question asks for them. */
 const kinds: readonly { readonly asks: RegExp; readonly has: RegExp; readonly bonus?: number }[] = [
   { asks: asksForVariable, has: new RegExp(variable.source), bonus: decisiveBonus },
@@ -31,6 +35,10 @@ const kinds: readonly { readonly asks: RegExp; readonly has: RegExp; readonly bo
   {
     asks: /\bwhen\b|\b(?:what|which|in what|in which) (?:year|date|day|month|century|decade)\b|何时|什么时候|哪[一]?年|哪[一]?天|时间/i,
     has: /\b\d{3,4}\b|\d{1,2} ?[年月日]|\b(?:january|february|march|april|june|july|august|september|october|november|december)\b/i,
+  },
+  {
+    asks: /\b(?:which|what) (?:\p{L}+ ){0,2}(?:package|dependency|module|library|artifact|gem|crate)\b|[哪什][个些么]?(?:软件)?(?:包|库|依赖|模块)/iu,
+    has: new RegExp(`(?:${packageWord})[^]{0,150}?${packageName}|${packageName}[^]{0,150}?(?:${packageWord})`, "i"),
   },
   { asks: /\bports?\b|端口/i, has: /(?<![\d.])\d{2,5}(?![\d.]*\.\d)/ },
   {
@@ -65,7 +73,7 @@ export function asksForList(question: string): boolean {
 }
 
 const listQuestion =
-  /\b(?:what|which) (?:are|\p{L}+(?: \p{L}+)? (?:are|do|does|has|have|can))\b|\b(?:values|options|types|kinds|methods|ways|reasons|advantages|disadvantages|upsides|downsides|benefits|goals|modes|features|steps)\b|哪些|哪几|有几/iu;
+  /\b(?:what|which) (?:are|\p{L}+(?: \p{L}+)? (?:are|do|does|has|have|can))\b|\bwhat (?:do|does) .*\b(?:include|contain|consist of|comprise|manage|support)\b|\b(?:values|options|types|kinds|methods|ways|reasons|advantages|disadvantages|upsides|downsides|benefits|goals|modes|features|steps)\b|哪些|哪几|有几/iu;
 
 const codeQuestion =
   /\b(?:code|command|run|install|example|snippet|how (?:do|can|to|should))\b|命令|代码|安装|示例|如何|怎么|怎样/i;
@@ -122,12 +130,17 @@ const number =
 /** Names within a sentence, or of two words: a single capital at the beginning is any word. */
 const name = /(?<=[\p{Ll}\p{N},;:"“(’'] ?)(?<= )\p{Lu}[\p{L}'’-]+|\p{Lu}\p{Ll}+(?= \p{Lu}\p{Ll})/gu;
 
+/** A number with its unit. */
+const measure =
+  /(?:\d[\d.,]*|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|hundred|thousand|million|several|few|many))[ -](?:\p{L}+ )?(?:years?|months?|weeks?|days?|hours?|minutes?|seconds?|decades?|centur(?:y|ies)|km|miles?|m|met(?:er|re)s?|feet|foot|ft|kilomet(?:er|re)s?|inch(?:es)?|acres?|square|degrees?|percent|people|times|tons?|pounds?|kg)\b|\d ?[%°]/giu;
+
 /** What a question asks for that its answer has to bring, beside what the question names itself. */
 const brought: readonly { readonly asks: RegExp; readonly has: RegExp }[] = [
   {
     asks: /\bwhen\b|\b(?:what|which) (?:year|date|day|month|century|centuries|decade|era|season|time|period)s?\b|何时|什么时候|哪一?[年天]|哪个?时期/i,
     has: time,
   },
+  { asks: /\bhow (?:long|far|tall|large|big|high|deep|wide|fast|hot|cold|heavy)\b/i, has: measure },
   {
     asks: /\bhow (?:many|much|old)\b|\bwhat (?:percentage|percent|portion|share|number)\b|多少|几[个次年天种人岁]|多[大]岁?/i,
     has: number,

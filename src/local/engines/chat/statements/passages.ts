@@ -130,7 +130,7 @@ function evidence(
 
 /** A question about the Eiffel Tower is not answered by any other tower. */
 const nameWeight = 2.6;
-const minEvidence = 5.45;
+const minEvidence = 5.4;
 /** Further ahead of the best passage of another source says no more. */
 const maxLead = 3;
 

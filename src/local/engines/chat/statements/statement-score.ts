@@ -1,3 +1,4 @@
+import { neighbours, pairCloseness, positionsOf } from "../../../../text/words/closeness.js";
 import { terms } from "../../../../text/words/terms.js";
 import { definitionOf, type Definition } from "../../definition.js";
 import { plainText } from "../plain-text.js";
@@ -8,11 +9,11 @@ import {
   meantShare,
   plainTerms,
   synonymShare,
-  weightedShare,
   type QuestionReading,
 } from "../question/question-reading.js";
 import {
   asksForCode,
+  asksForList,
   asksForReason,
   beginsWithIdentifier,
   holdsIdentifier,
@@ -20,7 +21,7 @@ import {
   namesVariable,
   wantedKinds,
 } from "../question/wanted.js";
-import { announces, type Statement } from "./statements.js";
+import { announces, isItem, type Statement } from "./statements.js";
 
 export interface ScoredStatement {
   readonly statement: Statement;
@@ -77,7 +78,7 @@ const actBonus = 0.2;
 const wordingBonus = 0.3;
 /** … and the sentence begins with them: "What does X record?", "X records …". */
 const openingBonus = 0.5;
-/** "How do I …?" is answered by a sentence that leads up to code. */
+/** "How do I …?" is answered by a sentence that leads up to code, "Which … are there?" by one that leads up to a list. */
 const instructionBonus = 0.3;
 /** Code is an answer to those who ask for it. */
 const codePenalty = 0.15;
@@ -95,6 +96,7 @@ export function scoreStatements(reading: QuestionReading): readonly ScoredStatem
   const identifiers = identifiersIn(question);
   const wants = wantedKinds(question);
   const wantsCode = asksForCode(question);
+  const wantsList = asksForList(question);
   const asked = new Set(plainTerms(question));
   const act = actIn(question);
   const asksForFact = act === undefined && !asksForReason(question);
@@ -115,6 +117,8 @@ export function scoreStatements(reading: QuestionReading): readonly ScoredStatem
     const [before, after] = [beside(index - 1), beside(index + 1)];
     const leadsToCode = statement.kind === "prose" && after?.statement.kind === "code";
     const leads = leadsToCode || announces(statement);
+    const listed = announces(statement) ? after?.statement : undefined;
+    const leadsToList = listed !== undefined && (listed.kind === "row" || isItem(listed));
     const above = new Set(plainTerms(statement.context));
     const near = new Set([...(before?.found ?? []), ...(announces(statement) ? (after?.found ?? []) : [])]);
     const reach = leadsToCode ? `${statement.text}\n${after?.statement.text ?? ""}` : statement.text;
@@ -144,7 +148,8 @@ export function scoreStatements(reading: QuestionReading): readonly ScoredStatem
       (act !== undefined && beginsWithAct(plain, act) ? (instructs ? sameActBonus : actBonus) : 0) +
       wordingBonus * wordingShare(reading, read[index]!.words) +
       (asksForFact ? openingBonus * openingShare(reading, read[index]!.words) : 0) +
-      (wantsCode && instructs ? instructionBonus * share : 0) -
+      (wantsCode && instructs ? instructionBonus * share : 0) +
+      (wantsList && leadsToList ? instructionBonus * share : 0) -
       (inChinese && statement.kind === "prose" && !isChinese(plain) ? otherLanguagePenalty : 0) -
       (!wantsCode && statement.kind === "code" ? codePenalty : 0) -
       (isUnfit ? unfitPenalty : 0) -
@@ -197,20 +202,18 @@ function asksSame(asked: ReadonlySet<string>, heading: string): boolean {
   return words.size >= 2 && shared >= sameQuestion * Math.max(words.size, asked.size);
 }
 
-/** Words of the question at most this far apart in a text still stand together. */
-const maxNeighbourWords = 4;
+/** A pair of the question's words counts for this much beside their weights, so that grammar is not without any. */
+const pairBase = 0.05;
+/** Closeness in a question without two neighbouring words. */
+const closenessOfOne = 0.3;
 
-/** Share of the question's neighbouring words that stand near each other in a text, in the same order. */
+/** How close together the question's neighbouring words stand in a text, 0 to 1. */
 export function wordingShare({ wording, weights }: QuestionReading, words: readonly string[]): number {
-  const near = new Set<string>();
-  for (const [at, first] of words.entries()) {
-    for (const second of words.slice(at + 1, at + 1 + maxNeighbourWords)) near.add(`${first} ${second}`);
-  }
-  const weigh = (term: string) => weights.get(term) ?? 0;
-  const pairs = wording
-    .slice(1)
-    .map((term, at) => [`${wording[at]} ${term}`, Math.min(weigh(wording[at]!), weigh(term)) + 0.05] as const);
-  return pairs.length === 0 ? 0.3 : weightedShare(new Map(pairs), (pair) => Number(near.has(pair)));
+  const pairs = neighbours(wording);
+  if (pairs.length === 0) return closenessOfOne;
+  const meant = new Map(wording.map((term) => [term, [term]]));
+  const weighed = new Map(wording.map((term) => [term, pairBase + (weights.get(term) ?? 0)]));
+  return pairCloseness(pairs, positionsOf(words, meant), weighed);
 }
 
 /** Share of the question's words with which a text begins, in their order; 0 for less than two. */

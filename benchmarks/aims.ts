@@ -161,8 +161,8 @@ export const design: readonly { readonly what: string; readonly aims: Aims }[] =
           atMost: 5,
           reason:
             "`--help`, which loads hardly anything, shows what starting takes. The rest goes into what a search needs: its modules, the " +
-            "opening of the store, the embedding of the question by the local service over HTTP, and the search. The command is " +
-            "bundled without white space, imports its own parts alone, and makes tables when they are used.",
+            "opening of the store, the reading of its vectors, which are compared without their zeros, and the search. The command is " +
+            "bundled without white space into a few files, asks the local models in its own process, and makes tables when they are used.",
         },
       ],
     },

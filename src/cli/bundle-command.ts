@@ -57,13 +57,14 @@ export default defineConfig({
     ...Object.fromEntries(workers.map((file) => [basename(file), `${file}.js`])),
   },
   platform: "node",
+  preserveEntrySignatures: "allow-extension",
   external: (id, _, isResolved) =>
     !isResolved && /^[^./]/.test(id) && !bundled.some((name) => id === name || id.startsWith(`${name}/`)),
   plugins: [licences(), chatPage()],
   output: {
     dir: join(dist, "bin"),
     cleanDir: true,
-    codeSplitting: { groups: [{ name: chunkOf, includeDependenciesRecursively: false }] },
+    codeSplitting: { groups: [{ name: chunkOf, debugName: "joined", includeDependenciesRecursively: false }] },
     // A quarter less to read and to parse at each start. Names stay, so that --debug shows where an error came from.
     minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
   },

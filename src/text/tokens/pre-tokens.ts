@@ -5,16 +5,13 @@ const space = 3;
 const lineBreak = 4;
 const surrogate = 5;
 
-let unitKinds: Uint8Array | undefined;
-
-const kindsOfAllUnits = (): Uint8Array =>
-  kindsOfUnits([
-    [letter, /\p{L}+/gu],
-    [number, /\p{N}+/gu],
-    [space, /\s+/gu],
-    [lineBreak, /[\n\r]/g],
-    [surrogate, surrogateRuns],
-  ]);
+const kindsFor = kindsOfUnits(() => [
+  [letter, /\p{L}+/gu],
+  [number, /\p{N}+/gu],
+  [space, /\s+/gu],
+  [lineBreak, /[\n\r]/g],
+  [surrogate, surrogateRuns],
+]);
 
 function kindOfText(codePoint: string): number {
   if (/\p{L}/u.test(codePoint)) return letter;
@@ -31,10 +28,11 @@ function kindOfText(codePoint: string): number {
  */
 export class PreTokens {
   readonly #text: string;
-  readonly #kinds = (unitKinds ??= kindsOfAllUnits());
+  readonly #kinds: Uint8Array;
 
   constructor(text: string) {
     this.#text = text;
+    this.#kinds = kindsFor(text);
   }
 
   /** Where the piece that starts at `at` ends. Linear over a whole text. */
@@ -120,11 +118,22 @@ export class PreTokens {
 type KindRuns = readonly [kind: number, runs: RegExp];
 
 /**
- * A table of the kind of every UTF-16 code unit: that of the last pattern it fits, 0 if none. It is made by runs, since asking
- * for each of the 65,536 units takes 30 ms.
+ * Tables of the kind of every UTF-16 code unit: that of the last pattern it fits, 0 if none. They are made by runs, since asking
+ * for each of the 65,536 units takes 30 ms. A question of European letters gets the part that it needs, since the whole takes 5 ms.
  */
-export function kindsOfUnits(kinds: readonly KindRuns[]): Uint8Array {
-  const table = new Uint8Array(0x10000);
+export function kindsOfUnits(kinds: () => readonly KindRuns[]): (text: string) => Uint8Array {
+  let all: Uint8Array | undefined;
+  let few: Uint8Array | undefined;
+  return (text) => {
+    if (all) return all;
+    // Longer texts are likely to be followed by others, and looking through them would take longer than the table.
+    if (text.length <= 1000 && !/[^\0-\u02ff]/.test(text)) return (few ??= kindTable(kinds(), 0x300));
+    return (all = kindTable(kinds(), 0x10000));
+  };
+}
+
+function kindTable(kinds: readonly KindRuns[], length: number): Uint8Array {
+  const table = new Uint8Array(length);
   const units = Buffer.from(Uint16Array.from(table, (_, unit) => unit).buffer).toString("utf16le");
   for (const [kind, runs] of kinds) {
     for (const { 0: run, index } of units.matchAll(runs)) table.fill(kind, index, index + run.length);

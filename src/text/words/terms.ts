@@ -11,7 +11,6 @@ const unspacedScripts =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\u30fc\uff9e\uff9f]/u;
 
 /** The kind of each UTF-16 code unit; made on first use, since it takes some milliseconds. */
-let unitKinds: Uint8Array | undefined;
 let knownTerms: RememberedPieces<string | readonly string[]> | undefined;
 
 /**
@@ -87,7 +86,7 @@ type Visit = (start: number, end: number) => void;
 
 /** Visits the words, and in scripts without spaces the overlapping pairs of characters, or a single one alone. */
 function scan(text: string, onWord: Visit, onPair: Visit): void {
-  const kinds = (unitKinds ??= kindsOfAllUnits());
+  const kinds = kindsFor(text);
   for (let at = 0; at < text.length;) {
     const unit = kinds[text.charCodeAt(at)]!;
     if (unit === nothing) {
@@ -176,13 +175,12 @@ function widthAt(text: string, at: number): number {
   return (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
 }
 
-const kindsOfAllUnits = (): Uint8Array =>
-  kindsOfUnits([
-    // Soft hyphens and joiners are invisible parts of words.
-    [word, /(?:[\p{L}\p{N}\p{M}_]|\u00ad|\u200c|\u200d|\u2060)+/gu],
-    [unspaced, new RegExp(`(?:(?=[\\p{L}\\p{M}])${unspacedScripts.source})+`, "gu")],
-    [surrogate, surrogateRuns],
-  ]);
+const kindsFor = kindsOfUnits(() => [
+  // Soft hyphens and joiners are invisible parts of words.
+  [word, /(?:[\p{L}\p{N}\p{M}_]|\u00ad|\u200c|\u200d|\u2060)+/gu],
+  [unspaced, new RegExp(`(?:(?=[\\p{L}\\p{M}])${unspacedScripts.source})+`, "gu")],
+  [surrogate, surrogateRuns],
+]);
 
 function kindOfText(codePoint: string): number {
   if (unspacedScripts.test(codePoint) && /[\p{L}\p{M}]/u.test(codePoint)) return unspaced;

@@ -40,7 +40,8 @@ export function binaryReason(bytes: Uint8Array): string | undefined {
   const nul = bytes.indexOf(0);
   if (nul >= 0) return `a NUL byte at ${nul}`;
   const sample = bytes.subarray(0, sampleBytes);
-  const controls = sample.reduce((count, byte) => count + (isControl(byte) ? 1 : 0), 0);
+  let controls = 0;
+  for (let at = 0; at < sample.length; at++) if (isControl(sample[at]!)) controls++;
   const share = controls / sample.length;
   return share > maxControlShare ? `${Math.round(100 * share)}% control characters` : undefined;
 }

@@ -5,7 +5,7 @@ export type StoredText = string | Buffer;
 
 /** SQLite stores UTF-8, which turns a lone surrogate into U+FFFD. A text that has one is stored as UTF-16 bytes instead. */
 export function encodeText(text: string): StoredText {
-  return /\p{Surrogate}/u.test(text) ? Buffer.from(text, "utf16le") : text;
+  return text.isWellFormed() ? text : Buffer.from(text, "utf16le");
 }
 
 /** @param stored a number only where the column was altered. */

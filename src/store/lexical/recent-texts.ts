@@ -150,15 +150,19 @@ function enlarged<Numbers extends Uint32Array | Uint8Array>(array: Numbers, larg
 
 /** The places of numbers in ascending order, equal ones in that of their places: sorted by the lower halves, then by the upper. */
 function inOrder(numbers: Uint32Array): Uint32Array {
-  let places = Uint32Array.from(numbers.keys());
-  for (const shift of [0, 16]) {
-    const digitOf = (place: number) => (numbers[place]! >>> shift) & 0xffff;
-    const starts = new Uint32Array(2 ** 16 + 1);
-    for (const place of places) starts[digitOf(place) + 1]!++;
-    for (let digit = 1; digit < starts.length; digit++) starts[digit]! += starts[digit - 1]!;
-    const sorted = new Uint32Array(places.length);
-    for (const place of places) sorted[starts[digitOf(place)]!++] = place;
-    places = sorted;
+  const places = numbers.map((_, place) => place);
+  return sortedByHalf(sortedByHalf(places, numbers, 0), numbers, 16);
+}
+
+/** Places by 16 bits of their numbers, from `shift` on; those with equal bits stay in order. */
+function sortedByHalf(places: Uint32Array, numbers: Uint32Array, shift: number): Uint32Array {
+  const starts = new Uint32Array(2 ** 16 + 1);
+  for (let at = 0; at < numbers.length; at++) starts[((numbers[at]! >>> shift) & 0xffff) + 1]!++;
+  for (let half = 1; half < starts.length; half++) starts[half]! += starts[half - 1]!;
+  const sorted = new Uint32Array(places.length);
+  for (let at = 0; at < places.length; at++) {
+    const place = places[at]!;
+    sorted[starts[(numbers[place]! >>> shift) & 0xffff]!++] = place;
   }
-  return places;
+  return sorted;
 }

@@ -18,6 +18,8 @@ const maxTermLength = 128;
  * and its parts, so that either finds it.
  */
 export function wordTerms(word: string): readonly string[] {
+  // About half of the different words of documentation: there are no parts or signs to look for.
+  if (/^[A-Za-z][a-z]*$/.test(word)) return stemOf(word.toLowerCase());
   const whole = word.replace(/^_+/, "").slice(0, -trailingUnderscores(word) || undefined);
   if (!/[\p{L}\p{N}]/u.test(whole)) return [];
   if (/^v?\d[\d.,]*$/i.test(whole)) return number(whole);
@@ -58,6 +60,10 @@ function singleWord(word: string): string[] {
     .map(plain)
     .filter((part) => !stopWords.has(part));
   return [stem(lower).slice(0, maxTermLength), ...parts.map(stem)];
+}
+
+function stemOf(lower: string): readonly string[] {
+  return stopWords.has(lower) ? [] : [stem(lower).slice(0, maxTermLength)];
 }
 
 /** One spelling for all: compatibility forms composed, lower case, without apostrophes and invisible joiners. */

@@ -97,6 +97,19 @@ describe("terms", () => {
     expect(terms("ぁㄱ")).toEqual(["ぁ\u1100"]);
   });
 
+  test("of plain letters, which take a short way, are those that the long way finds", () => {
+    const plainWord = fc.oneof(
+      fc.constantFrom("the", "The", "a", "running", "V"),
+      fc.stringMatching(/^[A-Za-z][a-z]*$/),
+    );
+    fc.assert(
+      fc.property(plainWord, (word) => {
+        // A possessive has the terms of its word.
+        expect(wordTerms(word)).toEqual(wordTerms(`${word}'s`));
+      }),
+    );
+  });
+
   test("are those that regular expressions find", () => {
     fc.assert(
       fc.property(hostileText(), (text) => {

@@ -30,7 +30,7 @@ export function slowestPart(hasGraph: boolean): Ingestion {
 async function timedInsertion(count: number, timed: Parameters<Ingestion>[0]["timed"]): Promise<number> {
   const { default: library } = await loadPeer<{ readonly default: typeof import("hnswlib-node") }>("hnswlib-node");
   const graph = new library.HierarchicalNSW("cosine", dimension);
-  graph.initIndex({ maxElements: count, m: 16, efConstruction: 200 });
+  graph.initIndex({ maxElements: count, m: 16, efConstruction: 64 });
   let seconds = 0;
   for (let label = 0; label < count; label++) {
     const vector = Array.from(vectorOf(String(label), dimension));

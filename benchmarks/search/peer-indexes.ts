@@ -81,7 +81,7 @@ async function langChain(dimension: number): Promise<PeerIndex> {
   };
 }
 
-/** The bare graph, with the numbers of citewell's, that keeps ids and nothing else. */
+/** The bare graph with its own defaults, that keeps ids and nothing else. */
 async function hnswlib(dimension: number): Promise<PeerIndex> {
   // A module of CommonJS, whose exports are those of its default.
   const { default: library } = await loadPeer<{ readonly default: typeof import("hnswlib-node") }>("hnswlib-node");

@@ -6,6 +6,7 @@ import { questionParts } from "../../../src/local/engines/chat/question/question
 import { wordingShare } from "../../../src/local/engines/chat/statements/statement-score.js";
 import { statements } from "../../../src/local/engines/chat/statements/statements.js";
 import { definitionOf } from "../../../src/local/engines/definition.js";
+import { CitationMarkerParser } from "../../../src/text/citations/citation-markers.js";
 import { abstentions, renderSourcedQuestion, systemPrompt } from "../../../src/text/prompt/prompt.js";
 
 async function say(text: string, system = "", json = false): Promise<string> {
@@ -325,4 +326,12 @@ test("a question of what a thing includes is answered by the list below the sent
   expect(answer).toContain("receivers");
   expect(answer).toContain("presses");
   expect(answer).toContain("crates");
+});
+
+test("a backtick that nothing closes takes no citation for code, and stays in the quote", async () => {
+  const text = "The cook explains how to prepare the `simples’ from which the complex drugs were compounded.";
+  const parser = new CitationMarkerParser();
+  const parts = [...parser.push(await ask("What does the cook explain how to prepare?", text)), ...parser.end()];
+  expect(parts).toContainEqual({ type: "marker", marker: { number: 1, quote: text } });
+  expect(parts.map((part) => (part.type === "text" ? part.text : "")).join("")).not.toMatch(/`|\[1/);
 });

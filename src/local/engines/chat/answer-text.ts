@@ -28,7 +28,12 @@ function onOneLine(prose: string): string {
 }
 
 function said(text: string): string {
-  return withoutMarkers(plainText(text));
+  return withoutMarkers(withoutOpenCode(plainText(text)));
+}
+
+/** A backtick that nothing closes would find its end in the quote behind it, and make code of half the marker. */
+function withoutOpenCode(text: string): string {
+  return text.replace(/(?<!`)(`+)(?!`)(?:[^]*?(?<!`)\1(?!`))?/g, (code, run: string) => (code === run ? "'" : code));
 }
 
 function withMarker(words: string, source: number, text: string, style: CitationStyle): string {

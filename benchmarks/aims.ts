@@ -140,8 +140,8 @@ export const design: readonly { readonly what: string; readonly aims: Aims }[] =
           atMost: 15,
           reason:
             "A question reads the texts of its hits and the vectors that are compared exactly from pages of SQLite all over a large file, and " +
-            "no two questions share them. A page cache that grows with the store more than halved the CPU of reading the vectors; fewer " +
-            "candidates and pages mapped into memory were not tried.",
+            "no two questions share them: where the file is not in the machine's memory, each page waits for the disk, one after another. " +
+            "SQLite maps only the beginning of so large a file into memory, and what it maps counts as the process's own.",
         },
       ],
       growth: [

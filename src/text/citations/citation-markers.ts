@@ -62,8 +62,8 @@ export class CitationMarkerParser {
   #readUnlessCode(text: string, at: number, final: boolean): ReadMarker | "none" | "more" {
     if (this.#code.isFenced) return "none";
     const marker = readMarker(text, at, final);
-    if (marker === "none") return "none";
-    const closes = this.#code.closesAfter(text, at, final);
+    if (marker === "none" || marker === "more") return marker;
+    const closes = this.#code.closesAfter(text, at, marker.end, final);
     if (closes === "no") this.#code.takeAsText();
     return closes === "yes" ? "none" : closes === "more" ? "more" : marker;
   }
@@ -186,17 +186,23 @@ class CodeSpans {
     if (character === "\n" && this.#open < 3) this.#open = 0;
   }
 
-  /** Whether the code that is open at `at`, if any, is closed behind it; `more` if that depends on the text to come. */
-  closesAfter(text: string, at: number, final: boolean): "yes" | "no" | "more" {
+  /**
+   * Whether the code that is open at a marker, if any, is closed behind the marker; `more` if that depends on the text to
+   * come. A backtick within the marker is one of its quote: a whole marker is code, or none of it.
+   */
+  closesAfter(text: string, from: number, to: number, final: boolean): "yes" | "no" | "more" {
     const open = this.#afterRun();
     if (open === 0) return "no";
-    const [line = ""] = text.slice(at, at + maxCodeLength).split("\n", 1);
-    const runs = [...line.matchAll(/`+/gu)];
-    const atEnd = at + line.length === text.length;
+    const most = to - from + maxCodeLength;
+    const [line = ""] = text.slice(from, from + most).split("\n", 1);
+    const runs = [...line.matchAll(/`+/gu)].filter(({ index }) => from + index >= to);
+    const atEnd = from + line.length === text.length;
     // A run at the end of what has come may become longer.
-    const closing = runs.find(({ index, 0: run }) => run.length === open && (final || at + index + open < text.length));
+    const closing = runs.find(
+      ({ index, 0: run }) => run.length === open && (final || from + index + open < text.length),
+    );
     if (closing) return "yes";
-    return atEnd && !final && line.length < maxCodeLength ? "more" : "no";
+    return atEnd && !final && line.length < most ? "more" : "no";
   }
 
   /** Takes the backticks that opened code for text. */

@@ -41,6 +41,8 @@ describe("a marker", () => {
     ["two stray `` ticks [1], then one ` [2]", "two stray `` ticks , then one ` ", [{ number: 1 }, { number: 2 }]],
     ["code `a[1]`, then [2]", "code `a[1]`, then ", [{ number: 2 }]],
     ["code ``a[1] ` b``, then [2]", "code ``a[1] ` b``, then ", [{ number: 2 }]],
+    ['a stray ` tick [1: "a ` b"], then [2]', "a stray ` tick , then ", [{ number: 1, quote: "a ` b" }, { number: 2 }]],
+    ['code `a[1: "b ` c"] d`, then [2]', 'code `a[1: "b ` c"] d`, then ', [{ number: 2 }]],
     ["closed only by more: `a [1] ``` b", "closed only by more: `a  ``` b", [{ number: 1 }]],
   ])("%j", (text, visible, markers) => {
     const { visible: seen, markers: found } = read([text]);

@@ -61,6 +61,8 @@ export default defineConfig({
   external: (id, _, isResolved) =>
     !isResolved && /^[^./]/.test(id) && !bundled.some((name) => id === name || id.startsWith(`${name}/`)),
   plugins: [licences(), chatPage()],
+  // Some modules are imported when they are called for the sake of the library, which is not bundled.
+  checks: { ineffectiveDynamicImport: false },
   output: {
     dir: join(dist, "bin"),
     cleanDir: true,

@@ -1,10 +1,15 @@
 import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { aimsOf } from "../aims.js";
 import { project } from "../runner/project.js";
 import type { Benchmark, RunContext } from "../runner/benchmark.js";
 
 /** Runs all tests; or knows how many minutes they took. */
 type Suite = { readonly command: readonly string[] } | { readonly minutes: number };
+
+/** What the tests printed. */
+const log = join(project, "build/suite.log");
 
 /** Of the whole suite of the first version, on two cores, when it was last run whole in CI. */
 const firstMinutes = 29;
@@ -37,7 +42,8 @@ async function measureSuite(suite: Suite, { timed }: RunContext<undefined>): Pro
   const { result, wallSeconds } = await timed(() =>
     spawnSync(program, words, { cwd: project, encoding: "utf8", maxBuffer: 1 << 30 }),
   );
+  writeFileSync(log, result.stdout);
   const passed = /^Tests: (\d+) passed/m.exec(result.stdout)?.[1];
-  if (result.status !== 0) throw new Error(result.stdout.trimEnd().split("\n").slice(-3).join(" "));
+  if (result.status !== 0) throw new Error(`${result.stdout.trimEnd().split("\n").at(-1)}; see ${log}`);
   return { all: wallSeconds / 60, tests: Number(passed) };
 }

@@ -1,11 +1,10 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { madeDocument, madeVector, withVectors } from "../../../src/conformance/made-documents.js";
 import { openForReading } from "../../../src/sqlite/database.js";
-import { cosine, normalised } from "../../../src/store/database/vectors.js";
+import { normalised } from "../../../src/store/database/vectors.js";
 import { GraphBuilder } from "../../../src/store/dense/graph/graph-builder.js";
-import { Changes } from "../../../src/store/derived/changes.js";
 import { QuantizedGraph, quantizedEngine } from "../../../src/store/dense/graph/quantized/quantized-graph.js";
 import type { GraphEngine } from "../../../src/store/dense/graph/vector-graph.js";
 import { openStore } from "../../../src/store/open-store.js";
@@ -87,46 +86,4 @@ test("a walk looks at twice as many as are wanted, and at no fewer than the tune
     { count: 15, ef: 96 },
     { count: 15, ef: 200 },
   ]);
-});
-
-test("however many are wanted, the vectors of 52 are read, and the best 40 have their exact similarity", async () => {
-  const path = join(temporaryFolder(), "store");
-  const store = await openStore(path, { space: "made" }, { index: "flat" });
-  onTestFinished(() => store.close());
-  const texts = Array.from({ length: 400 }, (_, at) => `text ${at}`);
-  await store.write(withVectors([madeDocument("one", texts)], 16));
-  const database = openForReading(join(path, "store.sqlite"), 1_000_000);
-  const options = { folder: temporaryFolder(), store: "made", onUnsaved: () => {} };
-  const builder = await GraphBuilder.open({
-    ...options,
-    database,
-    engine: quantizedEngine(),
-    onWarning: (message) => expect.fail(message),
-  });
-  onTestFinished(async () => {
-    await builder.stop();
-    database.close();
-  });
-  await builder.catchUp();
-  const question = normalised(madeVector("a question", 16));
-  const exact = new Changes(database)
-    .vectorsBetween(1, 400)
-    .map(({ label, vector }) => ({ label, score: cosine(question, vector) }))
-    .toSorted((one, other) => other.score - one.score);
-  const read: number[] = [];
-  onTestFinished(() => void vi.restoreAllMocks());
-  const { eachVectorOf } = Changes.prototype as { eachVectorOf: (this: Changes, ...given: [number[], never]) => void };
-  vi.spyOn(Changes.prototype, "eachVectorOf").mockImplementation(function (this: Changes, labels, use) {
-    read.push([...labels].length);
-    eachVectorOf.call(this, [...labels], use as never);
-  });
-  for (const count of [10, 100, 300]) {
-    const { labels, scores } = builder.search(question, count);
-    const best = Math.min(count, 40);
-    expect(labels).toHaveLength(count);
-    expect(Array.from(labels.subarray(0, best), (label, at) => ({ label, score: scores[at] }))).toEqual(
-      exact.slice(0, best),
-    );
-  }
-  expect(read).toEqual([22, 52, 52]);
 });

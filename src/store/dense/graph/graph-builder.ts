@@ -39,12 +39,6 @@ const fetchMargin = 1.5;
 const minExtraCandidates = 12;
 
 /**
- * Of more candidates only these are compared exactly, enough for the 40 that a search returns by default. Each costs three reads of
- * pages that may lie anywhere on the disk; those behind keep their near similarity, and nDCG@10 of SciFact is the same to all digits.
- */
-const maxCompared = 40 + minExtraCandidates;
-
-/**
  * Twice the links of a vector in the lowest layer. Comparing with these candidates is most of the work of building a graph, and more
  * of them hardly make it better: the README of `quantized/` has the figures.
  */
@@ -178,12 +172,11 @@ export class GraphBuilder {
     return this.#options.engine.isApproximate ? count + Math.max(minExtraCandidates, count >> 2) : count;
   }
 
-  /** Offers what the graph found, the best of it with its exact similarity. */
+  /** Offers what the graph found, with its exact similarity. */
   #offer(vector: Float32Array, { labels, scores }: Ranking, best: TopK): void {
-    const compared = labels.subarray(0, this.#options.engine.isApproximate ? maxCompared : 0);
-    if (compared.length > 0)
-      this.#changes.eachVectorOf(compared, (label, exact) => best.offer(label, cosine(vector, exact)));
-    for (let at = compared.length; at < labels.length; at++) best.offer(labels[at]!, scores[at]!);
+    if (this.#options.engine.isApproximate) {
+      this.#changes.eachVectorOf(labels, (label, exact) => best.offer(label, cosine(vector, exact)));
+    } else for (const [at, label] of labels.entries()) best.offer(label, scores[at]!);
   }
 
   async save(): Promise<void> {

@@ -26,7 +26,7 @@ const paths = [
   "planning/postgres-size",
 ];
 
-/** Takes so long that only its name starts it. */
+/** Runs all tests, so that the small runs leave it out. */
 const alone = "proofs/suite";
 
 /** Programs that take long or judge rather than compare, by their folders. */
@@ -61,7 +61,7 @@ interface Options {
 async function main(): Promise<void> {
   const command = new Command("npm run bench --")
     .description("Measure citewell beside other libraries and the machine's limits, on this machine.")
-    .argument("[name...]", "benchmarks, or files of your own that export one; default: all but suite")
+    .argument("[name...]", "benchmarks, or files of your own that export one; default: all")
     .option("--list", "print the question of each benchmark, and the names of further programs")
     .option("--smoke", "run each once, with little data, and keep nothing")
     .option("--rounds <count>", "runs of each contender, instead of the benchmark's own", wholeNumber)
@@ -97,7 +97,8 @@ Exit codes: 0 done, 1 a contender failed, 2 misuse.`,
   const options = command.opts<Options>();
   if (options.tables) return writeFigures();
   if (options.list) return list();
-  const modules = (command.args.length > 0 ? command.args : paths.map((path) => basename(path))).map((name) => {
+  const all = options.smoke ? paths : [...paths, alone];
+  const modules = (command.args.length > 0 ? command.args : all.map((path) => basename(path))).map((name) => {
     const path = [...paths, alone].find((each) => basename(each) === name);
     if (path === undefined && !existsSync(name)) refuse(`there is no benchmark ${name}, and no such file; see --list`);
     return { name, module: path === undefined ? resolve(name) : here(`${path}.js`) };

@@ -364,6 +364,58 @@ test("quality: ranks the relevant first or last", async () => {
   expect(await at(ids.toReversed())).toBe(0);
 });
 
+test.skipIf(noPostgres)("stores: sees that a store does not find what another finds", async () => {
+  const benchmark = await built<typeof import("../../benchmarks/proofs/stores.js")>("proofs/stores");
+  const texts = { roof: "The roof was mended in May.", keys: "Keys last ninety days." };
+  const corpus = await temporaryFolder({
+    "cranfield/corpus.jsonl": Object.entries(texts)
+      .map(([_id, text]) => `${JSON.stringify({ _id, title: "", text })}\n`)
+      .join(""),
+    "cranfield/queries.jsonl": `${JSON.stringify({ _id: "q", text: "How long do keys last?" })}\n`,
+    "cranfield/qrels/test.tsv": "query-id\tcorpus-id\tscore\nq\tkeys\t1\n",
+  });
+  const right = await subjectOf(benchmark, "folder");
+  const at = (open: typeof right) =>
+    measured(benchmark, open, { queries: 1, collections: 1, documents: 0 }, { corpus });
+  const withoutWords: typeof right = async (...given) => {
+    const store = await right(...given);
+    return Object.defineProperty(store, "lexical", { value: { ...store.lexical, retrieve: async () => [] } });
+  };
+  expect((await at(right))["cranfield, lexical"]).toBe(1);
+  expect((await at(withoutWords))["cranfield, lexical"]).toBe(0);
+});
+
+test("files: sees slower indexing, and refuses a command that indexes nothing", async () => {
+  const benchmark = await built<typeof import("../../benchmarks/files.js")>("files");
+  const at = (delayMs: number, chunks = 1000) =>
+    measured(
+      benchmark,
+      async () => {
+        await sleep(delayMs);
+        return { chunks };
+      },
+      { share: 1 },
+      { given: { baseUrl: "", folder: handbook } },
+    );
+  const [fine, slowed] = [await at(1), await at(1000)];
+  expect(slowed["run"]! - fine["run"]!).toBeGreaterThan(0.5);
+  expect(slowed["1,000 chunks"]! - fine["1,000 chunks"]!).toBeGreaterThan(0.5);
+  await expect(at(1, 0)).rejects.toThrow("nothing was indexed");
+});
+
+test("suite: sees slower tests, counts them, and refuses one that fails", async () => {
+  const benchmark = await built<typeof import("../../benchmarks/proofs/suite.js")>("proofs/suite");
+  const at = (delayMs: number, said: string, code = 0) => {
+    const program = `setTimeout(() => { console.log(${JSON.stringify(said)}); process.exitCode = ${code}; }, ${delayMs})`;
+    return measured(benchmark, { command: [process.execPath, "--eval", program] }, {});
+  };
+  const fine = await at(0, "Tests: 30 passed, 0 failed, 1 skipped");
+  const slowed = await at(2000, "Tests: 30 passed, 0 failed, 1 skipped");
+  expect(fine["tests"]).toBe(30);
+  expect(slowed["all"]! - fine["all"]!).toBeGreaterThan(1 / 60);
+  await expect(at(0, "Tests: 29 passed, 1 failed, 1 skipped", 1)).rejects.toThrow("29 passed, 1 failed");
+});
+
 test("serve: sees slower answers, counts lost ones, and refuses a server that loses all", async () => {
   const benchmark = await built<typeof import("../../benchmarks/serve.js")>("serve");
   let answers = 0;

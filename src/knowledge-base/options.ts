@@ -74,7 +74,8 @@ export interface KnowledgeBaseOptions {
    */
   readonly latent?: boolean | "auto";
   /**
-   * Schema of every document's metadata: documents that do not fit it fail, and filters know its fields. Default: any.
+   * Schema of every document's metadata: documents that do not fit it fail, and filters know its fields. Default: nothing is
+   * refused.
    */
   readonly metadata?: z.ZodObject;
   /** True: `search`, `ask` and `documents` work only through `scoped(filter)`. Default: false. */

@@ -43,7 +43,7 @@ export interface StoreOptions {
    * Default: false.
    */
   readonly latent?: boolean | "auto";
-  /** The metadata of every document: others are refused, and filters know its fields. Default: any metadata. */
+  /** The metadata of every document: others are refused, and filters know its fields. Default: nothing is refused. */
   readonly metadata?: z.ZodObject;
   /** True: searching and reading need `scoped(filter)`, so that no query can forget its scope. Default: false. */
   readonly requireScope?: boolean;

@@ -10,7 +10,6 @@ const surrogate = 3;
 const unspacedScripts =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\u30fc\uff9e\uff9f]/u;
 
-/** The kind of each UTF-16 code unit; made on first use, since it takes some milliseconds. */
 let knownTerms: RememberedPieces<string | readonly string[]> | undefined;
 
 /**

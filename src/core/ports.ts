@@ -402,7 +402,7 @@ export interface Verification {
   /** Share of the exact ten nearest chunks that dense search finds; undefined if the store is empty or not intact. */
   readonly recall: number | undefined;
   /** How the saved graph keeps vectors, see `StoreOptions.quantization`; absent where no graph is saved or it is damaged. */
-  readonly quantization?: "none" | "int8";
+  readonly quantization?: "none" | "int8" | "int4";
   /** Whether a repair was requested and was possible. */
   readonly repaired: boolean;
   /** Number of unused vectors that were deleted; only present with `dropUnusedVectors`. */

@@ -12,11 +12,12 @@ export interface StoreOptions {
   /** With `auto`: number of chunks from which the graph is used, 0 or more. Default: 20,000. */
   readonly flatBelow?: number;
   /**
-   * How the graph keeps vectors in memory: `int8` (default) as numbers of 8 bits, a quarter of the memory, built by all cores,
-   * with the best candidates compared again by the vectors on disk; `none` as they are, by the optional package hnswlib-node. A
-   * change builds the graph again, without embedding anything.
+   * How the graph keeps vectors in memory: `int4` (default) as numbers of 4 bits, an eighth of the memory, and `int8` as numbers of 8
+   * bits, a quarter; both are built by all cores, and the best candidates are compared again by the vectors on disk. `none` keeps them as
+   * they are, by the optional package hnswlib-node. A change builds the graph again, without embedding anything; from `int8` to
+   * `int4` its links stay.
    */
-  readonly quantization?: "none" | "int8";
+  readonly quantization?: "none" | "int8" | "int4";
   /** Links of a vector in the graph, 2 to 128. Default: as the graph was built, 16 for a new one. */
   readonly m?: number;
   /** Candidates looked at when a vector is linked, 8 to 4,096. Default: as the graph was built, 64 for a new one. */
@@ -56,7 +57,7 @@ export const storeOptions = optionsOf<StoreOptions>()({
   create: z.boolean().default(true),
   index: z.enum(["auto", "hnsw", "flat"]).default("auto"),
   flatBelow: z.int().min(0).default(20_000),
-  quantization: z.enum(["none", "int8"]).default("int8"),
+  quantization: z.enum(["none", "int8", "int4"]).default("int4"),
   m: z.int().min(2).max(128).optional(),
   efConstruction: z.int().min(8).max(4096).optional(),
   ef: z.int().min(1).max(10_000).optional(),

@@ -37,7 +37,7 @@ export function storedLatentModel(path: string): LatentFigures | undefined {
 }
 
 /** How the saved graph of the store in a folder keeps vectors; undefined where none is saved. */
-export function storedQuantization(path: string): "none" | "int8" | undefined {
+export function storedQuantization(path: string): "none" | "int8" | "int4" | undefined {
   const folder = resolvePath(path);
   return savedQuantization(generationFolder(folder, guarded(folder, () => readPointer(folder)).current));
 }

@@ -26,7 +26,7 @@ interface Stats extends StoreCounts {
   /** How documents are cut, as far as somebody said. */
   readonly chunk: ChunkSettings;
   /** How the saved graph keeps vectors. Absent where none is saved, and for a database. */
-  readonly quantization?: "none" | "int8";
+  readonly quantization?: "none" | "int8" | "int4";
   /** The model of the store's own texts. Absent where none is saved, and for a database. */
   readonly latent?: NonNullable<ReturnType<typeof storedLatentModel>>;
   /** Absent for a database, whose server says it. */

@@ -23,4 +23,8 @@ export function bytes(value: number): string {
 }
 
 /** The vectors of a graph, by its quantization. */
-export const graphOf = { none: "vectors as they are (none)", int8: "vectors of 8 bits (int8)" } as const;
+export const graphOf = {
+  none: "vectors as they are (none)",
+  int8: "vectors of 8 bits (int8)",
+  int4: "vectors of 4 bits (int4)",
+} as const;

@@ -86,12 +86,15 @@ export class GraphBuilder {
     const builder = new GraphBuilder(options, changes, { m, efConstruction, ef });
     if (saved) {
       const { facts, filePath, sha256 } = saved;
-      const asChosen = facts.format === engine.format && facts.m === m && facts.efConstruction === efConstruction;
+      const isReadable = facts.format === engine.format || facts.format === engine.alsoReads;
+      const asChosen = isReadable && facts.m === m && facts.efConstruction === efConstruction;
       try {
         if (asChosen && isCurrent(facts, options.store, changes.head())) {
           builder.#graph = await engine.read(filePath, { ...facts, ef }, sha256);
           builder.#updater = builder.#createUpdater(facts.position);
-          builder.#tunedAt = facts.tunedAt;
+          // Another form of the vectors may need another `ef`, which is tuned when the graph is saved in that form.
+          builder.#changed = facts.format !== engine.format;
+          builder.#tunedAt = builder.#changed ? 0 : facts.tunedAt;
         }
       } catch (error) {
         refusal = asError(error).message;

@@ -1,12 +1,13 @@
 import { open } from "node:fs/promises";
 import { asError } from "../../../core/errors.js";
 import type { StoreProblem } from "../../../core/ports.js";
+import type { Quantization } from "./graph-messages.js";
 import { indexProblem, loadIndex, savedFacts } from "../../derived/saved-index.js";
 
 /** The manifest of a saved graph. */
 export interface GraphFacts {
-  /** 1: the file is as hnswlib wrote it. 3: it is a `QuantizedGraph`. */
-  readonly format: 1 | 3;
+  /** 1: the file is as hnswlib wrote it. 3 and 4: it is a `QuantizedGraph` of 8 and of 4 bits. */
+  readonly format: 1 | 3 | 4;
   /** Id of the store that the graph was built from. */
   readonly store: string;
   readonly m: number;
@@ -22,6 +23,8 @@ export interface GraphFacts {
   readonly position: { readonly label: number; readonly removal: number };
 }
 
+const quantizationOf = { 1: "none", 3: "int8", 4: "int4" } as const satisfies Record<GraphFacts["format"], Quantization>;
+
 /** What a graph's file must hold. */
 type GraphShape = Pick<GraphFacts, "dimension" | "m" | "count">;
 
@@ -32,15 +35,15 @@ export function parseGraphFacts(manifest: object): GraphFacts | undefined {
   const { format, store, m, efConstruction, ef, dimension, count, deleted, lastLabel, position } = facts;
   const numbers = [m, efConstruction, ef, dimension, count, deleted, lastLabel, tunedAt, position?.label];
   const areWhole = [...numbers, position?.removal].every((number) => Number.isSafeInteger(number) && number! >= 0);
-  if ((format !== 1 && format !== 3) || typeof store !== "string" || !areWhole || dimension === 0) return undefined;
+  if ((format !== 1 && format !== 3 && format !== 4) || typeof store !== "string" || !areWhole || dimension === 0) return undefined;
   return { ...(facts as GraphFacts), tunedAt };
 }
 
 /** How the graph that is saved in a folder keeps vectors, by its manifest; `undefined` where there is none, or a damaged one. */
-export function savedQuantization(folder: string): "none" | "int8" | undefined {
+export function savedQuantization(folder: string): Quantization | undefined {
   const manifest = savedFacts(folder, "graph");
   const facts = manifest && parseGraphFacts(manifest);
-  return facts && (facts.format === 1 ? "none" : "int8");
+  return facts && quantizationOf[facts.format];
 }
 
 /** The problem of a store's saved graph, if any. */

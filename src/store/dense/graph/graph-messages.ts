@@ -1,13 +1,16 @@
 import type { LabelBits } from "../../derived/allowed-labels.js";
 import type { Ranking } from "../../derived/top-k.js";
 
+/** How a graph keeps vectors, see `StoreOptions`. */
+export type Quantization = "none" | "int8" | "int4";
+
 /** What the graph's thread is started with. */
 export interface GraphStart {
   readonly databasePath: string;
   readonly folder: string;
   /** Id of the store: graphs of another store are not used. */
   readonly store: string;
-  readonly quantization: "none" | "int8";
+  readonly quantization: Quantization;
   /** Parameters that the caller chose. */
   readonly m?: number | undefined;
   readonly efConstruction?: number | undefined;

@@ -56,11 +56,12 @@ async function serve(engine: GraphEngine): Promise<void> {
 }
 
 async function loadEngine(): Promise<GraphEngine> {
-  if (start.quantization === "int8") {
+  if (start.quantization !== "none") {
+    const bits = start.quantization === "int4" ? 4 : 8;
     try {
-      return quantizedEngine();
+      return quantizedEngine(bits);
     } catch (error) {
-      throw new Error(`The graph of 8-bit vectors cannot be used here (${asError(error).message})`, { cause: error });
+      throw new Error(`The graph of ${bits}-bit vectors cannot be used here (${asError(error).message})`, { cause: error });
     }
   }
   try {

@@ -45,6 +45,8 @@ export interface VectorGraph {
 export interface GraphEngine {
   /** Of its saved files. */
   readonly format: GraphFacts["format"];
+  /** Another format that `read` takes, too. What it reads is to be saved again. */
+  readonly alsoReads?: GraphFacts["format"] | undefined;
   /** Whether scores are only near to the cosine, so that the best are to be compared once more. */
   readonly isApproximate: boolean;
   /** Number of vectors that can be compared one by one while the graph finds one. */

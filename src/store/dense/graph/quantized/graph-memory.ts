@@ -1,6 +1,6 @@
+import { type Bits, type Codes, codesOf } from "./codes.js";
 import {
   bytesPerPage,
-  bytesPerStep,
   createKernel,
   createSharedMemory,
   maxPages,
@@ -10,6 +10,7 @@ import {
 
 /** What the threads that build a graph share. */
 export interface SharedGraph {
+  readonly bits: Bits;
   readonly dimension: number;
   readonly m: number;
   /** Most bytes that the records may take. */
@@ -20,8 +21,13 @@ export interface SharedGraph {
   readonly upper: SharedMemory;
 }
 
-export function sharedGraph(dimension: number, m: number, maxBytes = maxPages * bytesPerPage): SharedGraph {
-  return { dimension, m, maxBytes, records: createSharedMemory(), upper: createSharedMemory() };
+export function sharedGraph(
+  bits: Bits,
+  dimension: number,
+  m: number,
+  maxBytes = maxPages * bytesPerPage,
+): SharedGraph {
+  return { bits, dimension, m, maxBytes, records: createSharedMemory(), upper: createSharedMemory() };
 }
 
 /** Threads that may work on a graph at the same time, with the one that writes its slots. */
@@ -41,10 +47,27 @@ const state = { removed: 1, linked: 2 } as const;
 /** A lock is held for less than a millisecond: beyond this time, the thread that holds it has died. */
 const maxLockMs = 30_000;
 
-const align = (bytes: number) => Math.ceil(bytes / 64) * 64;
+const align = (bytes: number, to = 64) => Math.ceil(bytes / to) * to;
+
+/** The shape of a graph's records. */
+interface RecordShape {
+  /** Room for links in a list: more than are wanted, so that not every new link makes a full list choose again. */
+  readonly maxLinks: number;
+  readonly maxUpperLinks: number;
+  /** Bytes of a record. */
+  readonly stride: number;
+}
+
+function recordShape(bits: Bits, m: number, rowBytes: number): RecordShape {
+  const slack = Math.ceil(0.75 * m);
+  const maxLinks = 2 * m + slack;
+  // Of 4 bits, whole cache lines would be a twelfth more memory, for hardly fewer lines to read. Saved graphs of 8 bits have them.
+  const stride = align(rowBytes + field.links + 4 * (1 + maxLinks), bits === 8 ? 64 : 16);
+  return { maxLinks, maxUpperLinks: m + slack, stride };
+}
 
 /**
- * The memory of a graph of vectors as 8-bit numbers: a record for each slot, with the vector, its label and its links, so that
+ * The memory of a graph of vectors as numbers of few bits: a record for each slot, with the vector, its label and its links, so that
  * what is read together lies together. Several threads hold it at once. One of them writes the slots, all of them link.
  *
  * Links are read without a lock: who reads a list while it is written sees an old link or a new one.
@@ -59,10 +82,11 @@ export class GraphMemory {
   readonly similarities: (row: number, count: number) => Float32Array;
   /** Whether a row is more similar than `limit` to any of the first `count` slots of the list. */
   readonly anyAbove: (row: number, count: number, limit: number) => boolean;
-  /** Room for links in a list: more than are wanted, so that not every new link makes a full list choose again. */
+  /** See `RecordShape`. */
   readonly maxLinks: number;
   readonly maxUpperLinks: number;
-  readonly #vectorBytes: number;
+  readonly #codes: Codes;
+  readonly #rowBytes: number;
   readonly #stride: number;
   readonly #recordsAt: number;
   #numbers!: Int8Array;
@@ -72,32 +96,40 @@ export class GraphMemory {
 
   /** @param thread which of the threads this is. 0 is the one that writes slots. */
   constructor(shared: SharedGraph, thread: number) {
-    const { dimension, m, records } = shared;
-    const slack = Math.ceil(0.75 * m);
+    const { bits, dimension, m, records } = shared;
     this.shared = shared;
-    this.maxLinks = 2 * m + slack;
-    this.maxUpperLinks = m + slack;
-    this.#vectorBytes = Math.ceil(dimension / bytesPerStep) * bytesPerStep;
-    this.#stride = align(this.#vectorBytes + field.links + 4 * (1 + this.maxLinks));
-    const queryBytes = align(this.#vectorBytes + 4);
-    const scratchBytes = queryBytes + 8 * slotsPerCall;
+    this.#codes = codesOf(bits, dimension);
+    const { rowBytes, queryBytes } = this.#codes;
+    const { maxLinks, maxUpperLinks, stride } = recordShape(bits, m, rowBytes);
+    [this.maxLinks, this.maxUpperLinks, this.#rowBytes, this.#stride] = [maxLinks, maxUpperLinks, rowBytes, stride];
+    // Of each thread: its query, a row as a query, and the list of slots with their similarities.
+    const scratchBytes = 2 * align(queryBytes) + 8 * slotsPerCall;
     this.#recordsAt = controlBytes + maxThreads * scratchBytes;
     this.queryAt = controlBytes + thread * scratchBytes;
     reserve(records, this.#recordsAt);
     this.#renewViews();
-    const slotsAt = this.queryAt + queryBytes;
+    const unpackedAt = this.queryAt + align(queryBytes);
+    const slotsAt = unpackedAt + align(queryBytes);
     const outAt = slotsAt + 4 * slotsPerCall;
     this.slots = new Uint32Array(records.buffer, slotsAt, slotsPerCall);
     const out = new Float32Array(records.buffer, outAt, slotsPerCall);
-    const kernel = createKernel(records);
-    const [rows, stride, bytes] = [this.#recordsAt, this.#stride, this.#vectorBytes];
+    const kernel = createKernel(records, bits);
+    const rows = this.#recordsAt;
+    let unpacked = 0;
+    /** The address of a query of the same numbers. Rows are written once, so that the one unpacked last need not be again. */
+    const asQuery = (row: number) => {
+      if (row === this.queryAt || !kernel.unpack) return row;
+      if (row !== unpacked) kernel.unpack((unpacked = row), unpackedAt, rowBytes);
+      return unpackedAt;
+    };
     this.similarities = (row, count) => {
       let end = count;
       while (end % rowsPerStep !== 0) this.slots[end++] = this.slots[0]!;
-      if (end > 0) kernel.similarities(row, slotsAt, end, outAt, rows, stride, bytes);
+      if (end > 0) kernel.similarities(asQuery(row), slotsAt, end, outAt, rows, stride, rowBytes);
       return out;
     };
-    this.anyAbove = (row, count, limit) => kernel.anyAbove(row, slotsAt, count, limit, rows, stride, bytes) === 1;
+    this.anyAbove = (row, count, limit) =>
+      count > 0 && kernel.anyAbove(asQuery(row), slotsAt, count, limit, rows, stride, rowBytes) === 1;
   }
 
   /** Slots that were written. */
@@ -161,7 +193,7 @@ export class GraphMemory {
     const row = this.#recordAt(slot);
     if (row + this.#stride > this.shared.maxBytes) {
       throw new Error(
-        `A graph of 8-bit vectors holds ${slot} of ${vector.length} dimensions, and is full: ` +
+        `A graph of ${this.shared.bits}-bit vectors holds ${slot} of ${vector.length} dimensions, and is full: ` +
           'open the store with quantization: "none", or use several stores',
       );
     }
@@ -170,8 +202,7 @@ export class GraphMemory {
     reserve(this.shared.records, row + this.#stride);
     reserve(this.shared.upper, 4 * upperWords);
     this.#renewViews();
-    this.#quantize(vector, row);
-    const words = this.#wordAt(row);
+    const words = this.#writeRow(vector, row);
     this.#words[words + field.label / 4] = label;
     this.#words[words + field.layer / 4] = layer;
     this.#words[words + field.upper / 4] = upperAt;
@@ -183,7 +214,7 @@ export class GraphMemory {
 
   /** Writes a vector as this thread's query. Returns its scale, which the similarities lack. */
   writeQuery(vector: Float32Array): number {
-    return this.#quantize(vector, this.queryAt);
+    return this.#codes.writeQuery(vector, this.#numbers, this.queryAt);
   }
 
   /** The address of a slot's numbers. */
@@ -268,6 +299,36 @@ export class GraphMemory {
     return this.parts();
   }
 
+  /** Bytes of a record of 8 bits. */
+  get strideOf8Bits(): number {
+    const { dimension, m } = this.shared;
+    return recordShape(8, m, codesOf(8, dimension).rowBytes).stride;
+  }
+
+  /** Writes saved records of 8 bits to slots from `slot` on: the vectors as numbers of this memory, all else as it is. */
+  convert(records: Uint8Array<ArrayBuffer>, slot: number): void {
+    const { dimension } = this.shared;
+    const { rowBytes } = codesOf(8, dimension);
+    const view = new DataView(records.buffer, records.byteOffset, records.byteLength);
+    const vector = new Float32Array(dimension);
+    const stride = this.strideOf8Bits;
+    const restWords = (field.links - field.label) / 4 + 1 + this.maxLinks;
+    for (let at = 0, to = slot; at < records.length; at += stride, to++) {
+      const scale = view.getFloat32(at + rowBytes + field.scale, true);
+      for (let place = 0; place < dimension; place++) vector[place] = scale * view.getInt8(at + place);
+      const into = this.#writeRow(vector, this.#recordAt(to)) + field.label / 4;
+      const from = at + rowBytes + field.label;
+      for (let word = 0; word < restWords; word++) this.#words[into + word] = view.getInt32(from + 4 * word, true);
+    }
+  }
+
+  /** Returns the place of the first word behind the vector. */
+  #writeRow(vector: Float32Array, row: number): number {
+    const words = this.#wordAt(row);
+    this.#floats[words + field.scale / 4] = this.#codes.writeRow(vector, this.#numbers, row);
+    return words;
+  }
+
   #state(slot: number): number {
     return this.#words[this.#wordAt(this.rowOf(slot)) + field.state / 4]!;
   }
@@ -278,16 +339,7 @@ export class GraphMemory {
 
   /** The place of the first word behind the vector that stands at an address. */
   #wordAt(row: number): number {
-    return (row + this.#vectorBytes) / 4;
-  }
-
-  #quantize(vector: Float32Array, row: number): number {
-    let max = 0;
-    for (let at = 0; at < vector.length; at++) max = Math.max(max, Math.abs(vector[at]!));
-    const scale = max / 127;
-    for (let at = 0; at < vector.length; at++) this.#numbers[row + at] = Math.round(vector[at]! / scale);
-    this.#floats[this.#wordAt(row) + field.scale / 4] = scale;
-    return scale;
+    return (row + this.#rowBytes) / 4;
   }
 
   #renewViews(): void {

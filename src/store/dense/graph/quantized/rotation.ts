@@ -1,0 +1,57 @@
+/**
+ * A fixed rotation of the space, the same in every process: it spreads what a vector holds in a few components over all of
+ * them, so that numbers of few bits say as much about every vector as about one of normally distributed components. Cosines
+ * stay as they are.
+ *
+ * Components change their signs as if by chance, and a Hadamard transform mixes them; its length is a power of two, so that
+ * another length takes two, which overlap.
+ */
+export class Rotation {
+  readonly #length: number;
+  readonly #mixed: number;
+  readonly #signs: readonly Float32Array[];
+
+  constructor(length: number) {
+    this.#length = length;
+    this.#mixed = 2 ** Math.floor(Math.log2(length));
+    this.#signs = [signsOf(length, 1), signsOf(length, 2)];
+  }
+
+  /** Writes the rotated `vector` to `to`, which has its length. */
+  apply(vector: Float32Array, to: Float32Array): void {
+    const [first, second] = this.#signs;
+    for (let at = 0; at < vector.length; at++) to[at] = vector[at]! * first![at]!;
+    this.#mix(to, 0);
+    if (this.#mixed === this.#length) return;
+    for (let at = 0; at < to.length; at++) to[at]! *= second![at]!;
+    this.#mix(to, this.#length - this.#mixed);
+  }
+
+  /** The Hadamard transform of the numbers from `start` on, scaled so that it keeps lengths. */
+  #mix(numbers: Float32Array, start: number): void {
+    const end = start + this.#mixed;
+    for (let half = 1; half < this.#mixed; half *= 2) {
+      for (let block = start; block < end; block += 2 * half) {
+        for (let at = block; at < block + half; at++) {
+          const [left, right] = [numbers[at]!, numbers[at + half]!];
+          numbers[at] = left + right;
+          numbers[at + half] = left - right;
+        }
+      }
+    }
+    const scale = 1 / Math.sqrt(this.#mixed);
+    for (let at = start; at < end; at++) numbers[at]! *= scale;
+  }
+}
+
+/** 1 or -1 for each component. */
+function signsOf(length: number, seed: number): Float32Array {
+  return Float32Array.from({ length }, (_, at) => ((spread(at + seed * 0x9e3779b9) & 1) === 0 ? 1 : -1));
+}
+
+/** The finaliser of MurmurHash3, which spreads consecutive numbers evenly over 32 bits. */
+export function spread(number: number): number {
+  let hash = Math.imul(number ^ (number >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}

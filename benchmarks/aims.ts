@@ -118,7 +118,7 @@ export const design: readonly { readonly what: string; readonly aims: Aims }[] =
           measure: "memory beside vectors",
           atMost: 0.5,
           reason:
-            "Vectors as 8-bit numbers are a fourth of the raw ones, and the links of their graph stand beside them. What a process with 1,000 chunks " +
+            "Vectors as 4-bit numbers are an eighth of the raw ones, and the links of their graph stand beside them. What a process with 1,000 chunks " +
             "holds already (the first row) is Node, the library and SQLite. The rest is postings, pages of SQLite, and above all the young " +
             "generation of V8's main heap, which questions make grow and which only an option of Node itself can limit.",
         },

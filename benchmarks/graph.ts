@@ -28,13 +28,14 @@ export const benchmark: Benchmark<GraphSubject> = {
   method:
     "The same clustered vectors, each graph in its own process, without texts and without a disk: what a store adds is in " +
     "`search`. Recall is of 200 questions that are not in the graph, at the least number of candidates (ef) that finds 95 % " +
-    "of the exact ten nearest. The graph of 8-bit numbers fetches 42 candidates and compares them exactly; reading them from " +
+    "of the exact ten nearest. The graphs of 4-bit and 8-bit numbers fetch 42 candidates and compare them exactly; reading them from " +
     "disk is left out. Each is built with its defaults: vectors are linked among 200 candidates by hnswlib-node, and among 64 by citewell; hnswlib-node stands there with 64, too. " +
     "hnswlib-node builds with one thread, and its CPU stands beside its time. Memory is what building added to the process beside the vectors themselves, which only the benchmark needs.",
   contenders: [
     { name: "hnswlib-node", kind: "limit", packages: ["hnswlib-node"], load: async () => hnswlib(200) },
     { name: "hnswlib-node, 64 candidates", kind: "limit", packages: ["hnswlib-node"], load: async () => hnswlib(64) },
-    { name: "citewell, 8-bit, all cores", kind: "citewell", load: async () => quantized() },
+    { name: "citewell, 8-bit, all cores", kind: "citewell", load: async () => quantized(8) },
+    { name: "citewell, 4-bit, all cores", kind: "citewell", load: async () => quantized(4) },
   ],
   beside: "hnswlib-node",
   measures: {
@@ -61,10 +62,10 @@ function hnswlib(efConstruction: number): GraphSubject {
   return { make, candidates: neighbours, pause: () => undefined };
 }
 
-function quantized(): GraphSubject {
+function quantized(bits: 4 | 8): GraphSubject {
   const make = async (dimension: number) => {
     const { QuantizedGraph } = await shipped<typeof Quantized>("store/dense/graph/quantized/quantized-graph.js");
-    return QuantizedGraph.create(dimension, { ...parameters, efConstruction: 64 });
+    return QuantizedGraph.create(bits, dimension, { ...parameters, efConstruction: 64 });
   };
   return { make, candidates: 42, pause: (_, added) => (added % 64 === 0 ? new Promise(setImmediate) : undefined) };
 }

@@ -50,7 +50,7 @@ async function measureGrowth({ chunks, make }: Grown, { size, timed }: RunContex
   const { most = 0, dimension = 0 } = size;
   if (chunks > most) return {};
   const corpus = madeCorpus(chunks, dimension, 100);
-  const index = await make(dimension, { index: "hnsw", quantization: "int8" });
+  const index = await make(dimension, { index: "hnsw" });
   try {
     let [ingest, ingestCpu] = [0, 0];
     const spend = async (work: () => Promise<void>) => {

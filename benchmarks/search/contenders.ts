@@ -1,12 +1,12 @@
 import type { Contender } from "../runner/benchmark.js";
-import { citewellIndex } from "./citewell-index.js";
+import { citewellIndex, type Indexing } from "./citewell-index.js";
 import { peerContenders } from "./peer-indexes.js";
 import type { SearchSubject } from "./search-index.js";
 
-const ours = (name: string, index: "flat" | "hnsw", quantization: "int8" | "none"): Contender<SearchSubject> => ({
+const ours = (name: string, indexing: Indexing): Contender<SearchSubject> => ({
   name,
   kind: "citewell",
-  load: async () => ({ make: (dimension) => citewellIndex(dimension, { index, quantization }) }),
+  load: async () => ({ make: (dimension) => citewellIndex(dimension, indexing) }),
 });
 
 /**
@@ -25,9 +25,9 @@ const readingMemory: SearchSubject = {
 };
 
 export const searchContenders: readonly Contender<SearchSubject>[] = [
-  ours("citewell", "hnsw", "int8"),
-  ours("citewell, exact", "flat", "int8"),
-  ours("citewell, hnswlib graph", "hnsw", "none"),
+  ours("citewell", { index: "hnsw" }),
+  ours("citewell, exact", { index: "flat" }),
+  ours("citewell, hnswlib graph", { index: "hnsw", quantization: "none" }),
   { name: "reading memory once", kind: "limit", load: async () => readingMemory },
   ...peerContenders,
 ];

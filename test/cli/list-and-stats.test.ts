@@ -14,7 +14,7 @@ interface StatsJson {
   readonly dimension: number;
   readonly space: string;
   readonly chunk: object;
-  readonly quantization?: "none" | "int8";
+  readonly quantization?: "none" | "int8" | "int4";
   readonly diskBytes: Record<"database" | "indexes" | "conversations" | "otherGenerations" | "total", number>;
 }
 
@@ -103,7 +103,7 @@ test("stats and verify say how a graph keeps vectors, once there is one", async 
   const cwd = await indexed();
   expect(await citewellJson<StatsJson>(["stats"], { cwd })).not.toHaveProperty("quantization");
   const path = join(cwd, ".citewell");
-  for (const quantization of ["int8", "none"] as const) {
+  for (const quantization of ["int8", "int4", "none"] as const) {
     const store = await openStore(path, { space: storedSpace(path)! }, { index: "hnsw", quantization });
     await store.close();
     expect(await citewellJson<StatsJson>(["stats"], { cwd })).toMatchObject({ quantization });

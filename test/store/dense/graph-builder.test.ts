@@ -1,3 +1,4 @@
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
@@ -5,6 +6,7 @@ import { madeDocument, madeVector, withVectors } from "../../../src/conformance/
 import { openForReading } from "../../../src/sqlite/database.js";
 import { normalised } from "../../../src/store/database/vectors.js";
 import { GraphBuilder } from "../../../src/store/dense/graph/graph-builder.js";
+import type { GraphFacts } from "../../../src/store/dense/graph/graph-file.js";
 import { QuantizedGraph, quantizedEngine } from "../../../src/store/dense/graph/quantized/quantized-graph.js";
 import type { GraphEngine } from "../../../src/store/dense/graph/vector-graph.js";
 import { openStore } from "../../../src/store/open-store.js";
@@ -20,9 +22,9 @@ test("two calls that find most of a graph deleted build it again once, however l
 
   // As a graph whose threads are busy.
   const engine: GraphEngine = {
-    ...quantizedEngine(),
+    ...quantizedEngine(4),
     create: (dimension, parameters) => {
-      const graph = QuantizedGraph.create(dimension, parameters);
+      const graph = QuantizedGraph.create(4, dimension, parameters);
       const close = graph.close.bind(graph);
       graph.close = async () => {
         await sleep(50);
@@ -57,9 +59,9 @@ test("a walk looks at twice as many as are wanted, and at no fewer than the tune
   await store.write(withVectors([madeDocument("one", ["alpha", "beta", "gamma"])], 16));
   const walks: unknown[] = [];
   const engine: GraphEngine = {
-    ...quantizedEngine(),
+    ...quantizedEngine(4),
     create: (dimension, parameters) => {
-      const graph = QuantizedGraph.create(dimension, parameters);
+      const graph = QuantizedGraph.create(4, dimension, parameters);
       const search = graph.search.bind(graph);
       graph.search = (vector, count, ef) => {
         walks.push({ count, ef });
@@ -86,4 +88,38 @@ test("a walk looks at twice as many as are wanted, and at no fewer than the tune
     { count: 15, ef: 96 },
     { count: 15, ef: 200 },
   ]);
+});
+
+test("a saved graph of 8 bits becomes one of 4 bits without being built again, and is saved as such", async () => {
+  const path = join(temporaryFolder(), "store");
+  const writing = await openStore(path, { space: "made" }, { index: "hnsw", quantization: "int8" });
+  const chunks = Array.from({ length: 300 }, (_, at) => `text ${at}`);
+  await writing.write(withVectors([madeDocument("one", chunks)], 16));
+  await writing.close();
+  const manifest = () => JSON.parse(readFileSync(join(path, "graph.json"), "utf8")) as GraphFacts;
+  const { store, position } = manifest();
+  expect(manifest()).toMatchObject({ format: 3, count: 300 });
+
+  const engine: GraphEngine = { ...quantizedEngine(4), create: () => expect.fail("it is built again") };
+  const database = openForReading(join(path, "store.sqlite"), 1_000_000);
+  const onWarning = (message: string) => expect.fail(message);
+  const options = { folder: path, store, database, onWarning, onUnsaved: () => {} };
+  const opened = async (kind: GraphEngine) => {
+    const builder = await GraphBuilder.open({ ...options, engine: kind });
+    await builder.catchUp();
+    const { labels } = builder.search(normalised(madeVector("a question", 16)), 300);
+    await builder.save();
+    await builder.stop();
+    return labels;
+  };
+  const labels = await opened(engine);
+  expect(labels).toHaveLength(300);
+  expect(manifest()).toMatchObject({ format: 4, count: 300, position });
+  const { mtimeMs } = statSync(join(path, "graph.json"));
+  expect(await opened(engine)).toEqual(labels);
+  expect(statSync(join(path, "graph.json")).mtimeMs).toBe(mtimeMs);
+  // The other way the vectors are rounded already: it is built again from those of the store.
+  expect(await opened(quantizedEngine(8))).toEqual(labels);
+  expect(manifest()).toMatchObject({ format: 3, count: 300, position });
+  database.close();
 });

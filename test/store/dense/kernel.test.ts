@@ -5,10 +5,11 @@ import * as exact from "../../../src/store/dense/flat/kernel.js";
 import * as quantized from "../../../src/store/dense/graph/quantized/kernel.js";
 
 test.each([
-  ["flat/", exact.kernelBytes()],
-  ["graph/quantized/", quantized.kernelBytes()],
-])("the bytes of the kernel in %s are those that its source assembles to", async (folder, bytes) => {
-  const source = new URL(`../../../src/store/dense/${folder}kernel.wat`, import.meta.url);
+  ["flat/kernel.wat", exact.kernelBytes()],
+  ["graph/quantized/kernel.wat", quantized.kernelBytes(8)],
+  ["graph/quantized/kernel-4.wat", quantized.kernelBytes(4)],
+])("the bytes of %s are those that it assembles to", async (file, bytes) => {
+  const source = new URL(`../../../src/store/dense/${file}`, import.meta.url);
   const wabt = await createWabt();
   const features = { simd: true, threads: true };
   const { buffer } = wabt.parseWat("kernel.wat", readFileSync(source, "utf8"), features).toBinary({});

@@ -23,7 +23,10 @@ export interface GraphFacts {
   readonly position: { readonly label: number; readonly removal: number };
 }
 
-const quantizationOf = { 1: "none", 3: "int8", 4: "int4" } as const satisfies Record<GraphFacts["format"], Quantization>;
+const quantizationOf = { 1: "none", 3: "int8", 4: "int4" } as const satisfies Record<
+  GraphFacts["format"],
+  Quantization
+>;
 
 /** What a graph's file must hold. */
 type GraphShape = Pick<GraphFacts, "dimension" | "m" | "count">;
@@ -35,7 +38,8 @@ export function parseGraphFacts(manifest: object): GraphFacts | undefined {
   const { format, store, m, efConstruction, ef, dimension, count, deleted, lastLabel, position } = facts;
   const numbers = [m, efConstruction, ef, dimension, count, deleted, lastLabel, tunedAt, position?.label];
   const areWhole = [...numbers, position?.removal].every((number) => Number.isSafeInteger(number) && number! >= 0);
-  if ((format !== 1 && format !== 3 && format !== 4) || typeof store !== "string" || !areWhole || dimension === 0) return undefined;
+  if ((format !== 1 && format !== 3 && format !== 4) || typeof store !== "string" || !areWhole || dimension === 0)
+    return undefined;
   return { ...(facts as GraphFacts), tunedAt };
 }
 

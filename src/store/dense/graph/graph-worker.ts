@@ -61,7 +61,9 @@ async function loadEngine(): Promise<GraphEngine> {
     try {
       return quantizedEngine(bits);
     } catch (error) {
-      throw new Error(`The graph of ${bits}-bit vectors cannot be used here (${asError(error).message})`, { cause: error });
+      throw new Error(`The graph of ${bits}-bit vectors cannot be used here (${asError(error).message})`, {
+        cause: error,
+      });
     }
   }
   try {

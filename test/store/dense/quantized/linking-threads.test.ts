@@ -17,7 +17,7 @@ test("the thread that holds a graph ends when one that links it dies, since slot
     `
     import { GraphMemory, sharedGraph } from ${built("graph-memory.js")};
     import { LinkingThreads } from ${built("linking-threads.js")};
-    const memory = new GraphMemory(sharedGraph(8, 16), 0);
+    const memory = new GraphMemory(sharedGraph(4, 8, 16), 0);
     new LinkingThreads(memory, 100, new URL(${JSON.stringify(pathToFileURL(links).href)})).start();
     setTimeout(() => process.exit(0), 60_000);`,
   );

@@ -1,12 +1,5 @@
 import { type Bits, type Codes, codesOf } from "./codes.js";
-import {
-  bytesPerPage,
-  createKernel,
-  createSharedMemory,
-  maxPages,
-  rowsPerStep,
-  type SharedMemory,
-} from "./kernel.js";
+import { bytesPerPage, createKernel, createSharedMemory, maxPages, rowsPerStep, type SharedMemory } from "./kernel.js";
 
 /** What the threads that build a graph share. */
 export interface SharedGraph {
@@ -21,12 +14,7 @@ export interface SharedGraph {
   readonly upper: SharedMemory;
 }
 
-export function sharedGraph(
-  bits: Bits,
-  dimension: number,
-  m: number,
-  maxBytes = maxPages * bytesPerPage,
-): SharedGraph {
+export function sharedGraph(bits: Bits, dimension: number, m: number, maxBytes = maxPages * bytesPerPage): SharedGraph {
   return { bits, dimension, m, maxBytes, records: createSharedMemory(), upper: createSharedMemory() };
 }
 

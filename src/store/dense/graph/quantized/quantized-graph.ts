@@ -12,6 +12,7 @@ import { GraphMemory, sharedGraph, slotsPerCall } from "./graph-memory.js";
 import { GraphWalk } from "./graph-walk.js";
 import { createKernel, createSharedMemory } from "./kernel.js";
 import { LinkingThreads } from "./linking-threads.js";
+import { spread } from "./spread.js";
 
 /** From this many additions in a row on, other threads help: fewer take less time than a thread takes to start. */
 const minHelpedAdditions = 1000;
@@ -282,9 +283,6 @@ export class QuantizedGraph implements VectorGraph {
 
 /** The highest layer of a label: one in `m` is in the layer above. The same label always gets the same. */
 function layerOf(label: number, m: number): number {
-  // The finaliser of MurmurHash3, which spreads consecutive numbers evenly.
-  let hash = Math.imul(label ^ (label >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  const share = (((hash ^ (hash >>> 16)) >>> 0) + 1) / 2 ** 32;
+  const share = (spread(label) + 1) / 2 ** 32;
   return Math.min(maxLayer, Math.floor(-Math.log(share) / Math.log(m)));
 }

@@ -1,3 +1,5 @@
+import { spread } from "./spread.js";
+
 /**
  * A fixed rotation of the space, the same in every process: it spreads what a vector holds in a few components over all of
  * them, so that numbers of few bits say as much about every vector as about one of normally distributed components. Cosines
@@ -47,11 +49,4 @@ export class Rotation {
 /** 1 or -1 for each component. */
 function signsOf(length: number, seed: number): Float32Array {
   return Float32Array.from({ length }, (_, at) => ((spread(at + seed * 0x9e3779b9) & 1) === 0 ? 1 : -1));
-}
-
-/** The finaliser of MurmurHash3, which spreads consecutive numbers evenly over 32 bits. */
-export function spread(number: number): number {
-  let hash = Math.imul(number ^ (number >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return (hash ^ (hash >>> 16)) >>> 0;
 }

@@ -64,7 +64,7 @@ test.each(Object.entries(kinds))("4 bits keep the direction of vectors %s", (_, 
   for (const dimension of [64, 100, 384, 1024]) {
     const vector = normalised(make(dimension));
     const memory = memoryOf(4, [vector]);
-    const rotated = new Float32Array(dimension);
+    const rotated = new Float64Array(dimension);
     new Rotation(dimension).apply(vector, rotated);
     const row = numbersOf(memory, 0);
     const cosine = sumOfProducts(row, Array.from(rotated)) / Math.sqrt(sumOfProducts(row, row));
@@ -80,17 +80,18 @@ test("a rotation keeps the angle of any two vectors", () => {
   for (const dimension of dimensions) {
     const rotation = new Rotation(dimension);
     const [left, right] = [normalised(evenly(dimension)), normalised(evenly(dimension))];
-    const [leftRotated, rightRotated] = [new Float32Array(dimension), new Float32Array(dimension)];
+    const [leftRotated, rightRotated] = [new Float64Array(dimension), new Float64Array(dimension)];
     rotation.apply(left, leftRotated);
     rotation.apply(right, rightRotated);
-    expect(dot(leftRotated, rightRotated)).toBeCloseTo(dot(left, right), 5);
-    expect(dot(leftRotated, leftRotated)).toBeCloseTo(1, 5);
+    const [leftNumbers, rightNumbers] = [Array.from(leftRotated), Array.from(rightRotated)];
+    expect(sumOfProducts(leftNumbers, rightNumbers)).toBeCloseTo(dot(left, right), 5);
+    expect(sumOfProducts(leftNumbers, leftNumbers)).toBeCloseTo(1, 5);
   }
 });
 
 test("a rotation is what it was when graphs were saved", () => {
   const rotated = (dimension: number) => {
-    const to = new Float32Array(dimension);
+    const to = new Float64Array(dimension);
     new Rotation(dimension).apply(
       Float32Array.from({ length: dimension }, (_, at) => at + 1),
       to,

@@ -56,7 +56,7 @@ class Nibbles implements Codes {
   readonly rowBytes: number;
   readonly queryBytes: number;
   readonly #rotation: Rotation;
-  readonly #rotated: Float32Array;
+  readonly #rotated: Float64Array;
   readonly #numbers: Int8Array;
 
   constructor(dimension: number) {
@@ -64,7 +64,7 @@ class Nibbles implements Codes {
     this.rowBytes = padded / 2;
     this.queryBytes = 2 * padded;
     this.#rotation = new Rotation(dimension);
-    this.#rotated = new Float32Array(dimension);
+    this.#rotated = new Float64Array(dimension);
     this.#numbers = new Int8Array(padded);
   }
 
@@ -103,7 +103,7 @@ class Nibbles implements Codes {
   }
 }
 
-function largest(vector: Float32Array): number {
+function largest(vector: Float32Array | Float64Array): number {
   let max = 0;
   for (let at = 0; at < vector.length; at++) max = Math.max(max, Math.abs(vector[at]!));
   return max;

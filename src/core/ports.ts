@@ -348,7 +348,7 @@ export interface StoreProblem {
    * - `settings`, `log`, `fields`: the settings, the record of removed chunks, or the values that filters test.
    * - `conversations`: a conversation, or a decision on a call, was altered; or SQLite finds their file broken.
    * - `notes`: what earlier runs remembered of a file.
-   * - `graph`, `lexical`, `latent`: a saved search index.
+   * - `graph`, `flat`, `lexical`, `latent`: a saved search index.
    */
   readonly what:
     | "database"
@@ -364,6 +364,7 @@ export interface StoreProblem {
     | "notes"
     | "conversations"
     | "graph"
+    | "flat"
     | "lexical"
     | "latent";
   /** Names what is affected and what to do, in one line. */

@@ -34,7 +34,7 @@ export function diskUse(folder: string): DiskUse {
 function storeBytes(folder: string): Pick<DiskUse, "database" | "indexes"> {
   return {
     database: bytesOf(folder, /^store\.sqlite(-wal|-shm)?$/),
-    indexes: bytesOf(folder, /^(lexical|graph|latent)(\.json|-[\w-]+\.(bin|tmp))$/),
+    indexes: bytesOf(folder, /^(lexical|graph|flat|latent)(\.json|-[\w-]+\.(bin|tmp))$/),
   };
 }
 

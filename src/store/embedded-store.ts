@@ -43,6 +43,8 @@ import { ScopedReading } from "./scoped-reading.js";
 import type { ResolvedStoreOptions } from "./store-options.js";
 import { WriterThread } from "./writer/writer-thread.js";
 
+type SearchIndex = Dense | LexicalIndex | LatentIndex;
+
 /** How long the write lock is kept after a write, in milliseconds: the next one is then spared taking it again. */
 const graceMs = 500;
 
@@ -395,8 +397,11 @@ export class EmbeddedStore<const Space extends string> implements Store<Space>, 
     let used = true;
     try {
       used = !isUnused(database);
+      const indexes = [this.#dense, lexical, latent].filter((index) => index !== undefined);
       // Only the holder of the lock saves, so that two processes do not keep replacing each other's files.
-      if (used && (await this.#mayWrite(ownLock))) await this.#saveIndexes([lexical, latent], signal);
+      if (used && (await this.#areUnsaved(indexes)) && (await this.#mayWrite(ownLock))) {
+        await this.#saveIndexes(indexes, signal);
+      }
     } catch (error) {
       warn("The search indexes could not be saved and will be built again", error);
     }
@@ -418,11 +423,14 @@ export class EmbeddedStore<const Space extends string> implements Store<Space>, 
     return this.#writer && !this.#writer.ended ? this.#writer.tryLock() : ownLock.tryTake();
   }
 
-  async #saveIndexes(
-    others: readonly (LexicalIndex | LatentIndex | undefined)[],
-    signal: AbortSignal | undefined,
-  ): Promise<void> {
-    const indexes = [this.#dense, ...others].filter((index) => index !== undefined);
+  /** Whether anything may have to be saved: taking the lock writes and flushes a file, which a command that reads can do without. */
+  async #areUnsaved(indexes: readonly SearchIndex[]): Promise<boolean> {
+    if (this.#writer) return true;
+    const unsaved = await Promise.all(indexes.map((index) => index.isUnsaved()));
+    return unsaved.includes(true);
+  }
+
+  async #saveIndexes(indexes: readonly SearchIndex[], signal: AbortSignal | undefined): Promise<void> {
     const caughtUp = Promise.all(indexes.map((index) => index.catchUp()));
     await (signal ? unlessAborted(caughtUp, signal) : caughtUp).catch((error: unknown) => {
       if (!signal?.aborted) throw error;

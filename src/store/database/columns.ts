@@ -108,8 +108,10 @@ export function vectorDecoder(): (bytes: Buffer, start?: number, end?: number) =
   };
 }
 
-/** A sparse vector with its zeros. */
-export function wholeVector({ length, count, places, values }: SparseVector): Float32Array {
+/** A vector with its zeros: a sparse one with those that it leaves out. */
+export function wholeVector(given: SparseVector | Float32Array): Float32Array {
+  if (given instanceof Float32Array) return given;
+  const { length, count, places, values } = given;
   const vector = new Float32Array(length);
   for (let at = 0; at < count; at++) vector[places[at]!] = values[at]!;
   return vector;

@@ -116,7 +116,7 @@ export function removeOtherGenerations(folder: string, { current, previous, buil
 
 /** Whether a file belongs to a store that lies in the folder itself. */
 function isStoreFile(name: string): boolean {
-  return /^(store\.sqlite(-wal|-shm)?|writer\.lock|(lexical|graph)(\.json|-[\w-]+\.(bin|tmp)))$/.test(name);
+  return /^(store\.sqlite(-wal|-shm)?|writer\.lock|(lexical|graph|flat|latent)(\.json|-[\w-]+\.(bin|tmp)))$/.test(name);
 }
 
 function flushFolder(folder: string): void {

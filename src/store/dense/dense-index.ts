@@ -19,6 +19,8 @@ export interface DenseIndex {
   readonly prepare: () => Promise<void>;
   /** Resolves when a `save` would save everything that was committed before the call. */
   readonly catchUp: () => Promise<void>;
+  /** Whether `save` may have something to save although this process wrote nothing. */
+  readonly isUnsaved: () => boolean;
   /** Saves what would be costly to build again. */
   readonly save: () => Promise<void>;
   readonly close: () => Promise<void>;

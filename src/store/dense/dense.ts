@@ -1,13 +1,11 @@
 import type { StoreProblem } from "../../core/ports.js";
-import { vectorDecoder } from "../database/columns.js";
-import type { Changes, JoinedVectorRow } from "../derived/changes.js";
-import { IndexUpdater } from "../derived/index-updater.js";
+import type { Changes } from "../derived/changes.js";
+import { discardIndex } from "../derived/saved-index.js";
 import { TaskQueue } from "../derived/scheduling.js";
 import type { Ranking } from "../derived/top-k.js";
 import type { DenseConditions, DenseIndex } from "./dense-index.js";
-import { FlatIndex } from "./flat/flat-index.js";
-import { createRowBlock } from "./flat/row-block.js";
-import { sparseBlock } from "./flat/sparse-block.js";
+import { savedColumnsProblem } from "./flat/column-file.js";
+import { flatDense } from "./flat/flat-dense.js";
 import { graphDense, type GraphDenseOptions } from "./graph/graph-dense.js";
 import { savedGraphProblem } from "./graph/graph-file.js";
 import { measureRecall } from "./recall.js";
@@ -57,8 +55,15 @@ export class Dense {
     await (await this.#current()).catchUp();
   }
 
+  /** Whether `save` has something to save although nothing was written. */
+  async isUnsaved(): Promise<boolean> {
+    return (await this.#current()).isUnsaved();
+  }
+
   async save(): Promise<void> {
     await (await this.#current()).save();
+    // Nobody would bring it up to date.
+    if (this.#kind === "hnsw") await discardIndex(this.#options.folder, "flat");
   }
 
   async close(): Promise<void> {
@@ -70,9 +75,11 @@ export class Dense {
     return measureRecall(this.#changes, (vector, count) => this.search(vector, count), sample, signal);
   }
 
-  /** The problem of the saved graph, if any. */
-  savedProblem(): Promise<StoreProblem | undefined> {
-    return savedGraphProblem(this.#options.folder, this.#options.store);
+  /** The problems of the saved graph and of the saved vectors. */
+  async savedProblems(): Promise<readonly StoreProblem[]> {
+    const { folder, store } = this.#options;
+    const problems = await Promise.all([savedGraphProblem(folder, store), savedColumnsProblem(folder, store)]);
+    return problems.filter((problem) => problem !== undefined);
   }
 
   /** The index to use now, replaced first if another one suits better. */
@@ -88,7 +95,7 @@ export class Dense {
       const kind = this.#suitableKind();
       if (this.#index && this.#kind === kind) return this.#index;
       await this.#index?.close();
-      this.#index = kind === "hnsw" ? await this.#openGraph() : flatDense(this.#changes);
+      this.#index = kind === "hnsw" ? await this.#openGraph() : await flatDense(this.#changes, this.#options);
       this.#kind = this.#withoutGraph ? "flat" : kind;
       return this.#index;
     });
@@ -108,47 +115,6 @@ export class Dense {
     this.#options.onWarning(
       `${graph.reason.split("\n")[0]}: vectors are compared one by one, which is exact, but slower from about 100,000 chunks on`,
     );
-    return flatDense(this.#changes);
+    return flatDense(this.#changes, this.#options);
   }
-}
-
-/** 256 vectors of 1,024 dimensions are a megabyte, which takes about a millisecond to read. */
-const rowsPerRead = 256;
-
-/** Exact search on this thread. Nothing is saved: reading the vectors again takes as long as reading a file of them. */
-function flatDense(changes: Changes): DenseIndex {
-  let index: FlatIndex | undefined;
-  const decoded = vectorDecoder();
-  let isOpening = true;
-  let isSearched = false;
-  const updater = new IndexUpdater<JoinedVectorRow>(changes, {
-    rowsPerRead,
-    read: (label, limit) => changes.storedVectorsAfter(label, limit),
-    add: ({ label, data, start, end }) => {
-      const vector = decoded(data, start, end);
-      // The model decides whether vectors are mostly zeros, so the first one speaks for all.
-      index ??= new FlatIndex(vector.length, vector instanceof Float32Array ? createRowBlock : sparseBlock);
-      index.add(label, vector);
-    },
-    remove: (label) => index?.remove(label),
-  });
-  return {
-    failure: () => undefined,
-    search: async (vector, count, { allowed, upTo } = {}) => {
-      isSearched = true;
-      await updater.catchUp(upTo);
-      return index
-        ? index.search(vector, count, allowed)
-        : { labels: new Float64Array(0), scores: new Float64Array(0) };
-    },
-    // A question probably follows the opening. Where none came yet, as in an ingest, nothing that is written is read back.
-    prepare: async () => {
-      if (isOpening || isSearched) await updater.catchUp();
-      isOpening = false;
-    },
-    // What is not saved need not be complete: a command that searches no vectors does not read them all before it ends.
-    catchUp: async () => {},
-    save: async () => {},
-    close: () => updater.stop(),
-  };
 }

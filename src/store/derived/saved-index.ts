@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import { readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { asError, isOutOfFiles } from "../../core/errors.js";
@@ -8,9 +8,9 @@ import { readChecksummed, withChecksum } from "../database/checksummed-json.js";
 import type { Position } from "./changes.js";
 
 /** The derived indexes that are saved: words as several files, the others as one, each with a manifest that names them. */
-export type SavedIndexName = "graph" | "lexical" | "latent";
+export type SavedIndexName = "graph" | "flat" | "lexical" | "latent";
 
-const savedIndexNames: readonly SavedIndexName[] = ["lexical", "graph", "latent"];
+const savedIndexNames: readonly SavedIndexName[] = ["lexical", "graph", "flat", "latent"];
 
 /** A file of a saved index. */
 export interface SavedFile {
@@ -83,7 +83,17 @@ export async function saveManifest(folder: string, name: SavedIndexName, manifes
     throw error;
   }
   await flush(folder).catch(() => {}); // Windows cannot flush a folder
-  const current = new Set(filesOf(manifest)?.map(({ file }) => file));
+  await deleteFilesBut(folder, name, new Set(filesOf(manifest)?.map(({ file }) => file)));
+}
+
+/** Deletes a saved index that is no longer kept up to date. */
+export async function discardIndex(folder: string, name: SavedIndexName): Promise<void> {
+  if (!existsSync(manifestPath(folder, name))) return;
+  await rm(manifestPath(folder, name), { recursive: true, force: true });
+  await deleteFilesBut(folder, name, new Set());
+}
+
+async function deleteFilesBut(folder: string, name: SavedIndexName, current: ReadonlySet<string>): Promise<void> {
   // What cannot be listed or deleted now, as a file that is open on Windows, is deleted after a later save.
   const old = (await readdir(folder).catch(() => [])).filter(
     (other) =>

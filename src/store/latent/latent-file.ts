@@ -1,5 +1,6 @@
 import { open } from "node:fs/promises";
 import { z } from "zod";
+import { readWhole } from "../derived/whole-file.js";
 import type { LatentModel } from "./latent-model.js";
 
 /** Sizes of the parts of the file, which are in its manifest, because the file holds arrays without headers. */
@@ -21,9 +22,6 @@ interface LatentContent {
 
 /** Vectors that are written at once: half a megabyte. */
 const rowsPerWrite = 1024;
-
-/** Bytes that are read at once. The system refuses more than 2 GB, which four million chunks have. */
-const maxPieceBytes = 1 << 26;
 
 export function latentFileFacts({ model, vectors }: LatentContent): z.output<typeof LatentFileFacts> {
   const { dimension, explained, weights } = model;
@@ -59,7 +57,7 @@ export async function writeLatentFile(path: string, { model, vectors }: LatentCo
 export async function readLatentFile(
   path: string,
   facts: z.output<typeof LatentFileFacts>,
-  bytesPerPiece = maxPieceBytes,
+  bytesPerPiece?: number,
 ): Promise<LatentContent> {
   const { dimension, explained, terms, rows } = facts;
   const { buffer } = await readWhole(path, bytesPerPiece);
@@ -77,19 +75,4 @@ export async function readLatentFile(
     Array.from(labels, (label, row) => [label, all.subarray(row * dimension, (row + 1) * dimension)]),
   );
   return { model: { dimension, explained, numbers, weights, places }, vectors };
-}
-
-async function readWhole(path: string, bytesPerPiece: number): Promise<Uint8Array<ArrayBuffer>> {
-  const file = await open(path, "r");
-  try {
-    const bytes = new Uint8Array((await file.stat()).size);
-    for (let done = 0; done < bytes.length;) {
-      const { bytesRead } = await file.read(bytes, done, Math.min(bytesPerPiece, bytes.length - done));
-      if (bytesRead === 0) throw new Error(`${path} ends at byte ${done}`);
-      done += bytesRead;
-    }
-    return bytes;
-  } finally {
-    await file.close();
-  }
 }

@@ -144,6 +144,12 @@ export class LatentIndex {
     return this.#bringUpToDate(growth);
   }
 
+  /** Whether `save` has something to save, once the index has caught up. */
+  isUnsaved(): boolean {
+    if (this.#isDue(growth)) return true;
+    return this.#trained !== undefined && !this.#isSavedAt(this.#trained, this.#changes.head());
+  }
+
   /** Saves the model, if it has changed since it was saved. */
   async save(): Promise<void> {
     const trained = this.#trained;
@@ -151,8 +157,7 @@ export class LatentIndex {
       if (!trained) return;
       const { model, vectors, trainedOn, updater } = trained;
       const { position } = updater ?? { position: beginning };
-      const { label, removal, trainedOn: before } = this.#saved ?? {};
-      if (position.label === label && position.removal === removal && trainedOn === before) return;
+      if (this.#isSavedAt(trained, position)) return;
       const content = { model, vectors };
       const { folder, store, contextWeight } = this.#options;
       const facts: z.input<typeof Facts> = {
@@ -181,14 +186,25 @@ export class LatentIndex {
     await this.#trained?.updater?.catchUp();
   }
 
-  async #trainIfDue(atGrowth: number): Promise<void> {
+  /** Whether the saved file is of this model, with the vectors of all chunks up to a position where it has some. */
+  #isSavedAt({ trainedOn, updater }: Trained, head: Position): boolean {
+    const { label, removal, trainedOn: before } = this.#saved ?? {};
+    const position = updater ? head : beginning;
+    return position.label === label && position.removal === removal && trainedOn === before;
+  }
+
+  #isDue(atGrowth: number): boolean {
     const { latent } = this.#options;
-    if (this.#closed) return;
     const count = this.#changes.chunkCount();
-    if (count < (latent === true ? minChunks : sampleChunks)) return;
-    const isDue = !this.#trained || count >= atGrowth * this.#trained.trainedOn;
+    if (count < (latent === true ? minChunks : sampleChunks)) return false;
+    if (!this.#trained || count >= atGrowth * this.#trained.trainedOn) return true;
     // What `auto` found of no use was not kept.
-    if (!isDue && (latent === "auto" || this.#trained?.updater)) return;
+    return latent === true && !this.#trained.updater;
+  }
+
+  async #trainIfDue(atGrowth: number): Promise<void> {
+    if (this.#closed || !this.#isDue(atGrowth)) return;
+    const count = this.#changes.chunkCount();
     const model = await inSlices(trainLatentModel(await this.#sample(Math.min(sampleChunks, count))));
     if (this.#closed) return;
     this.#next = this.#begin(model, count, beginning);

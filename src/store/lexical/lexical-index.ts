@@ -145,6 +145,12 @@ export class LexicalIndex {
     await this.#rebuiltIfDamaged((_, updater) => updater.catchUp());
   }
 
+  /** Whether `save` has something to save, once the index has caught up. */
+  isUnsaved(): boolean {
+    const { label, removal } = this.#changes.head();
+    return label !== this.#saved.position.label || this.#areManyRemovals(removal, this.#index.segments);
+  }
+
   /** Saves what has changed since the index was saved, and merges small segments. */
   async save(): Promise<void> {
     await this.#saving.run(async () => {

@@ -32,12 +32,12 @@ export async function verifyStore(store: VerifiedStore, options: VerifyOptions):
   }
   const check = async () => {
     const database = await checkOnThread(folder.databasePath, signal);
-    const saved = await Promise.all([
-      dense.savedProblem(),
+    const [vectors, ...others] = await Promise.all([
+      dense.savedProblems(),
       savedLexicalProblem(folder.path, id),
       savedLatentProblem(folder.path, id),
     ]);
-    const indexes = saved.filter((problem) => problem !== undefined);
+    const indexes = [...vectors, ...others].filter((problem) => problem !== undefined);
     const conversations = conversationProblems(location);
     return { ...database, indexes, conversations, all: [...database.problems, ...indexes, ...conversations] };
   };

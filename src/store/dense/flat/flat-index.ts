@@ -8,6 +8,11 @@ import { createRowBlock, type RowBlock, rowsPerScan } from "./row-block.js";
 /** Within these bounds a squared length neither overflows 32-bit floats nor loses its precision to underflow. */
 const [minSquare, maxSquare] = [1e-20, 1e30];
 
+/** One over the length of a vector; `undefined` where that is out of range, so that the vector must be normalised itself. */
+export function scaleOf(squaredLength: number): number | undefined {
+  return squaredLength > minSquare && squaredLength < maxSquare ? 1 / Math.sqrt(squaredLength) : undefined;
+}
+
 /** Exact search by cosine: every vector is compared. Queries have length 1, vectors any length. */
 export class FlatIndex {
   readonly #createBlock: () => RowBlock;
@@ -38,10 +43,9 @@ export class FlatIndex {
     const [block, at] = this.#locate(row);
     block.set(at, vector);
     // The kernel is several times as fast as a loop, which would also be slow until it is compiled.
-    const squared = block.squaredLength(at);
-    const inRange = squared > minSquare && squared < maxSquare;
-    if (!inRange) block.set(at, normalised(vector instanceof Float32Array ? vector : wholeVector(vector)));
-    this.#scales[row] = inRange ? 1 / Math.sqrt(squared) : 1;
+    const scale = scaleOf(block.squaredLength(at));
+    if (scale === undefined) block.set(at, normalised(wholeVector(vector)));
+    this.#scales[row] = scale ?? 1;
     this.#labels[row] = label;
     this.#rows.set(label, row);
   }

@@ -47,7 +47,7 @@ function wasmBlock(dimension: number, { memory, run }: Kernel): RowBlock {
     set: (row, vector) => {
       const at = rowsAt + row * stride;
       reserve(at + stride);
-      put(at, vector instanceof Float32Array ? vector : wholeVector(vector));
+      put(at, wholeVector(vector));
     },
     get: (row) => new Float32Array(memory.buffer, rowsAt + row * stride, dimension).slice(),
     squaredLength: (row) => {
@@ -77,7 +77,7 @@ function plainBlock(dimension: number): RowBlock {
   };
   return {
     capacity: Number.MAX_SAFE_INTEGER,
-    set: (row, vector) => at(row).set(vector instanceof Float32Array ? vector : wholeVector(vector)),
+    set: (row, vector) => at(row).set(wholeVector(vector)),
     get: (row) => at(row).slice(),
     squaredLength: (row) => dot(at(row), at(row)),
     dotsOf: (query, rows) => Float32Array.from(rows, (row) => dot(query, at(row))),

@@ -69,6 +69,8 @@ export async function graphDense(options: GraphDenseOptions): Promise<DenseIndex
     // A search waits for nothing: the thread compares the vectors that the graph lacks.
     prepare: async () => calls.tell(prepareMessage),
     catchUp: () => calls.call("catchUp", undefined),
+    // Only the thread knows.
+    isUnsaved: () => true,
     save,
     close: () => calls.end("close"),
   };

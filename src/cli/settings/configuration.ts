@@ -142,7 +142,7 @@ function readFile(path: string, required: boolean): Configuration {
 
 /** @param place the name of a field in the source it came from. */
 function check(place: (field: readonly PropertyKey[]) => string, value: unknown): Configuration {
-  const parsed = ConfigurationFile.safeParse(value);
+  const parsed = ConfigurationFile.safeParse(value, { jitless: true });
   if (parsed.success) return parsed.data;
   // Values stay out of the message: one of them may be a key.
   const problems = parsed.error.issues.map((issue) => {

@@ -27,7 +27,7 @@ import { MemoryBytes, type SegmentSink } from "./segment-bytes.js";
 import type { SegmentFacts } from "./segment-writer.js";
 
 const load = (folder: string, check: "checksums" | "sizes") =>
-  loadIndex(folder, "lexical", (manifest) => LexicalFacts.safeParse(manifest).data, check);
+  loadIndex(folder, "lexical", (manifest) => LexicalFacts.safeParse(manifest, { jitless: true }).data, check);
 
 /** The problem of a store's saved lexical index, if any. Reads all of it. */
 export async function savedLexicalProblem(folder: string, store: string): Promise<StoreProblem | undefined> {

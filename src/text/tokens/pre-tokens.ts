@@ -117,23 +117,50 @@ export class PreTokens {
 /** A pattern for runs of units of a kind, with the flag `g`. */
 type KindRuns = readonly [kind: number, runs: RegExp];
 
+/** Units asked for one by one before a whole table is made, which takes 5 ms; and the longest text whose units are asked for. */
+const maxSingleUnits = 512;
+const maxShortText = 1000;
+
+/** In a table: the unit was not asked for yet. */
+const unknown = 255;
+
 /**
  * Tables of the kind of every UTF-16 code unit: that of the last pattern it fits, 0 if none. They are made by runs, since asking
- * for each of the 65,536 units takes 30 ms. A question of European letters gets the part that it needs, since the whole takes 5 ms.
+ * for each of the 65,536 units takes 30 ms. For a question, which has few different ones, only these are asked for.
  */
 export function kindsOfUnits(kinds: () => readonly KindRuns[]): (text: string) => Uint8Array {
   let all: Uint8Array | undefined;
-  let few: Uint8Array | undefined;
+  let some: Uint8Array | undefined;
+  let patterns: readonly KindRuns[] = [];
+  let asked = 0;
   return (text) => {
     if (all) return all;
-    // Longer texts are likely to be followed by others, and looking through them would take longer than the table.
-    if (text.length <= 1000 && !/[^\0-\u02ff]/.test(text)) return (few ??= kindTable(kinds(), 0x300));
-    return (all = kindTable(kinds(), 0x10000));
+    if (!some) {
+      patterns = kinds();
+      some = new Uint8Array(0x10000).fill(unknown);
+    }
+    // Longer texts are likely to be followed by others.
+    const end = text.length > maxShortText ? 0 : text.length;
+    for (let at = 0; at < end && asked <= maxSingleUnits; at++) {
+      const unit = text.charCodeAt(at);
+      if (some[unit] !== unknown) continue;
+      some[unit] = kindOfUnit(String.fromCharCode(unit), patterns);
+      asked++;
+    }
+    if (end === text.length && asked <= maxSingleUnits) return some;
+    some = undefined;
+    return (all = kindTable(patterns));
   };
 }
 
-function kindTable(kinds: readonly KindRuns[], length: number): Uint8Array {
-  const table = new Uint8Array(length);
+function kindOfUnit(unit: string, kinds: readonly KindRuns[]): number {
+  let found = 0;
+  for (const [kind, runs] of kinds) if (unit.search(runs) === 0) found = kind;
+  return found;
+}
+
+function kindTable(kinds: readonly KindRuns[]): Uint8Array {
+  const table = new Uint8Array(0x10000);
   const units = Buffer.from(Uint16Array.from(table, (_, unit) => unit).buffer).toString("utf16le");
   for (const [kind, runs] of kinds) {
     for (const { 0: run, index } of units.matchAll(runs)) table.fill(kind, index, index + run.length);

@@ -20,7 +20,7 @@ test("without a graph, vectors are read at the opening and from the first search
     },
   });
   onTestFinished(() => void database.close());
-  const dense = new Dense(new Changes(database), { index: "flat" } as DenseOptions);
+  const dense = new Dense(new Changes(database), { index: "flat", folder: path } as DenseOptions);
   const write = async (uri: string) => {
     await store.write(withVectors([madeDocument(uri, ["alpha beta"])], 8));
     await dense.prepare();

@@ -154,7 +154,7 @@ export const design: readonly { readonly what: string; readonly aims: Aims }[] =
           atMost: 5,
           reason:
             "`--help`, which loads hardly anything, shows what starting takes. The rest goes into what a search needs: its modules, the " +
-            "opening of the store, the reading of its vectors, which are compared without their zeros, and the search. The command is " +
+            "opening of the store, the reading of its vectors from one file, and the search, which touches the question's components alone. The command is " +
             "bundled without white space into a few files, asks the local models in its own process, and makes tables when they are used.",
         },
       ],

@@ -426,8 +426,8 @@ export class EmbeddedStore<const Space extends string> implements Store<Space>, 
   /** Whether anything may have to be saved: taking the lock writes and flushes a file, which a command that reads can do without. */
   async #areUnsaved(indexes: readonly SearchIndex[]): Promise<boolean> {
     if (this.#writer) return true;
-    const unsaved = await Promise.all(indexes.map((index) => index.isUnsaved()));
-    return unsaved.includes(true);
+    for (const index of indexes) if (await index.isUnsaved()) return true;
+    return false;
   }
 
   async #saveIndexes(indexes: readonly SearchIndex[], signal: AbortSignal | undefined): Promise<void> {

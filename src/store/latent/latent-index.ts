@@ -35,7 +35,8 @@ const Facts = LatentFileFacts.extend({
   trainedOn: z.int().positive(),
 });
 
-const load = (folder: string) => loadIndex(folder, "latent", (manifest) => Facts.safeParse(manifest, { jitless: true }).data);
+const load = (folder: string) =>
+  loadIndex(folder, "latent", (manifest) => Facts.safeParse(manifest, { jitless: true }).data);
 
 /** The problem of a store's saved latent model, if any. */
 export async function savedLatentProblem(folder: string, store: string): Promise<StoreProblem | undefined> {

@@ -70,7 +70,11 @@ async function slowAnswers(path: string): Promise<unknown> {
 
 const filesOf = (path: string) =>
   readdirSync(path).map((file) => [file, statSync(join(path, file)).mtimeMs, readFileSync(join(path, file)).length]);
-const flatFile = (path: string) => join(path, readdirSync(path).find((file) => file.startsWith("flat-"))!);
+const flatFile = (path: string) =>
+  join(
+    path,
+    readdirSync(path).find((file) => file.startsWith("flat-"))!,
+  );
 const manifestOf = (path: string) =>
   readChecksummed(readFileSync(join(path, "flat.json"), "utf8")) as { position: { label: number }; rows: number };
 const edit = (path: string, change: object) =>

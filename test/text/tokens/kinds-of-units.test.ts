@@ -15,9 +15,7 @@ test("every unit is of the same kind in the table of a short text as in the one 
   const all = kinds()("a".repeat(2000));
   for (let first = 0; first < units.length; first += 500) {
     const short = kinds()(units.slice(first, first + 500).join(""));
-    for (let unit = first; unit < Math.min(first + 500, units.length); unit++) {
-      if (short[unit] !== all[unit]) expect({ unit, kind: short[unit] }).toEqual({ unit, kind: all[unit] });
-    }
+    expect(short.slice(first, first + 500)).toEqual(all.slice(first, first + 500));
   }
 });
 

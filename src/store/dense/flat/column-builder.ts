@@ -77,7 +77,16 @@ export class ColumnBuilder {
     valuesAt.set(this.#valuesAt.subarray(0, rows));
     valuesAt[rows] = this.#distinct;
     const [labels, scales] = [this.#labels.subarray(0, rows), this.#scales.subarray(0, rows)];
-    return { dimension, labels, scales, valuesAt, values: this.#values.subarray(0, this.#distinct), namesAt, bits, names };
+    return {
+      dimension,
+      labels,
+      scales,
+      valuesAt,
+      values: this.#values.subarray(0, this.#distinct),
+      namesAt,
+      bits,
+      names,
+    };
   }
 
   /** Makes room for one more row, however long it is. */

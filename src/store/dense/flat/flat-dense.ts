@@ -157,7 +157,12 @@ function bestOf(count: number, rankings: readonly Ranking[]): Ranking {
   const [first = nothing, ...others] = rankings.filter(({ labels }) => labels.length > 0);
   if (others.length === 0) return first;
   const all = [first, ...others];
-  const best = new TopK(Math.min(count, all.reduce((sum, { labels }) => sum + labels.length, 0)));
+  const best = new TopK(
+    Math.min(
+      count,
+      all.reduce((sum, { labels }) => sum + labels.length, 0),
+    ),
+  );
   for (const { labels, scores } of all) {
     for (let at = 0; at < labels.length; at++) best.offer(labels[at]!, scores[at]!);
   }

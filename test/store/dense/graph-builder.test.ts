@@ -85,8 +85,8 @@ test("a walk looks at twice as many as are wanted, and at no fewer than the tune
   await builder.catchUp();
   for (const count of [3, 100]) builder.search(normalised(madeVector("a question", 16)), count);
   expect(walks).toEqual([
-    { count: 15, ef: 96 },
-    { count: 15, ef: 200 },
+    { count: 23, ef: 96 },
+    { count: 23, ef: 200 },
   ]);
 });
 

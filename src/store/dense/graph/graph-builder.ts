@@ -33,12 +33,6 @@ const insertionSliceMs = 1;
 const fetchMargin = 1.5;
 
 /**
- * Of an approximate graph a quarter more is fetched than wanted, and at least this many more, to be compared exactly. With 8 bits
- * two more hold the exact ten nearest of SciFact; each is read from disk, which may take milliseconds.
- */
-const minExtraCandidates = 12;
-
-/**
  * Twice the links of a vector in the lowest layer. Comparing with these candidates is most of the work of building a graph, and more
  * of them hardly make it better: the README of `quantized/` has the figures.
  */
@@ -170,14 +164,15 @@ export class GraphBuilder {
     }
   }
 
-  /** How many to fetch, so that the `count` nearest are among them. */
+  /** How many to fetch, so that the `count` nearest are among them: of an approximate graph at least a quarter more. */
   #candidates(count: number): number {
-    return this.#options.engine.isApproximate ? count + Math.max(minExtraCandidates, count >> 2) : count;
+    const { extraCandidates } = this.#options.engine;
+    return extraCandidates > 0 ? count + Math.max(extraCandidates, count >> 2) : count;
   }
 
   /** Offers what the graph found, with its exact similarity. */
   #offer(vector: Float32Array, { labels, scores }: Ranking, best: TopK): void {
-    if (this.#options.engine.isApproximate) {
+    if (this.#options.engine.extraCandidates > 0) {
       this.#changes.eachVectorOf(labels, (label, exact) => best.offer(label, cosine(vector, exact)));
     } else for (const [at, label] of labels.entries()) best.offer(label, scores[at]!);
   }

@@ -29,7 +29,7 @@ const unguarded: Native = { run: (work) => work(), runAsync: (work) => work() };
 export function hnswEngine(library: HnswLibrary, native: Native): GraphEngine {
   return {
     format: 1,
-    isApproximate: false,
+    extraCandidates: 0,
     readChecks: false,
     comparisonsPerResult: 2,
     create: (dimension, parameters) => HnswGraph.create(library, dimension, parameters, native),

@@ -47,8 +47,11 @@ export interface GraphEngine {
   readonly format: GraphFacts["format"];
   /** Another format that `read` takes, too. What it reads is to be saved again. */
   readonly alsoReads?: GraphFacts["format"] | undefined;
-  /** Whether scores are only near to the cosine, so that the best are to be compared once more. */
-  readonly isApproximate: boolean;
+  /**
+   * How many more than are wanted to fetch at least, where scores are only near to the cosine, so that the best are to be compared once
+   * more; 0 where they are exact.
+   */
+  readonly extraCandidates: number;
   /** Number of vectors that can be compared one by one while the graph finds one. */
   readonly comparisonsPerResult: number;
   readonly create: (dimension: number, parameters: GraphParameters) => VectorGraph;

@@ -25,6 +25,12 @@ const maxLayer = 15;
 /** Bytes that are written or read at once. The system refuses more than 2 GB. */
 const maxPieceBytes = 1 << 24;
 
+/**
+ * Each is read from disk, which may take milliseconds. With 8 bits two more hold the exact ten nearest of SciFact, and with 4 bits 12;
+ * of evenly distributed vectors with 4 bits, 20 hold 0.995 and 12 hold 0.989.
+ */
+const extraCandidates = { 8: 12, 4: 20 } as const;
+
 /** The formats of saved graphs. */
 const formatOf = { 8: 3, 4: 4 } as const;
 
@@ -38,7 +44,7 @@ export function quantizedEngine(bits: Bits): GraphEngine {
   return {
     format: formatOf[bits],
     alsoReads: bits === 4 ? formatOf[8] : undefined,
-    isApproximate: true,
+    extraCandidates: extraCandidates[bits],
     readChecks: true,
     comparisonsPerResult: 20,
     create: (dimension, parameters) => QuantizedGraph.create(bits, dimension, parameters),

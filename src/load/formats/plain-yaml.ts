@@ -1,8 +1,8 @@
 /**
  * Reads the YAML that most front matter is: keys with a word, a sentence, a number or a quoted text, lists of these, folded
  * texts and mappings within. What it returns is what the package `yaml` would; `undefined` where it is not sure, and the
- * package has to be asked. The package takes some thirty times as long, and most of a megabyte of code that V8 has to
- * compile first.
+ * package has to be asked. Of 840 files of documentation, the package takes 74 ms when it is warm and this 9; at first it is
+ * 275 and 26, since V8 has to compile so much.
  */
 export function parsePlainYaml(content: string): Readonly<Record<string, PlainYaml>> | undefined {
   // Tabs, carriage returns and other controls have rules of their own. Nobody writes so many spaces, and looking for what

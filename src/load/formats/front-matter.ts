@@ -1,7 +1,6 @@
 import { createRequire } from "node:module";
 import { asError } from "../../core/errors.js";
 import type { Json, Metadata } from "../../core/types.js";
-import { parsePlainYaml } from "./plain-yaml.js";
 
 export interface FrontMatter {
   readonly metadata?: Metadata;
@@ -69,8 +68,6 @@ function isMapping(value: Json): value is Metadata {
 
 /** Parses YAML of at most 64 levels and few aliases, so that a short text cannot stand for a large one. */
 export function parseYaml(content: string): unknown {
-  const plain = parsePlainYaml(content);
-  if (plain !== undefined) return plain;
   if (!isShallow(content)) refuseDeepYaml(content);
   const { parseDocument } = yaml();
   // A repeated key must not lose the others.

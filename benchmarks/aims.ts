@@ -14,7 +14,7 @@ const bareSql = "bare SQL, BM25";
 const pgVectorStore = "LangChain.js PGVectorStore";
 const bm25 = "plain BM25";
 const hybrid = "citewell, hybrid";
-const allCores = "citewell, 8-bit, all cores";
+const allCores = "citewell, 4-bit, all cores";
 const collections = ["scifact", "cranfield", "squad", "cmrc2018"];
 const storeMeasures = ["cranfield", "cmrc2018"].flatMap((name) =>
   ["dense", "lexical", "hybrid"].map((mode) => `${name}, ${mode}`),

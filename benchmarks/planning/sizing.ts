@@ -47,7 +47,7 @@ export function sizingFigures(results: ReadonlyMap<string, Result>): SizingFigur
     dimensions: growth.size["dimension"] ?? Number.NaN,
     graph: {
       chunks: graph.size["vectors"] ?? Number.NaN,
-      seconds: median(graph, "citewell, 8-bit, all cores", "built"),
+      seconds: median(graph, "citewell, 4-bit, all cores", "built"),
     },
     workerChunksPerSecond: median(scale, "citewell, 1 worker", "without waiting"),
     postgres: {

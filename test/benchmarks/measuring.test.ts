@@ -162,7 +162,7 @@ test("search: sees a slower index and what it does not find, and refuses one tha
 
 test("graph: sees slower building, and refuses a graph that finds hardly anything", async () => {
   const benchmark = await built<typeof import("../../benchmarks/graph.js")>("graph");
-  const real = await subjectOf(benchmark, "citewell, 8-bit, all cores");
+  const real = await subjectOf(benchmark, "citewell, 4-bit, all cores");
   const size = { vectors: 200, dimension: 16 };
   const at = (change: object) =>
     measured(

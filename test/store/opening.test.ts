@@ -217,7 +217,7 @@ test("without WebAssembly the store searches exactly, and warns once, when it op
   expect(JSON.parse(stdout)).toEqual({
     found: 2,
     warnings: [
-      expect.stringMatching(/^The graph of 8-bit vectors cannot be used here \(WebAssembly is missing\): .*one by one/),
+      expect.stringMatching(/^The graph of 4-bit vectors cannot be used here \(WebAssembly is missing\): .*one by one/),
     ],
   });
 });

@@ -24,3 +24,11 @@ test("a search without a service starts no server, loads no HTTP client, and ope
   // Each file that is opened takes half a millisecond: there were 115 of our own before those of a search were joined.
   expect(lines.filter((line) => line === "citewell").length).toBeLessThanOrEqual(45);
 });
+
+test("loading the library loads no package in the form of CommonJS, whose first one takes 4 MB", async () => {
+  const index = new URL("../../dist/index.js", import.meta.url).href;
+  const program = `await import(${JSON.stringify(index)})`;
+  const { stderr } = await runNode("--import", [hooks, "--input-type=module", "--eval", program]);
+  const packages = new Set(stderr.split("\n").filter((line) => /^[@a-z]/.test(line)));
+  expect([...packages].toSorted()).toEqual(["citewell", "stemmer", "zod"]);
+});

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join, posix, relative, resolve, sep } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import ignore, { type Ignore } from "ignore";
+import type { Ignore } from "ignore";
 import { asError, LoadError, OptionsError, systemMessage } from "../../core/errors.js";
 import { unreadableName } from "./real-path.js";
 
@@ -60,7 +60,7 @@ export async function walk(folder: string, options: WalkOptions): Promise<Walked
   }
   const refused = closed.get(resolve(folder));
   if (refused) throw refused;
-  const isIgnored = ignoredBy(rules);
+  const isIgnored = await ignoredBy(rules);
   const isClosed = (path: string) => ancestors(parentOf(path)).some((above) => closed.has(resolve(folder, above)));
   const files: string[] = [];
   for (const [index, path] of found.entries()) {
@@ -168,7 +168,10 @@ const ignoreCase = process.platform === "win32" || process.platform === "darwin"
  *
  * @param rules content of each `.gitignore`, by the path of its folder relative to the root: `""`, `"packages/app"`
  */
-function ignoredBy(rules: ReadonlyMap<string, string>): (path: string) => boolean {
+async function ignoredBy(rules: ReadonlyMap<string, string>): Promise<(path: string) => boolean> {
+  if (rules.size === 0) return () => false;
+  // Loaded only here: the first package in the form of CommonJS takes 4 MB, which a process that only searches is spared.
+  const { default: ignore } = await import("ignore");
   const matchers = new Map<string, Ignore>();
   for (const [folder, content] of rules) matchers.set(folder, ignore({ ignoreCase }).add(content));
   const folders = new Map<string, boolean>([["", false]]);

@@ -1,7 +1,8 @@
 import { crc32 } from "node:zlib";
 import { slotOfLabel } from "../derived/allowed-labels.js";
+import { Bucket, wasChanged } from "./bucket.js";
 import { PostingCursor } from "./posting-cursor.js";
-import { blockLength, packPostings, PostingList, type Saturation } from "./posting-list.js";
+import { blockLength, type PostingList, type Saturation } from "./posting-list.js";
 import { damaged, type SegmentBytes, type SegmentSink } from "./segment-bytes.js";
 import { bucketOf, type SegmentFacts, termHash } from "./segment-writer.js";
 
@@ -129,66 +130,29 @@ export class Segment {
     return facts;
   }
 
+  /** The list of one term. It stands beside few others, of which nothing is made. */
   #read(term: Uint8Array): PostingList | undefined {
-    for (const { bytes, list } of this.#termsOf(bucketOf(termHash(term), this.facts.bucketBits))) {
-      if (Buffer.compare(bytes, term) === 0) return list();
-    }
+    const bucket = this.#open(bucketOf(termHash(term), this.facts.bucketBits));
+    while (bucket?.next()) if (bucket.isAt(term)) return bucket.list();
     return undefined;
   }
 
-  *#termsOf(bucket: number): Generator<SegmentTerm> {
-    const [length, , checksum] = this.#directory.subarray(3 * bucket, 3 * bucket + 3) as unknown as [
-      number,
-      number,
-      number,
-    ];
-    if (length === 0) return;
-    const start = this.#starts[bucket]!;
-    const content = this.bytes.read(start, length);
-    if (crc32(content) !== checksum) throw this.#wasChanged(start);
-    const [slots, frequencies] = [new Int32Array(blockLength), new Int32Array(blockLength)];
-    let at = 0;
-    let listStart = start + length;
-    const number = () => {
-      let value = 0;
-      for (let shift = 0; ; shift += 7) {
-        const byte = content[at++]!;
-        value |= (byte & 0x7f) << shift;
-        if (byte < 0x80) return value >>> 0;
-      }
-    };
-    while (at < length) {
-      const termLength = number();
-      const bytes = content.subarray(at, at + termLength);
-      at += termLength;
-      const count = number();
-      let list: () => PostingList;
-      if (count < blockLength) {
-        for (let posting = 0, slot = -1; posting < count; posting++) {
-          const step = number();
-          slot += (step >>> 1) + 1;
-          slots[posting] = slot;
-          frequencies[posting] = step & 1 ? content[at++]! : 1;
-        }
-        list = () => new PostingList(packPostings(slots, frequencies, count, this.lengths, this.boundsOf), count);
-      } else {
-        const words = number();
-        const expected = new DataView(content.buffer, at, 4).getUint32(0, true);
-        at += 4;
-        const place = listStart;
-        listStart += 4 * words;
-        list = () => {
-          const packed = this.bytes.read(place, 4 * words);
-          if (crc32(packed) !== expected) throw this.#wasChanged(place);
-          return new PostingList(new Int32Array(packed.buffer), count);
-        };
-      }
-      yield { hash: termHash(bytes), bytes, list };
+  *#termsOf(number: number): Generator<SegmentTerm> {
+    const bucket = this.#open(number);
+    while (bucket?.next()) {
+      const bytes = bucket.bytes();
+      yield { hash: termHash(bytes), bytes, list: () => bucket.list() };
     }
   }
 
-  #wasChanged(start: number): Error {
-    return damaged(this.bytes.path, `was changed: the checksum of what begins at byte ${start} differs`);
+  /** Reads a bucket; undefined for an empty one. */
+  #open(bucket: number): Bucket | undefined {
+    const length = this.#directory[3 * bucket]!;
+    if (length === 0) return undefined;
+    const start = this.#starts[bucket]!;
+    const content = this.bytes.read(start, length);
+    if (crc32(content) !== this.#directory[3 * bucket + 2]) throw wasChanged(this.bytes, start);
+    return new Bucket(this, content, start + length);
   }
 }
 

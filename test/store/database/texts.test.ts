@@ -26,6 +26,24 @@ test("any span of a text reads as its slice", () => {
   expect(texts.slice(1, 8, 1e15)).toBe("document");
 });
 
+test.each([
+  ["ASCII alone", "plain words "],
+  ["letters of two bytes", "schöne Wörter "],
+  ["a NUL, where SQLite ends a text", "plain \0 words "],
+])("a span alone is the slice of a text with %s, over the ends of its pieces", (_, words) => {
+  const database = new SQLite(":memory:");
+  prepareSchema(database, ":memory:");
+  const texts = new Texts(database);
+  const text = words.repeat(2000).slice(0, 20_000);
+  texts.write(1, text);
+  const offset = fc.oneof(fc.nat({ max: text.length + 10 }), fc.constantFrom(0, 8191, 8192, 8193, 16_384, 20_000));
+  fc.assert(
+    fc.property(offset, offset, (start, end) => {
+      expect(texts.slice(1, start, end)).toBe(text.slice(start, end));
+    }),
+  );
+});
+
 test("neighbouring spans are read without reading their piece of the text again", () => {
   let reads = 0;
   const database = new SQLite(":memory:", {

@@ -94,10 +94,9 @@ export class ScopedReading {
 
   #found(by: string, { labels, scores }: Ranking): Found[] {
     const found: Found[] = [];
-    for (const [at, chunkId] of this.#options.reader.chunkIds(labels).entries()) {
-      if (chunkId === undefined) continue;
-      found.push(new FoundChunk(chunkId, new RankedBy(by, found.length + 1, scores[at]!)));
-    }
+    this.#options.reader.chunkIds(labels).forEach((chunkId, at) => {
+      if (chunkId !== undefined) found.push(new FoundChunk(chunkId, new RankedBy(by, found.length + 1, scores[at]!)));
+    });
     return found;
   }
 }

@@ -72,28 +72,39 @@ interface Fusing {
   readonly asked: number;
 }
 
+interface Sum {
+  readonly chunkId: string;
+  score: number;
+  bestRank: number;
+  /** Those of the first list itself, as long as there is one. */
+  placements: readonly Placement[];
+}
+
 /** The `count` best by falling sum; ties go to the best rank in any list, then to the lower id. */
 export function fuse(rankings: readonly (readonly Found[])[], { fusion, k, weights, count, asked }: Fusing): Found[] {
-  const sums = new Map<string, { score: number; bestRank: number; placements: readonly Placement[] }>();
+  const sums = new Map<string, Sum>();
   for (const [list, given] of rankings.entries()) {
     const weight = weights?.[list] ?? 1;
     const seen = new Set<string>();
     const ranking = given.filter(({ chunkId }) => !seen.has(chunkId) && seen.add(chunkId));
     const counts = fusion === "score" ? scoresAboveFloor(ranking, ranking.length < asked) : undefined;
-    for (const [index, { chunkId, placements }] of ranking.entries()) {
+    // Entries of iterators would be a twelfth of a search's garbage.
+    for (let index = 0; index < ranking.length; index++) {
+      const { chunkId, placements } = ranking[index]!;
       const rank = index + 1;
-      const sum = sums.get(chunkId) ?? { score: 0, bestRank: Infinity, placements: [] };
-      sum.score += counts ? weight * counts[index]! : weight / (k + rank);
-      sum.bestRank = Math.min(sum.bestRank, rank);
-      // Reuses the first list: pushing onto an empty one would reserve room for 17 entries.
-      sum.placements = sum.placements.length === 0 ? placements : [...sum.placements, ...placements];
-      sums.set(chunkId, sum);
+      const share = counts ? weight * counts[index]! : weight / (k + rank);
+      const sum = sums.get(chunkId);
+      if (sum) {
+        sum.score += share;
+        sum.bestRank = Math.min(sum.bestRank, rank);
+        sum.placements = [...sum.placements, ...placements];
+      } else sums.set(chunkId, { chunkId, score: share, bestRank: rank, placements });
     }
   }
-  return [...sums]
-    .toSorted(([idA, a], [idB, b]) => b.score - a.score || a.bestRank - b.bestRank || (idA < idB ? -1 : 1))
+  return Array.from(sums.values())
+    .sort((a, b) => b.score - a.score || a.bestRank - b.bestRank || (a.chunkId < b.chunkId ? -1 : 1))
     .slice(0, count)
-    .map(([chunkId, { score, placements }], index) => ({
+    .map(({ chunkId, score, placements }, index) => ({
       chunkId,
       score,
       placements: [...placements, { by: "fused", rank: index + 1, score }],

@@ -38,6 +38,10 @@ export interface SearchCosts {
 const windowBits = 11;
 const windowLength = 2 ** windowBits;
 
+// Of the one search that runs: in memory of its own for each segment and search, 2 MB of garbage would lie there at a time.
+const sums = new Float64Array(windowLength);
+const marks = new Int32Array(windowLength / 32);
+
 /** Floating-point sums differ by the order of their terms, by far less than this factor. */
 export const roundingMargin = 1 + 1e-9;
 
@@ -63,8 +67,9 @@ export function offerBest(
   const { flat, perLength } = saturation;
   const growth = growthOfShares(boundsOf, saturation);
   const cursors = terms.map(({ list }) => new PostingCursor(list));
-  const sums = new Float64Array(windowLength);
-  const marks = new Int32Array(windowLength / 32);
+  // A search that failed may have left something.
+  sums.fill(0);
+  marks.fill(0);
   /** By term: the most that it and those behind it can add. */
   const rest = new Float64Array(terms.length + 1);
   let candidate = 0;

@@ -6,6 +6,9 @@ const slots = 2 * maxPieces;
 /** In UTF-16 code units: longer pieces do not come again, and are not remembered. */
 const maxPieceLength = 512;
 
+/** From this length on, V8 makes a slice a view of its text: https://github.com/v8/v8/blob/main/src/objects/string.h (SlicedString) */
+const minSliceLength = 13;
+
 /**
  * Remembers the answers of a function for pieces of text. A `Map` needs a string cut out of the text for every look-up,
  * which takes longer than everything else in counting tokens; this table hashes and compares the code units in place.
@@ -52,9 +55,10 @@ export class RememberedPieces<Value> {
   }
 
   #add(text: string, start: number, end: number, slot: number): Value {
-    // A slice in V8 keeps the whole text alive, and `answer` may keep the piece: it gets a copy.
-    const value = this.#answer(` ${text.slice(start, end)}`.slice(1));
     const length = end - start;
+    const piece = text.slice(start, end);
+    // A slice in V8 keeps the whole text alive, and `answer` may keep the piece: it gets a copy. A short slice is one.
+    const value = this.#answer(length < minSliceLength ? piece : ` ${piece}`.slice(1));
     if (length > maxPieceLength) return value;
     if (this.#values.length === maxPieces || this.#used + 1 + length > maxUnits) {
       this.#slots.fill(0);

@@ -1,4 +1,4 @@
-import { terms } from "./terms.js";
+import { eachTerm, terms } from "./terms.js";
 
 /** Words at most this far apart count as standing together; the further, the less. */
 const nearTerms = 6;
@@ -29,7 +29,7 @@ export function wordCloseness(question: string, texts: readonly string[]): reado
   const pairs = neighbours(terms(question));
   if (pairs.length === 0) return undefined;
   const asked = new Map(pairs.flat().map((term) => [term, [term]]));
-  const all = texts.map((text) => positionsOf(terms(text), asked));
+  const all = texts.map((text) => positionsIn(text, asked));
   const weights = new Map(
     [...asked.keys()].map((term) => {
       const holding = all.filter((positions) => positions.has(term)).length;
@@ -61,15 +61,23 @@ export type TermPositions = ReadonlyMap<string, readonly number[]>;
 /** @param meant The wanted terms that each term stands for. */
 export function positionsOf(found: readonly string[], meant: ReadonlyMap<string, readonly string[]>): TermPositions {
   const positions = new Map<string, number[]>();
-  // Hardly any of the terms are wanted: an entry made for each would be a sixth of a search's garbage, by which the process grows.
-  for (let position = 0; position < found.length; position++) {
-    const wanted = meant.get(found[position]!);
-    if (!wanted) continue;
-    for (const term of wanted) {
-      const known = positions.get(term);
-      if (known) known.push(position);
-      else positions.set(term, [position]);
-    }
-  }
+  for (let position = 0; position < found.length; position++) note(positions, meant.get(found[position]!), position);
   return positions;
+}
+
+/** The same of the terms of a text. Hardly any of them are wanted: what is made for each is garbage, by which the process grows. */
+function positionsIn(text: string, meant: ReadonlyMap<string, readonly string[]>): TermPositions {
+  const positions = new Map<string, number[]>();
+  let position = 0;
+  eachTerm(text, (term) => note(positions, meant.get(term), position++));
+  return positions;
+}
+
+function note(positions: Map<string, number[]>, wanted: readonly string[] | undefined, position: number): void {
+  if (!wanted) return;
+  for (const term of wanted) {
+    const known = positions.get(term);
+    if (known) known.push(position);
+    else positions.set(term, [position]);
+  }
 }

@@ -18,20 +18,25 @@ let knownTerms: RememberedPieces<string | readonly string[]> | undefined;
  * stop words has none. Depends on the ICU data of the Node build only for Unicode properties.
  */
 export function terms(text: string): string[] {
-  const known = (knownTerms ??= new RememberedPieces((written) => single(wordTerms(written))));
   const found: string[] = [];
+  eachTerm(text, (term) => found.push(term));
+  return found;
+}
+
+/** Visits the same terms, for a caller that keeps few of them: the list of all would be garbage. */
+export function eachTerm(text: string, visit: (term: string) => void): void {
+  const known = (knownTerms ??= new RememberedPieces((written) => single(wordTerms(written))));
   scan(
     text,
     (start, end) => {
       const of = known.of(text, start, end);
-      if (typeof of === "string") found.push(of);
-      else for (const term of of) found.push(term);
+      if (typeof of === "string") visit(of);
+      else for (const term of of) visit(term);
     },
     (start, end) => {
-      found.push(pairTerm(text.slice(start, end)));
+      visit(pairTerm(text.slice(start, end)));
     },
   );
-  return found;
 }
 
 /** Chinese words that only turn a sentence into a question, longest first; 吗 and 呢 begin other words, so only at an end. */

@@ -18,8 +18,8 @@ const maxTermLength = 128;
  * and its parts, so that either finds it.
  */
 export function wordTerms(word: string): readonly string[] {
-  // About half of the different words of documentation: there are no parts or signs to look for.
-  if (/^[A-Za-z][a-z]*$/.test(word)) return stemOf(word.toLowerCase());
+  // More than half of the different words of documentation: there are no parts or signs to look for, and it is no version.
+  if (/^(?![Vv]\d+$)[A-Za-z][a-z\d]*$/.test(word)) return stemOf(word.toLowerCase());
   const whole = word.replace(/^_+/, "").slice(0, -trailingUnderscores(word) || undefined);
   if (!/[\p{L}\p{N}]/u.test(whole)) return [];
   if (/^v?\d[\d.,]*$/i.test(whole)) return number(whole);

@@ -35,6 +35,10 @@ describe("terms", () => {
     expect(terms("HTTPServer")).toEqual(["httpserver", "http", "server"]);
   });
 
+  test("of a word with digits are itself, and of a version also its number", () => {
+    expect(terms("b2b W4ax Base64 v12 V2 v2x va2")).toEqual("b2b w4ax base64 v12 12 v2 2 v2x va2".split(" "));
+  });
+
   test("of an identifier match its parts and itself in any case", () => {
     expect(terms("otel_traces_sampler")).toEqual(terms("OTEL_TRACES_SAMPLER"));
     expect(terms("OTEL_TRACES_SAMPLER")).toEqual(expect.arrayContaining(terms("traces sampler")));

@@ -233,7 +233,7 @@ export const design: readonly { readonly what: string; readonly aims: Aims }[] =
           atMost: 0.6,
           reason:
             "There are more tests than the first version had, and most of the time goes into those that start programs: the command line, kills, " +
-            "servers, browsers, other bundlers. Two files run at a time, one for each core; with three the clocks of some run out.",
+            "servers, browsers, other bundlers.",
         },
       ],
     },

@@ -2,9 +2,16 @@ import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { runNode } from "./support/run-process.js";
+import { type Finished, runNode } from "./support/run-process.js";
+import { temporaryFolder } from "./support/temporary-folder.js";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
+
+/** What an example keeps for its reader to look at is deleted with its temporary folder. */
+async function runExample(name: string): Promise<Finished> {
+  const environment = { TMPDIR: await temporaryFolder() };
+  return runNode(join(root, "build/examples", `${name}.js`), [], { cwd: root, environment });
+}
 
 /** Text that each example must print to show its point. */
 const shows: Record<string, readonly RegExp[]> = {
@@ -78,7 +85,7 @@ describe("examples", () => {
   });
 
   test.each(Object.entries(shows))("%s runs and shows its point", { timeout: 120_000 }, async (name, patterns) => {
-    const { exitCode, stdout, stderr } = await runNode(join(root, "build/examples", `${name}.js`), [], { cwd: root });
+    const { exitCode, stdout, stderr } = await runExample(name);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
     for (const pattern of patterns) expect(stdout).toMatch(pattern);
   });
@@ -91,13 +98,13 @@ describe("examples", () => {
     "one tenant's notes are not found for another, nor what the filter leaves out",
     { timeout: 60_000 },
     async () => {
-      const { stdout } = await runNode(join(root, "build/examples/tenants/tenants.js"), [], { cwd: root });
+      const { stdout } = await runExample("tenants/tenants");
       expect(stdout).not.toMatch(/9902|1234/);
     },
   );
 
   test("documents kept out of a store are never found", { timeout: 60_000 }, async () => {
-    const { stdout } = await runNode(join(root, "build/examples/own-parts/own-stage.js"), [], { cwd: root });
+    const { stdout } = await runExample("own-parts/own-stage");
     expect(stdout).not.toContain("DRAFT");
   });
 });

@@ -1,36 +1,76 @@
 import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
-import { configDefaults, defineConfig } from "vitest/config";
+import { configDefaults, defineConfig, type ViteUserConfig } from "vitest/config";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 // The clients that people have are installed apart; without them, a test of that name says so.
 const clients = existsSync(`${root}test/clients/node_modules`) ? [] : ["test/clients/!(missing).test.ts"];
+const exclude = [...configDefaults.exclude, ...clients];
+
+// These files wait most of their time: for databases and browsers, for time limits that they let pass, for upstreams that are
+// made slow. Twice as many of them as of others run at once, so that the processors do not wait with them.
+const waiting = [
+  "test/benchmarks/measuring.test.ts",
+  "test/cli/{postgres-store,watch}.test.ts",
+  "test/clients/use-chat.test.ts",
+  "test/knowledge-base/workers/rate-budget.test.ts",
+  "test/server/page/*.test.ts",
+  "test/store/chroma/*.test.ts",
+  "test/store/postgres/**/*.test.ts",
+  "test/transport/http/{not-delivered,timeouts}.test.ts",
+];
+
+// The files of these rooms do less than it takes to start a process and to load the library into it, so that those of one
+// worker share a process. The named ones set what a process has once, such as its tracer, or look at the whole process.
+const sharing = [
+  "test/{adapters,conformance,contract,core,evaluate,local,models,stages,text,transport}/**/" +
+    "!(answer-spans|not-delivered|scifact-vectors|soak|split-on-worker|telemetry|timeouts).test.ts",
+];
+
+// As many as there are cores, but for one that is left to the programs that the tests start; and two, since many do not need one.
+const workers = Math.max(2, availableParallelism() - 1);
+
+const projects: readonly ViteUserConfig["test"][] = [
+  { name: "waiting", include: waiting, exclude, maxWorkers: 2 * workers, sequence: { groupOrder: 1 } },
+  {
+    name: "alone",
+    include: ["test/**/*.test.ts"],
+    exclude: [...exclude, ...waiting, ...sharing],
+    maxWorkers: workers,
+    sequence: { groupOrder: 2 },
+  },
+  { name: "sharing", include: sharing, exclude, isolate: false, maxWorkers: workers, sequence: { groupOrder: 2 } },
+];
 
 // Tests are written against src and run against dist, its build: what is tested is what is shipped, and worker threads
 // start from real files.
+const resolve = {
+  alias: [
+    { find: /^(?:\.\.\/)+src\/(.*)$/, replacement: `${root}dist/$1` },
+    { find: /^citewell$/, replacement: `${root}dist/index.js` },
+    { find: /^citewell\/(.+)$/, replacement: `${root}dist/entries/$1.js` },
+  ],
+};
+
 export default defineConfig({
   root,
-  resolve: {
-    alias: [
-      { find: /^(?:\.\.\/)+src\/(.*)$/, replacement: `${root}dist/$1` },
-      { find: /^citewell$/, replacement: `${root}dist/index.js` },
-      { find: /^citewell\/(.+)$/, replacement: `${root}dist/entries/$1.js` },
-    ],
-  },
   test: {
-    include: ["test/**/*.test.ts"],
-    exclude: [...configDefaults.exclude, ...clients],
     globalSetup: [`${root}test/support/prepare-run.ts`],
-    setupFiles: [`${root}test/support/property-seed.ts`],
-    server: { deps: { external: [/\/dist\//] } },
     reporters: ["default", `${root}test/support/summary-reporter.ts`],
-    // Shared machines are slow at times; a test that hangs is found all the same.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    pool: "forks",
-    // Half of the tests wait most of the time, so that two cores are enough for two files at once.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    projects: projects.map((test) => ({
+      root,
+      resolve,
+      test: {
+        setupFiles: [`${root}test/support/property-seed.ts`],
+        server: { deps: { external: [/\/dist\//] } },
+        // Shared machines are slow at times; a test that hangs is found all the same.
+        testTimeout: 120_000,
+        hookTimeout: 120_000,
+        pool: "forks",
+        ...test,
+      },
+    })),
   },
 });

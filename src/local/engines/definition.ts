@@ -43,11 +43,13 @@ export function definitionOf(question: string): Definition | undefined {
   // A line of a glossary, an item of a list or a row of a table has a mark behind what it explains.
   const starts = new RegExp(`^[|\\s]*${opening}${named}(?:(?<outright>${outright}|[:：—–|])|(?:${loose}))`, "i");
   const anywhere = new RegExp(`(?:^|[.。!！]\\s*)[>*\\s-]*${opening}${named}(?:${outright})`, "im");
+  const aside = new RegExp(`\\b(?:an?|the)\\s+${named},?\\s*(?:which|that)\\s+(?:is|are|acts?|serves?|works?)\\b`, "i");
   return {
     subject,
     strength: (sentence) => {
       const found = starts.exec(sentence);
-      return found === null ? 0 : found.groups?.["outright"] === undefined ? 0.5 : 1;
+      if (found === null) return aside.test(sentence) ? 0.5 : 0;
+      return found.groups?.["outright"] === undefined ? 0.5 : 1;
     },
     foundIn: (text) => anywhere.test(text),
   };

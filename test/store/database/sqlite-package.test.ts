@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { runNode } from "../../support/run-process.js";
 import { root } from "../../support/citewell.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
 import { runWithPackages } from "../../support/bare-install.js";
 
 test("a process that leaves a database open ends as it should, on every version of Node", async () => {
   const script = `
     import { openKnowledgeBase } from "citewell";
-    import { mkdtempSync } from "node:fs";
-    const kb = await openKnowledgeBase({ path: mkdtempSync((await import("node:os")).tmpdir() + "/citewell-") });
+    const kb = await openKnowledgeBase({ path: ${JSON.stringify(await temporaryFolder())} });
     await kb.ingest([{ uri: "note:1", text: "Ada keeps the recovery key." }]);
     process.exit(3);`;
   const { exitCode, stderr } = await runNode("--input-type=module", ["--eval", script], { cwd: root });

@@ -55,7 +55,20 @@ export function markupSpans(text: string): readonly { readonly start: number; re
   return [...text.matchAll(markup)].map(({ 0: part, index }) => ({ start: index, end: index + part.length }));
 }
 
-/** The sentences of a text; none ends within a link or another marked-up part. */
+/** A line of a block quote that begins no block of its own, such as an item. */
+const quotedLine = /^>[ \t]*(?!(?:[-*+•·]|\d{1,9}[.)]|#{1,6})[ \t]|\||>|`{3}|~{3})\S/;
+/** The end of a sentence, or of a line that leads up to a block. */
+const lineEnded = /[\p{Sentence_Terminal}:：][\p{Pe}\p{Pf}"'*_`]*$/u;
+
+/** Whether a line of a block quote goes on with the sentence of the line before, which also is of the quote. */
+function wrapsInQuote(text: string, last: { readonly start: number; readonly end: number }, start: number): boolean {
+  if (!/^[ \t]*\n[ \t]*$/.test(text.slice(last.end, start))) return false;
+  const before = text.slice(text.lastIndexOf("\n", last.end - 1) + 1, last.end);
+  if (!/^[ \t]*>[^]*[\p{L}\p{N}]/u.test(before) || lineEnded.test(before)) return false;
+  return quotedLine.test(text.slice(start, start + 20));
+}
+
+/** The sentences of a text; none ends within a link or another marked-up part, nor where a line of a block quote wraps. */
 export function proseSentences(text: string): readonly { readonly start: number; readonly end: number }[] {
   const spans = markupSpans(text);
   const joined: { start: number; end: number }[] = [];
@@ -64,7 +77,7 @@ export function proseSentences(text: string): readonly { readonly start: number;
     const last = joined.at(-1) ?? { start: 0, end: 0 };
     while (passed < spans.length && spans[passed]!.end <= last.end) passed++;
     const isCut = (spans[passed]?.start ?? last.end) < last.end;
-    if (isCut) last.end = end;
+    if (isCut || wrapsInQuote(text, last, start)) last.end = end;
     else joined.push({ start, end });
   }
   return joined;

@@ -40,6 +40,10 @@ const kinds: readonly { readonly asks: RegExp; readonly has: RegExp; readonly bo
     asks: /\b(?:which|what) (?:\p{L}+ ){0,2}(?:package|dependency|module|library|artifact|gem|crate)\b|[哪什][个些么]?(?:软件)?(?:包|库|依赖|模块)/iu,
     has: new RegExp(`(?:${packageWord})[^]{0,150}?${packageName}|${packageName}[^]{0,150}?(?:${packageWord})`, "i"),
   },
+  {
+    asks: /\bwhat (?:will |would )?happens? (?:when|if|once|after)\b|会怎[么]?样|会发生什么/i,
+    has: /\b(?:if|when|whenever|once)\b|如果|若|当|一旦/i,
+  },
   { asks: /\bports?\b|端口/i, has: /(?<![\d.])\d{2,5}(?![\d.]*\.\d)/ },
   {
     asks: /\bcommand\b|\binstall\b|命令|安装/i,

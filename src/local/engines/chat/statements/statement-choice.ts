@@ -23,6 +23,8 @@ const tellingRarity = 0.7;
 const closeShareOfBest = 0.85;
 /** Two lead-ins with their code, or four sentences. */
 const maxStatements = 4;
+/** A list with its lead-in leaves as much room for others as a lead-in with its code does. */
+const maxTaken = 2;
 /** Items of a list that are quoted with the sentence that leads up to them. */
 const maxItems = 6;
 /** Share of the names in a question that the source has to hold. */
@@ -61,10 +63,12 @@ function answerStatements(question: string, all: readonly Statement[]): readonly
   const chosen: Statement[] = [];
   const said = new Set<string>();
   const matched = new Set<string>();
+  let taken = 0;
   const take = (together: readonly Statement[]) => {
     const fresh = together.filter(({ text }) => !said.has(wordsOf(text)));
     // A sentence that announces something is never quoted without it.
-    if (chosen.length > 0 && chosen.length + fresh.length > maxStatements) return;
+    if (chosen.length > 0 && taken + Math.min(fresh.length, maxTaken) > maxStatements) return;
+    taken += Math.min(fresh.length, maxTaken);
     for (const statement of fresh) {
       said.add(wordsOf(statement.text));
       chosen.push(statement);
@@ -75,7 +79,7 @@ function answerStatements(question: string, all: readonly Statement[]): readonly
   if (best.isAsked) take(sectionFrom(all, best.index));
   take(passage === undefined ? companions(best) : quoted(passage, scored, asksForReason(question)));
   for (const one of scored) {
-    if (chosen.length >= maxStatements || one.score < minShareOfBest * best.score) break;
+    if (taken >= maxStatements || one.score < minShareOfBest * best.score) break;
     const adds = [...one.matched].some((term) => !matched.has(term) && rarity(term) >= tellingRarity);
     if (adds || one.score >= closeShareOfBest * best.score) take(companions(one));
   }
@@ -151,8 +155,12 @@ function withCompanion(
     if (!announces(statement)) return [statement];
     const listed = itemsAfter(all, at);
     if (listed.length === 0) return [statement, next];
-    const best = scored.find((one) => listed.includes(one.statement))?.statement ?? next;
-    return [statement, ...(wantsList ? listed.slice(0, maxItems) : [best])];
+    const best = scored.find((one) => listed.includes(one.statement));
+    const lead = scored.find((one) => one.statement === statement);
+    // Where no item says more of what is asked than the lead-in does, all of them answer.
+    const adds = [...(best?.matched ?? [])].some((term) => lead?.matched.has(term) !== true);
+    const wantsAll = wantsList || (!adds && listed.length <= maxItems);
+    return [statement, ...(wantsAll ? listed.slice(0, maxItems) : [best?.statement ?? next])];
   }
   if (!announces(statement) && !wantsCode) return [statement];
   const end = all.findIndex(({ kind, source }, index) => index > at && (kind !== "code" || source !== next.source));

@@ -63,7 +63,9 @@ export function statements({ number, uri = "", title = "", text }: ReadSource): 
         add("heading", statement);
       } else if (!statement.startsWith("|")) {
         header = "";
-        if (saysSomething(statement)) add("prose", statement, joint);
+        const code = loneCode.exec(statement)?.[1];
+        if (code !== undefined) add("code", code);
+        else if (saysSomething(statement)) add("prose", statement, joint);
       } else if (/[\p{L}\p{N}]/u.test(statement)) {
         // A chunk may begin in the middle of a table, whose first row there names no columns.
         if (header === "" && isDelimiterRow(parts.slice(index + 1))) header = statement;
@@ -73,6 +75,9 @@ export function statements({ number, uri = "", title = "", text }: ReadSource): 
   }
   return found;
 }
+
+/** A paragraph that is one piece of code, such as a command. */
+const loneCode = /^`([^`\n]*[\p{L}\p{N}][^`\n]* [^`\n]*)`$/u;
 
 /** The folders and the name of a document, which often say what a text leaves out: `languages/ruby/sampling.md`. */
 function placeWords(uri: string): string {
@@ -128,7 +133,9 @@ function itemsAndSentences(text: string): readonly Sentence[] {
   }
   return joined.map(({ start, end, item: ofList }, index) => {
     const before = joined[index - 1];
-    const gap = before === undefined || ofList || before.item ? undefined : text.slice(before.end, start);
+    // A lone sign, as in an empty line of a quote, is left out, and nothing may be quoted across it.
+    const follows = before !== undefined && /[\p{L}\p{N}]/u.test(text.slice(before.start, before.end));
+    const gap = !follows || ofList || before.item ? undefined : text.slice(before.end, start);
     const joint = gap === undefined || !/^[ \t]*\n?[ \t]*$/.test(gap) ? undefined : gap === "" ? "" : " ";
     return { text: text.slice(start, end), joint };
   });

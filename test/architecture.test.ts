@@ -120,7 +120,7 @@ const oneImporter = [
   "stemmer",
   "chardet",
   "smol-toml",
-  "yaml",
+  "js-yaml",
   "tinyglobby",
   "chokidar",
   "ignore",

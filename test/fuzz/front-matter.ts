@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { openKnowledgeBase, readFolder } from "citewell";
-import { stringify } from "yaml";
+import { dump } from "js-yaml";
 import { seededRandom } from "../support/seeded-random.js";
 import type { Fuzzing } from "./documents.js";
 import { below, mutated, oneOf, type Random } from "./mutate.js";
@@ -44,7 +44,7 @@ function frontMatterOf(random: Random): { text: string; said: unknown } {
     Array.from({ length: 1 + below(random, 4) }, () => [oneOf(random, keys), shapeOf(random, 3)]),
   );
   const notations = [
-    () => `---\n${stringify(shape)}---\n`,
+    () => `---\n${dump(shape)}---\n`,
     () => `---\n${JSON.stringify(shape)}\n---\n`,
     () => `${JSON.stringify(shape, null, 2)}\n`,
     () =>

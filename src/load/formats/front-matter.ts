@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import type { Schema } from "js-yaml";
 import { asError } from "../../core/errors.js";
 import type { Json, Metadata } from "../../core/types.js";
 
@@ -66,41 +67,35 @@ function isMapping(value: Json): value is Metadata {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Parses YAML of at most 64 levels and few aliases, so that a short text cannot stand for a large one. */
+/** Parses YAML of at most 64 levels. Text without any value is `null`, like an empty one. */
 export function parseYaml(content: string): unknown {
-  if (!isShallow(content)) refuseDeepYaml(content);
-  const { parseDocument } = yaml();
-  // A repeated key must not lose the others.
-  const parsed = parseDocument(content, { prettyErrors: false, uniqueKeys: false });
-  const [error] = parsed.errors;
-  if (error) throw error;
-  return parsed.toJS({ maxAliasCount: 100 });
-}
-
-/**
- * Whether a text of YAML is surely nested less than `maxDepth` deep, which most are: each bracket opens a level at most, and each
- * column at which a line may begin a mapping and a list. To be sure of that is half of the work of reading it.
- */
-function isShallow(content: string): boolean {
-  // A tag or an anchor may stand between the marks of two levels.
-  if (/[!&]/.test(content)) return false;
-  const brackets = content.match(/[[{]/g)?.length ?? 0;
-  const columns = (content.match(/^[ \t?:-]*/gm) ?? []).reduce((most, { length }) => Math.max(most, length), 0) + 1;
-  return brackets + 2 * columns < maxDepth;
-}
-
-/**
- * Refuses deep nesting before anything recurses over it: V8 ends the whole process, with no error to catch, when a regular
- * expression is compiled where the stack is nearly used up.
- */
-function refuseDeepYaml(content: string): void {
-  const { Lexer, Parser } = yaml();
-  const parser = new Parser();
-  for (const lexeme of new Lexer().lex(content)) {
-    for (const token of parser.next(lexeme)) if (token.type === "error") return;
-    // The document, and the scalar that is being read, are no levels of nesting.
-    if (parser.stack.length > maxDepth + 2) throw new RangeError(tooDeep);
+  const { loadAll, YAMLException } = yaml();
+  try {
+    // A repeated key must not lose the others.
+    const documents = loadAll(content, { schema: (anyTag ??= schemaOfAnyTag()), json: true, maxDepth });
+    if (documents.length > 1) throw new Error("it holds more than one document");
+    return documents[0] ?? null;
+  } catch (thrown) {
+    if (!(thrown instanceof YAMLException)) throw thrown;
+    // Its message quotes the text in several lines.
+    const { reason, mark } = thrown;
+    if (reason.startsWith("nesting exceeded")) throw new RangeError(tooDeep, { cause: thrown });
+    throw new Error(mark ? `line ${mark.line + 1}: ${reason}` : reason, { cause: thrown });
   }
+}
+
+let anyTag: Schema | undefined;
+
+/** Values whose tags only some other program knows are read as if they had none, rather than that all is lost. */
+function schemaOfAnyTag(): Schema {
+  const { CORE_SCHEMA, defineScalarTag, mapTag, seqTag, strTag } = yaml();
+  const text = { ...strTag, implicit: false, resolve: (source: string) => source };
+  return CORE_SCHEMA.withTags(
+    ...["!", "tag:"].flatMap((tagName) => {
+      const any = { tagName, matchByTagPrefix: true };
+      return [defineScalarTag(tagName, { ...text, matchByTagPrefix: true }), { ...seqTag, ...any }, { ...mapTag, ...any }];
+    }),
+  );
 }
 
 function parseToml(content: string): unknown {
@@ -139,10 +134,10 @@ class JsonCopy {
   }
 }
 
-// Few texts have front matter, and the two packages are 80 files: the first text that has some loads them.
+// Few texts have front matter, and most commands read none: the first text that has some loads the two packages.
 
-function yaml(): typeof import("yaml") {
-  return createRequire(import.meta.url)("yaml") as typeof import("yaml");
+function yaml(): typeof import("js-yaml") {
+  return createRequire(import.meta.url)("js-yaml") as typeof import("js-yaml");
 }
 
 function smolToml(): typeof import("smol-toml") {

@@ -184,6 +184,24 @@ constructor = true
     }
   });
 
+  test("values of YAML whose tags only some other program knows are read without them", async () => {
+    const tagged = "---\na: !words one two\nb: !!set {c: 1}\nd: !!seq [2]\ne: !x\n- 3\nf: !!str 4\n---\nText";
+    const { metadata, warnings } = await load(tagged);
+    expect(metadata).toEqual({ a: "one two", b: { c: 1 }, d: [2], e: [3], f: "4" });
+    expect(warnings).toBeUndefined();
+  });
+
+  test("YAML that is refused is told in one line, with the line and no word of it", async () => {
+    const { warnings } = await load("---\ntitle: a\nsecret: [word\n---\nText");
+    expect(warnings).toEqual([expect.stringMatching(/^front matter is not valid YAML: line \d: [^\n]+$/)]);
+    expect(warnings![0]).not.toContain("word");
+  });
+
+  test("front matter of comments alone is neither metadata nor a title, and no mistake", async () => {
+    const text = "---\n# nothing yet\n---\n# Text";
+    expect(await load(text)).toEqual({ text, title: "Text", mediaType: "text/markdown" });
+  });
+
   test("front matter whose aliases stand for too many values is a warning", async () => {
     const shared = Array.from({ length: 5000 }, () => "x").join(",");
     const text = `---\na: &a [${shared}]\nb: [${"*a,".repeat(50)}]\n---\nText`;

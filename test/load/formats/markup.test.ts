@@ -470,7 +470,9 @@ describe("OpenAPI", () => {
     const laughs = Array.from({ length: 12 }, (_, at) => `a${at + 1}: &a${at + 1} [${`*a${at},`.repeat(10)}]`).join(
       "\n",
     );
-    const bomb = `openapi: 3.0.0\na0: &a0 x\n${laughs}\npaths: {/a: {get: {}}}\n`;
-    expect((await load(loadYaml, "/x.yaml", bomb)).text).toBe(bomb);
+    const bomb = (shared: string) =>
+      `openapi: 3.0.0\na0: &a0 x\n${laughs}\npaths: {/a: {get: {summary: S, requestBody: ${shared}, parameters: ${shared}, x: ${shared}}}}\n`;
+    expect((await load(loadYaml, "/x.yaml", bomb("{}"))).text).toBe("# API\n\n## GET /a: S");
+    expect((await load(loadYaml, "/x.yaml", bomb("*a12"))).text.length).toBeLessThan(10_000);
   });
 });

@@ -65,6 +65,9 @@ export async function* packBatches<C extends Chunk>(
   { limits, space, rememberTexts }: PackOptions,
 ): AsyncGenerator<EmbeddingBatch<C>> {
   const remembered = new Map<string, TextOutcome>();
+  /** The remembered keys in a circle. A `Map` finds its oldest key by walking past all that were deleted before it. */
+  const keys: string[] = [];
+  let oldest = 0;
   // Chunks that need no sending cost memory all the same, so their number is limited too.
   const maxChunks = Math.max(256, 4 * Math.min(limits.texts, 2048));
   let chunks: { chunk: C; outcome: TextOutcome; fresh: boolean }[] = [];
@@ -104,8 +107,12 @@ export async function* packBatches<C extends Chunk>(
     const fits = tokens + chunk.tokens <= limits.tokens && bytes + size <= limits.bytes;
     if (!fits && texts.length > 0) yield take();
     const outcome: TextOutcome = {};
-    if (rememberTexts > 0) remembered.set(key, outcome);
-    if (remembered.size > rememberTexts) remembered.delete(remembered.keys().next().value!);
+    if (rememberTexts > 0) {
+      if (keys.length === rememberTexts) remembered.delete(keys[oldest]!);
+      keys[oldest] = key;
+      oldest = (oldest + 1) % rememberTexts;
+      remembered.set(key, outcome);
+    }
     chunks.push({ chunk, outcome, fresh: true });
     texts.push({ text, key, tokens: chunk.tokens, outcome });
     tokens += chunk.tokens;

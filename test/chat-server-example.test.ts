@@ -5,6 +5,7 @@ import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
 import type { StoredExchange } from "../src/store/conversations/stored-exchange.js";
 import { root } from "./support/citewell.js";
+import { temporaryFolder } from "./support/temporary-folder.js";
 
 interface Sent {
   readonly event: string;
@@ -27,7 +28,10 @@ async function* eventsOf({ status, body }: Response): AsyncGenerator<Sent> {
 
 /** The example in a process of its own, until the test ends. */
 async function chatServer() {
-  const child = spawn(process.execPath, [join(root, "build/examples/chatbot/chat-server.js")], { cwd: root });
+  const child = spawn(process.execPath, [join(root, "build/examples/chatbot/chat-server.js")], {
+    cwd: root,
+    env: { ...process.env, TMPDIR: await temporaryFolder() },
+  });
   onTestFinished(() => void child.kill("SIGKILL"));
   let complaints = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => (complaints += text));

@@ -5,9 +5,13 @@ import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
 import { root } from "./support/citewell.js";
 import { clientOf } from "./support/served.js";
+import { temporaryFolder } from "./support/temporary-folder.js";
 
 test("the server tells tenants apart by their tokens, takes their uploads, and lets calls wait", async () => {
-  const child = spawn(process.execPath, [join(root, "build/examples/tenants/server.js")], { cwd: root });
+  const child = spawn(process.execPath, [join(root, "build/examples/tenants/server.js")], {
+    cwd: root,
+    env: { ...process.env, TMPDIR: await temporaryFolder() },
+  });
   onTestFinished(() => void child.kill("SIGKILL"));
   let complaints = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => (complaints += text));

@@ -93,7 +93,11 @@ function schemaOfAnyTag(): Schema {
   return CORE_SCHEMA.withTags(
     ...["!", "tag:"].flatMap((tagName) => {
       const any = { tagName, matchByTagPrefix: true };
-      return [defineScalarTag(tagName, { ...text, matchByTagPrefix: true }), { ...seqTag, ...any }, { ...mapTag, ...any }];
+      return [
+        defineScalarTag(tagName, { ...text, matchByTagPrefix: true }),
+        { ...seqTag, ...any },
+        { ...mapTag, ...any },
+      ];
     }),
   );
 }

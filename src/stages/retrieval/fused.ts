@@ -102,7 +102,7 @@ export function fuse(rankings: readonly (readonly Found[])[], { fusion, k, weigh
     }
   }
   return Array.from(sums.values())
-    .sort((a, b) => b.score - a.score || a.bestRank - b.bestRank || (a.chunkId < b.chunkId ? -1 : 1))
+    .toSorted((a, b) => b.score - a.score || a.bestRank - b.bestRank || (a.chunkId < b.chunkId ? -1 : 1))
     .slice(0, count)
     .map(({ chunkId, score, placements }, index) => ({
       chunkId,

@@ -91,7 +91,7 @@ export function offerBest(
     } else {
       for (; essential < terms.length && rest[essential]! >= threshold; essential++) {
         const { rarity } = terms[essential]!;
-        costs.scored += addShares(cursors[essential]!, rarity, saturation, from, to, texts, allowed, sums, marks);
+        costs.scored += addShares(cursors[essential]!, rarity, saturation, from, to, texts, allowed);
       }
     }
     for (let word = 0; word < marks.length; word++) {
@@ -127,8 +127,6 @@ function addShares(
   to: number,
   { labels, lengths, dead }: SearchedTexts,
   allowed: Allowed | undefined,
-  sums: Float64Array,
-  marks: Int32Array,
 ): number {
   const { slots } = cursor;
   let scored = 0;

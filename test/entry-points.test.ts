@@ -74,10 +74,10 @@ describe("entry points", () => {
 
 /** The packages that each entry loads at once. All others are loaded by what needs them, when it is called. */
 const loadedAtOnce: Readonly<Record<string, readonly string[]>> = {
-  citewell: ["ignore", "stemmer", "zod"],
+  citewell: ["stemmer", "zod"],
   "citewell/transport": ["zod"],
   "citewell/video": ["zod"],
-  "citewell/load": ["ignore", "robots-parser", "zod"],
+  "citewell/load": ["robots-parser", "zod"],
   "citewell/evaluate": ["zod"],
   "citewell/local": [],
   "citewell/server": ["@hono/node-server", "hono", "stemmer", "zod"],

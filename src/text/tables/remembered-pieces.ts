@@ -1,3 +1,5 @@
+import type { TextUnits } from "./text-units.js";
+
 /** Limits of the pieces, and of their code units together with a length for each: some 3 MB beside the answers. */
 const maxPieces = 65_536;
 const maxUnits = 1 << 20;
@@ -32,29 +34,30 @@ export class RememberedPieces<Value> {
     this.#answer = answer;
   }
 
-  /** The answer for `text.slice(start, end)`. */
-  of(text: string, start: number, end: number): Value {
+  /** The answer for the text that was read, from `start` to `end`. */
+  of(read: TextUnits, start: number, end: number): Value {
+    const { units } = read;
     let hash = end - start;
-    for (let at = start; at < end; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+    for (let at = start; at < end; at++) hash = Math.imul(hash ^ units[at]!, 0x01000193);
     hash ^= hash >>> 15;
     let slot = 2 * (hash & (slots - 1));
     for (;;) {
       const place = this.#slots[slot]!;
-      if (place === 0) return this.#add(text, start, end, slot);
-      if (this.#isAt(place, text, start, end)) return this.#values[this.#slots[slot + 1]!]!;
+      if (place === 0) return this.#add(read, start, end, slot);
+      if (this.#isAt(place, units, start, end)) return this.#values[this.#slots[slot + 1]!]!;
       slot = (slot + 2) & (2 * slots - 1);
     }
   }
 
-  #isAt(place: number, text: string, start: number, end: number): boolean {
-    const units = this.#units;
-    if (units[place] !== end - start) return false;
+  #isAt(place: number, units: Uint16Array, start: number, end: number): boolean {
+    const known = this.#units;
+    if (known[place] !== end - start) return false;
     const shift = place + 1 - start;
-    for (let at = start; at < end; at++) if (units[shift + at] !== text.charCodeAt(at)) return false;
+    for (let at = start; at < end; at++) if (known[shift + at] !== units[at]) return false;
     return true;
   }
 
-  #add(text: string, start: number, end: number, slot: number): Value {
+  #add({ text, units }: TextUnits, start: number, end: number, slot: number): Value {
     const length = end - start;
     const piece = text.slice(start, end);
     // A slice in V8 keeps the whole text alive, and `answer` may keep the piece: it gets a copy. A short slice is one.
@@ -66,11 +69,10 @@ export class RememberedPieces<Value> {
       this.#used = 1;
       return value;
     }
-    const units = this.#units;
     this.#slots[slot] = this.#used;
     this.#slots[slot + 1] = this.#values.push(value) - 1;
-    units[this.#used++] = length;
-    for (let at = start; at < end; at++) units[this.#used++] = text.charCodeAt(at);
+    this.#units[this.#used++] = length;
+    for (let at = start; at < end; at++) this.#units[this.#used++] = units[at]!;
     return value;
   }
 }

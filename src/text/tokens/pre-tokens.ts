@@ -1,3 +1,5 @@
+import type { TextUnits } from "../tables/text-units.js";
+
 const other = 0;
 const letter = 1;
 const number = 2;
@@ -27,23 +29,28 @@ function kindOfText(codePoint: string): number {
  * from https://github.com/openai/tiktoken/blob/main/tiktoken_ext/openai_public.py
  */
 export class PreTokens {
-  readonly #text: string;
+  readonly #text: TextUnits;
+  readonly #units: Uint16Array;
+  readonly #length: number;
   readonly #kinds: Uint8Array;
 
-  constructor(text: string) {
+  /** @param text must not be read again before the end of the walk. */
+  constructor(text: TextUnits) {
     this.#text = text;
-    this.#kinds = kindsFor(text);
+    this.#units = text.units;
+    this.#length = text.length;
+    this.#kinds = kindsFor(text.text);
   }
 
   /** Where the piece that starts at `at` ends. Linear over a whole text. */
   endOf(at: number): number {
-    const unit = this.#text.charCodeAt(at);
+    const unit = this.#units[at]!;
     const kind = this.#kindAt(at);
     if (unit === 0x27) {
       const suffix = this.#contraction(at + 1);
       if (suffix > 0) return at + 1 + suffix;
     }
-    const next = at + this.#widthAt(at);
+    const next = at + (this.#kinds[unit] === surrogate ? this.#text.widthAt(at) : 1);
     if (kind === letter) return this.#endOfRun(next, letter);
     if (kind === number) return this.#endOfNumber(at);
     if (kind !== lineBreak && this.#kindAt(next) === letter) return this.#endOfRun(next, letter);
@@ -54,37 +61,34 @@ export class PreTokens {
 
   /** -1 behind the end. */
   #kindAt(at: number): number {
-    const kind = this.#kinds[this.#text.charCodeAt(at)];
-    if (kind === undefined) return -1;
-    if (kind !== surrogate) return kind;
-    return kindOfText(String.fromCodePoint(this.#text.codePointAt(at) ?? 0));
-  }
-
-  #widthAt(at: number): number {
-    return this.#kinds[this.#text.charCodeAt(at)] === surrogate && (this.#text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+    if (at >= this.#length) return -1;
+    const kind = this.#kinds[this.#units[at]!]!;
+    return kind === surrogate ? kindOfText(this.#text.characterAt(at)) : kind;
   }
 
   #endOfRun(at: number, kind: number): number {
-    const text = this.#text;
+    const units = this.#units;
+    const length = this.#length;
     const kinds = this.#kinds;
     let end = at;
-    for (;;) {
-      const found = kinds[text.charCodeAt(end)];
+    while (end < length) {
+      const found = kinds[units[end]!];
       if (found === kind) end++;
-      else if (found === surrogate && this.#kindAt(end) === kind) end += this.#widthAt(end);
-      else return end;
+      else if (found === surrogate && this.#kindAt(end) === kind) end += this.#text.widthAt(end);
+      else break;
     }
+    return end;
   }
 
   #endOfNumber(at: number): number {
     let end = at;
-    for (let digits = 0; digits < 3 && this.#kindAt(end) === number; digits++) end += this.#widthAt(end);
+    for (let digits = 0; digits < 3 && this.#kindAt(end) === number; digits++) end += this.#text.widthAt(end);
     return end;
   }
 
   #endOfBreaks(at: number): number {
     let end = at;
-    while (this.#kinds[this.#text.charCodeAt(end)] === lineBreak) end++;
+    while (end < this.#length && this.#kinds[this.#units[end]!] === lineBreak) end++;
     return end;
   }
 
@@ -92,25 +96,30 @@ export class PreTokens {
   #endOfSpace(at: number): number {
     let end = at;
     let behindBreak = 0;
-    for (;;) {
-      const kind = this.#kinds[this.#text.charCodeAt(end)];
+    while (end < this.#length) {
+      const kind = this.#kinds[this.#units[end]!];
       if (kind === lineBreak) behindBreak = end + 1;
       else if (kind !== space) break;
       end++;
     }
-    if (end === this.#text.length) return end;
+    if (end === this.#length) return end;
     if (behindBreak > 0) return behindBreak;
     return end - at > 1 ? end - 1 : end;
   }
 
   /** Length of an English contraction's letters, 0 if there is none. */
   #contraction(at: number): number {
-    const first = this.#text.charCodeAt(at) | 0x20;
+    const first = this.#lowerCaseAt(at);
     if (first === 0x73 || first === 0x64 || first === 0x6d || first === 0x74) return 1; // s d m t
-    const second = this.#text.charCodeAt(at + 1) | 0x20;
+    const second = this.#lowerCaseAt(at + 1);
     if (first === 0x6c && second === 0x6c) return 2; // ll
     if (first === 0x76 && second === 0x65) return 2; // ve
     return first === 0x72 && second === 0x65 ? 2 : 0; // re
+  }
+
+  /** Of an ASCII letter; another unit's is no letter. */
+  #lowerCaseAt(at: number): number {
+    return at < this.#length ? this.#units[at]! | 0x20 : 0;
   }
 }
 

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { TokenCounter, TokenMeasure } from "../../core/ports.js";
 import { RememberedPieces } from "../tables/remembered-pieces.js";
+import { TextUnits } from "../tables/text-units.js";
 import { BytePairs, Vocabulary } from "./byte-pairs.js";
 import { PreTokens } from "./pre-tokens.js";
 
@@ -12,6 +13,7 @@ import { PreTokens } from "./pre-tokens.js";
 export const longestPiece = 512;
 
 let pieceCounts: RememberedPieces<number> | undefined;
+let read: TextUnits | undefined;
 
 /**
  * Counts as cl100k_base does, in linear time on any input; never throws on special words. It stands in for models whose
@@ -51,24 +53,30 @@ function doubled(array: Uint32Array): Uint32Array<ArrayBuffer> {
 function scan(text: string, visit: (end: number, total: number) => void): number {
   // Prose repeats most of its words: counts of pieces seen before are remembered.
   const counts = (pieceCounts ??= new RememberedPieces(loadVocabulary()));
-  const preTokens = new PreTokens(text);
+  // Taken away while it is read: a visitor may count another text.
+  const reading = (read ?? new TextUnits()).read(text);
+  read = undefined;
+  const { units, length } = reading;
+  const preTokens = new PreTokens(reading);
   let total = 0;
-  for (let start = 0; start < text.length;) {
+  for (let start = 0; start < length;) {
     const pieceEnd = preTokens.endOf(start);
     while (start < pieceEnd) {
-      const end = pieceEnd - start > longestPiece ? cutBefore(text, start + longestPiece) : pieceEnd;
+      const end = pieceEnd - start > longestPiece ? cutBefore(units, start + longestPiece) : pieceEnd;
       // Every ASCII character is a token of its own.
-      total += end - start === 1 && text.charCodeAt(start) < 0x80 ? 1 : counts.of(text, start, end);
+      total += end - start === 1 && units[start]! < 0x80 ? 1 : counts.of(reading, start, end);
       visit(end, total);
       start = end;
     }
   }
+  // It holds on to no text.
+  read = reading.read("");
   return total;
 }
 
 /** `at`, or one less where that would part a surrogate pair. */
-function cutBefore(text: string, at: number): number {
-  return (text.charCodeAt(at) & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800 ? at - 1 : at;
+function cutBefore(units: Uint16Array, at: number): number {
+  return (units[at]! & 0xfc00) === 0xdc00 && (units[at - 1]! & 0xfc00) === 0xd800 ? at - 1 : at;
 }
 
 function loadVocabulary(): (piece: string) => number {

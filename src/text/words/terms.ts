@@ -1,4 +1,5 @@
 import { RememberedPieces } from "../tables/remembered-pieces.js";
+import { TextUnits } from "../tables/text-units.js";
 import { kindsOfUnits, surrogateRuns } from "../tokens/pre-tokens.js";
 import { wordTerms } from "./word-terms.js";
 
@@ -11,6 +12,7 @@ const unspacedScripts =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\u30fc\uff9e\uff9f]/u;
 
 let knownTerms: RememberedPieces<string | readonly string[]> | undefined;
+let read: TextUnits | undefined;
 
 /**
  * The terms that find a text: lower-case English stems without stop words, numbers, identifiers whole and in parts, and
@@ -28,12 +30,12 @@ export function eachTerm(text: string, visit: (term: string) => void): void {
   const known = (knownTerms ??= new RememberedPieces((written) => single(wordTerms(written))));
   scan(
     text,
-    (start, end) => {
-      const of = known.of(text, start, end);
+    (units, start, end) => {
+      const of = known.of(units, start, end);
       if (typeof of === "string") visit(of);
       else for (const term of of) visit(term);
     },
-    (start, end) => {
+    (_, start, end) => {
       visit(pairTerm(text.slice(start, end)));
     },
   );
@@ -69,12 +71,12 @@ export class NumberedTerms {
   each(text: string, visit: (number: number) => void): void {
     scan(
       text,
-      (start, end) => {
-        const of = this.#known.of(text, start, end);
+      (units, start, end) => {
+        const of = this.#known.of(units, start, end);
         if (typeof of === "number") visit(of);
         else for (const number of of) visit(number);
       },
-      (start, end) => {
+      (_, start, end) => {
         visit(this.#numberOf(pairTerm(text.slice(start, end))));
       },
     );
@@ -86,43 +88,50 @@ function single<Term>(of: readonly Term[]): Term | readonly Term[] {
   return of.length === 1 ? of[0]! : of;
 }
 
-type Visit = (start: number, end: number) => void;
+type Visit = (text: TextUnits, start: number, end: number) => void;
 
 /** Visits the words, and in scripts without spaces the overlapping pairs of characters, or a single one alone. */
 function scan(text: string, onWord: Visit, onPair: Visit): void {
   const kinds = kindsFor(text);
-  for (let at = 0; at < text.length;) {
-    const unit = kinds[text.charCodeAt(at)]!;
+  // Taken away while it is read: a visitor may scan another text.
+  const reading = (read ?? new TextUnits()).read(text);
+  read = undefined;
+  const { units, length } = reading;
+  for (let at = 0; at < length;) {
+    const unit = kinds[units[at]!]!;
     if (unit === nothing) {
       at++;
       continue;
     }
-    const kind = unit === surrogate ? kindAt(text, at, kinds) : unit;
+    const kind = unit === surrogate ? kindAt(reading, at, kinds) : unit;
     if (kind === word) {
-      const end = endOfSigns(text, at, endOfWord(text, at, kinds), kinds);
-      onWord(at, end);
+      const end = endOfSigns(reading, at, endOfWord(reading, at, kinds), kinds);
+      onWord(reading, at, end);
       at = end;
     } else if (kind === unspaced) {
       let end = at;
-      while (kindAt(text, end, kinds) === unspaced) end += widthAt(text, end);
-      pairs(text, at, end, onPair);
+      while (kindAt(reading, end, kinds) === unspaced) end += reading.widthAt(end);
+      pairs(reading, at, end, onPair);
       at = end;
     } else at++;
   }
+  // It holds on to no text.
+  read = reading.read("");
 }
 
 /** Letters, digits and underscores; `.` and apostrophes between them; `,` between digits. */
-function endOfWord(text: string, start: number, kinds: Uint8Array): number {
+function endOfWord(text: TextUnits, start: number, kinds: Uint8Array): number {
+  const { units, length } = text;
   let end = start;
   for (;;) {
     for (;;) {
-      // The hot loop: one look-up a letter. Without the bound, the look-up beyond the end makes V8 treat every code unit
-      // as possibly NaN, at half the speed.
-      while (end < text.length && kinds[text.charCodeAt(end)] === word) end++;
+      // The hot loop: one look-up a letter.
+      while (end < length && kinds[units[end]!] === word) end++;
       if (kindAt(text, end, kinds) !== word) break;
-      end += widthAt(text, end);
+      end += text.widthAt(end);
     }
-    const joiner = text.charCodeAt(end);
+    if (end === length) return end;
+    const joiner = units[end];
     if (joiner === 0x2e || joiner === 0x27 || joiner === 0x2019) {
       if (kindAt(text, end + 1, kinds) !== word) return end;
     } else if (joiner !== 0x2c || !isDigit(text, end - 1) || !isDigit(text, end + 1)) {
@@ -133,26 +142,25 @@ function endOfWord(text: string, start: number, kinds: Uint8Array): number {
 }
 
 /** The signs that turn one letter into a name: `C++`, `F#`. */
-function endOfSigns(text: string, start: number, end: number, kinds: Uint8Array): number {
+function endOfSigns(text: TextUnits, start: number, end: number, kinds: Uint8Array): number {
   if (end - start !== 1) return end;
-  const signed = end + (text.startsWith("++", end) ? 2 : text.startsWith("#", end) ? 1 : 0);
+  const signed = end + (text.text.startsWith("++", end) ? 2 : text.text.startsWith("#", end) ? 1 : 0);
   return kindAt(text, signed, kinds) === word ? end : signed;
 }
 
-function isDigit(text: string, at: number): boolean {
-  const unit = text.charCodeAt(at);
-  return unit >= 0x30 && unit <= 0x39;
+function isDigit({ units, length }: TextUnits, at: number): boolean {
+  return at >= 0 && at < length && units[at]! >= 0x30 && units[at]! <= 0x39;
 }
 
-function pairs(text: string, start: number, end: number, onPair: Visit): void {
-  const first = start + widthAt(text, start);
+function pairs(text: TextUnits, start: number, end: number, onPair: Visit): void {
+  const first = start + text.widthAt(start);
   if (first >= end) {
-    onPair(start, end);
+    onPair(text, start, end);
     return;
   }
   for (let from = start, middle = first; middle < end;) {
-    const to = middle + widthAt(text, middle);
-    onPair(from, to);
+    const to = middle + text.widthAt(middle);
+    onPair(text, from, to);
     from = middle;
     middle = to;
   }
@@ -169,14 +177,10 @@ function isOrdinary(unit: number): boolean {
   return (unit >= 0x4e00 && unit <= 0x9fff) || (unit >= 0x3041 && unit <= 0x3096) || (unit >= 0x30a1 && unit <= 0x30fa);
 }
 
-function kindAt(text: string, at: number, kinds: Uint8Array): number {
+function kindAt(text: TextUnits, at: number, kinds: Uint8Array): number {
   if (at < 0 || at >= text.length) return nothing;
-  const kind = kinds[text.charCodeAt(at)]!;
-  return kind === surrogate ? kindOfText(String.fromCodePoint(text.codePointAt(at) ?? 0)) : kind;
-}
-
-function widthAt(text: string, at: number): number {
-  return (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+  const kind = kinds[text.units[at]!]!;
+  return kind === surrogate ? kindOfText(text.characterAt(at)) : kind;
 }
 
 const kindsFor = kindsOfUnits(() => [

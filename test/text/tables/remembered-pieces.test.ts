@@ -1,6 +1,9 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { RememberedPieces } from "../../../src/text/tables/remembered-pieces.js";
+import { TextUnits } from "../../../src/text/tables/text-units.js";
+
+const units = new TextUnits();
 
 test("an answer is the function's own, however many pieces came before", () => {
   const remembered = new RememberedPieces((piece) => piece);
@@ -9,7 +12,7 @@ test("an answer is the function's own, however many pieces came before", () => {
   fc.assert(
     fc.property(letters, fc.nat(12), fc.nat(12), (text, one, other) => {
       const [start, end] = [Math.min(one, other, text.length), Math.min(Math.max(one, other), text.length)];
-      expect(remembered.of(text, start, end)).toBe(text.slice(start, end));
+      expect(remembered.of(new TextUnits().read(text), start, end)).toBe(text.slice(start, end));
     }),
     { numRuns: 2000 },
   );
@@ -19,7 +22,7 @@ test("a repeated piece is answered from memory", () => {
   const asked: string[] = [];
   const remembered = new RememberedPieces((piece) => asked.push(piece));
   for (const text of ["over and over", "and", "hand"])
-    remembered.of(text, text.indexOf("and"), text.indexOf("and") + 3);
+    remembered.of(new TextUnits().read(text), text.indexOf("and"), text.indexOf("and") + 3);
   expect(asked).toEqual(["and"]);
 });
 
@@ -31,10 +34,10 @@ test("answers stay right beyond the capacity, and repeated pieces are remembered
   });
   for (let number = 0; number < 200_000; number++) {
     const piece = `piece ${number}`;
-    if (remembered.of(piece, 0, piece.length) !== piece) throw new Error(`another answer for ${piece}`);
+    if (remembered.of(units.read(piece), 0, piece.length) !== piece) throw new Error(`another answer for ${piece}`);
   }
   const before = asked;
-  for (let time = 0; time < 3; time++) expect(remembered.of("the last one", 4, 8)).toBe("last");
+  for (let time = 0; time < 3; time++) expect(remembered.of(units.read("the last one"), 4, 8)).toBe("last");
   expect(asked - before).toBeLessThanOrEqual(2);
 });
 
@@ -45,7 +48,7 @@ function forgotten(pieces: Iterable<string>): string[] {
     asked.push(piece);
     return piece;
   });
-  for (const piece of pieces) remembered.of(piece, 0, piece.length);
+  for (const piece of pieces) remembered.of(units.read(piece), 0, piece.length);
   return asked;
 }
 
@@ -71,8 +74,8 @@ test("a very long piece is answered right and not remembered", () => {
   const asked: number[] = [];
   const remembered = new RememberedPieces((piece) => asked.push(piece.length));
   const long = "x".repeat(2_000_000);
-  remembered.of("word", 0, 4);
-  remembered.of(long, 0, long.length);
-  remembered.of("word", 0, 4);
+  remembered.of(units.read("word"), 0, 4);
+  remembered.of(units.read(long), 0, long.length);
+  remembered.of(units.read("word"), 0, 4);
   expect(asked).toEqual([4, 2_000_000]);
 });

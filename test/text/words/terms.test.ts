@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { NumberedTerms, queryTerms, terms } from "../../../src/text/words/terms.js";
+import { eachTerm, NumberedTerms, queryTerms, terms } from "../../../src/text/words/terms.js";
 import { wordTerms } from "../../../src/text/words/word-terms.js";
 import { hostileText } from "../hostile-text.js";
 
@@ -174,4 +174,14 @@ describe("queryTerms", () => {
   test("no character is paired across a word that was left out", () => {
     expect(queryTerms("检索是什么原理")).toEqual(terms("检索 原理"));
   });
+});
+
+test("a visitor may read the terms of another text meanwhile", () => {
+  const text = "Spans are exported in batches, 批量导出跨度, by the collector. ".repeat(20);
+  const found: string[] = [];
+  eachTerm(text, (term) => {
+    found.push(term);
+    terms("something else that is longer than what is left of the text ".repeat(40));
+  });
+  expect(found).toEqual(terms(text));
 });

@@ -1,4 +1,5 @@
 import { RememberedPieces } from "../../../text/tables/remembered-pieces.js";
+import { TextUnits } from "../../../text/tables/text-units.js";
 import { terms } from "../../../text/words/terms.js";
 import type { EmbeddingEngine } from "../engines.js";
 import { pauses } from "../pause.js";
@@ -72,8 +73,10 @@ const noPieces: readonly number[] = [];
 
 /** Texts of one language repeat their words. There are too many pairs of characters to remember, and less to do for one. */
 function featuresOf(term: string): TermFeatures {
-  return isUnspaced(term) ? features(term, noPieces) : knownWords.of(term, 0, term.length);
+  return isUnspaced(term) ? features(term, noPieces) : knownWords.of(termUnits.read(term), 0, term.length);
 }
+
+const termUnits = new TextUnits();
 
 const knownWords = new RememberedPieces<TermFeatures>((term) => {
   const marked = `^${term}$`;

@@ -1,6 +1,6 @@
 import type { RunContext } from "../../core/pipeline.js";
 import type { Embedder, TokenCounter } from "../../core/ports.js";
-import type { Source } from "../../core/stream.js";
+import { batch, type Source } from "../../core/stream.js";
 import type { Chunk, Document } from "../../core/types.js";
 import type { SplitOptions } from "../../text/chunking/cuts.js";
 import { measureText } from "../../text/chunking/measure-text.js";
@@ -24,6 +24,9 @@ export const maxInlineCharacters = 1 << 17;
 /** The worker starts before it is needed. */
 const workerStartCharacters = maxInlineCharacters / 2;
 
+/** Files are read one by one: what comes after each other without a pause of this length is looked at before it is split. */
+const pauseMs = 25;
+
 interface CutDocument {
   readonly document: Document;
   readonly chunks: Source<Chunk | undefined>;
@@ -39,7 +42,10 @@ export interface CuttingSettings {
   readonly comparing: Embedder | undefined;
 }
 
-/** Pairs documents with their chunks: the first few are split inline, and any others on a worker. */
+/**
+ * Pairs documents with their chunks. A run of little text is split inline. One of more is split on a worker, from its first
+ * document on where the documents come at once, so that this thread loads no vocabulary and compiles no splitting.
+ */
 export async function* cutDocuments(
   source: AsyncIterable<Document>,
   { strategy, tokens, current, comparing }: CuttingSettings,
@@ -55,27 +61,31 @@ export async function* cutDocuments(
   const inline = (document: Document) => splitInSteps(document, { ...current(), tokens }, strategy);
   // A worker has only the default token counter.
   const worker = tokens === defaultTokens && { settings: () => ({ ...current(), strategy }), inline };
-  const reader = source[Symbol.asyncIterator]();
   let thread: SplittingThread | undefined;
-  try {
-    let length = 0;
-    for (let next = await reader.next(); !next.done; next = await reader.next()) {
-      const document = next.value;
+  let length = 0;
+  const read = async function* () {
+    for await (const document of source) {
       length += document.text.length;
       if (worker && length > workerStartCharacters) thread ??= new SplittingThread();
+      yield document;
+    }
+  };
+  const weigh = ({ text }: Document) => text.length;
+  const groups = batch(read(), { count: Infinity, weight: 2 * maxInlineCharacters, weigh, waitMs: pauseMs });
+  try {
+    for await (const group of groups) {
       if (worker && thread && length > maxInlineCharacters) {
-        yield* splitOnWorker(startingWith(document, reader), { ...worker, thread }, context);
-      } else yield { document, chunks: inline(document) };
+        yield* splitOnWorker(startingWith(group, groups), { ...worker, thread }, context);
+      } else for (const document of group) yield { document, chunks: inline(document) };
     }
   } finally {
     await thread?.end();
-    await reader.return?.();
   }
 }
 
-async function* startingWith<Item>(first: Item, rest: AsyncIterator<Item>): AsyncGenerator<Item> {
-  yield first;
-  for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
+async function* startingWith<Item>(first: readonly Item[], rest: AsyncIterable<readonly Item[]>): AsyncGenerator<Item> {
+  yield* first;
+  for await (const items of rest) yield* items;
 }
 
 async function* semanticChunks(

@@ -1,6 +1,5 @@
 import type { IngestProgress } from "../../knowledge-base/ingest/ledger.js";
 import type { CommandIo } from "../command-context.js";
-import stringWidth from "string-width";
 import { count, counted, duration } from "./figures.js";
 import { clearLine, displayUri, type KnownFolders } from "./terminal-text.js";
 
@@ -17,6 +16,7 @@ export function progressLine<Progress>(
 ): ProgressLine<Progress> {
   const everyMs = out.isTTY ? 100 : 10_000;
   let drawnAt = out.isTTY ? -Infinity : performance.now();
+  const shortened = shortener();
   return {
     update(progress) {
       const now = performance.now();
@@ -32,16 +32,27 @@ export function progressLine<Progress>(
   };
 }
 
-/** The beginning of a text that fits into so many columns of a terminal, of which a Chinese sign takes two. */
-function shortened(text: string, columns: number): string {
-  let end = 0;
-  let taken = 0;
-  for (const sign of text) {
-    taken += stringWidth(sign);
-    if (taken > columns) break;
-    end += sign.length;
-  }
-  return text.slice(0, end);
+/** Returns the beginning of a text that fits into so many columns of a terminal, of which a Chinese sign takes two. */
+function shortener(): (text: string, columns: number) => string {
+  // The package takes longer to load than a short run, and most lines have no sign that needs it. Until it is there, any
+  // such sign counts as wide, so that a line is at worst shorter than it could be.
+  let loading: Promise<void> | undefined;
+  let widthOf = (sign: string): number => (sign <= "~" ? 1 : 2);
+  const load = async () => {
+    ({ default: widthOf } = await import("string-width"));
+  };
+  return (text, columns) => {
+    if (/^[ -~]*$/.test(text)) return text.slice(0, columns);
+    loading ??= load();
+    let end = 0;
+    let taken = 0;
+    for (const sign of text) {
+      taken += widthOf(sign);
+      if (taken > columns) break;
+      end += sign.length;
+    }
+    return text.slice(0, end);
+  };
 }
 
 /** `40 of 300 queries  12.5 queries/s  about 21 s left`, for steps that began at a time of `performance.now()`. */

@@ -16,6 +16,10 @@ type Span = readonly [number, number];
 /** Services shorten a key to its beginning and end. Fewer characters than this tell keys apart, and help nobody to guess one. */
 const shortestPart = 8;
 
+/** Of what is remembered to hold no secret; longer texts do not come again. */
+const longestName = 64;
+const mostNames = 64;
+
 /**
  * Hides a secret in all the ways in which services repeat it: whole, or its first or last 8 characters; in Base64, also in
  * the middle of something longer such as `user:key`; and any of these escaped for JSON, an address or HTML, up to three
@@ -40,8 +44,16 @@ export function keepSecret(secret: string | undefined, leastPart = shortestPart)
     return spans;
   };
   const redact = (text: string) => without(text, spansIn(text));
+  // Each event of a call has the same few names.
+  const clean = new Set<string>();
+  const redactName = (text: string): string => {
+    if (clean.has(text)) return text;
+    const shown = redact(text);
+    if (shown === text && text.length <= longestName && clean.size < mostNames) clean.add(text);
+    return shown;
+  };
   const redactAll = (data: unknown): unknown => {
-    if (typeof data === "string") return redact(data);
+    if (typeof data === "string") return redactName(data);
     if (Array.isArray(data)) return data.map(redactAll);
     if (typeof data !== "object" || data === null || Object.getPrototypeOf(data) !== Object.prototype) return data;
     return Object.fromEntries(Object.entries(data).map(([name, value]) => [name, redactAll(value)]));

@@ -465,11 +465,12 @@ export interface Store<Space extends string = string, Fields extends object = Me
   readonly settings?: StoreSettings;
   /**
    * Keeps the right to write until the returned function is called, so that no other process can take it between two
-   * writes, and what was paid for in between can be stored. Absent: writers never keep each other out.
+   * writes, and what was paid for in between can be stored. Absent: writers never keep each other out. What the returned
+   * function returns resolves when the store finds what it will find from then on, also after it was opened anew.
    *
    * @throws StoreError `locked` while another process has it.
    */
-  readonly claim?: () => Promise<() => void>;
+  readonly claim?: () => Promise<() => void | Promise<void>>;
   /** One transaction: all of it is stored when this returns, or none. */
   readonly write: (write: StoreWrite) => Promise<readonly WrittenDocument[]>;
   /** Removes documents by uri; returns how many chunks went with them. Unknown uris are ignored. */

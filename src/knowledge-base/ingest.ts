@@ -154,7 +154,9 @@ export async function ingest<Space extends string>(
     await keepLearned();
     return { ...result, ...limit.costOf(result.tokens) };
   } finally {
-    await claim.letGo();
+    const letGo = claim.letGo();
+    // What the store makes of a run at its end, nobody who aborts it waits for.
+    if (!signal?.aborted) await letGo;
   }
 }
 
@@ -254,7 +256,7 @@ function storedOr(
 
 /** The right to write to a store, from the first time it is needed to the end of the run. */
 function claimOnce(store: Pick<Store, "claim">) {
-  let claimed: Promise<(() => void) | undefined> | undefined;
+  let claimed: ReturnType<NonNullable<Store["claim"]>> | Promise<undefined> | undefined;
   return {
     take: () => (claimed ??= store.claim?.() ?? Promise.resolve(undefined)),
     letGo: async () => (await claimed?.catch(() => undefined))?.(),

@@ -173,16 +173,17 @@ export class EmbeddedStore<const Space extends string> implements Store<Space>, 
     return this.#scoped(this.#rules.checked(filter));
   }
 
-  async claim(): Promise<() => void> {
+  async claim(): Promise<() => Promise<void>> {
     return this.#use(async () => {
       await this.#writes.run(async () => {
         await this.#locking().lock();
         this.#claims++;
       });
       let isKept = true;
-      return () => {
-        if (isKept) this.#dropClaim();
+      return async () => {
+        if (!isKept) return;
         isKept = false;
+        await this.#dropClaim();
       };
     });
   }
@@ -307,9 +308,11 @@ export class EmbeddedStore<const Space extends string> implements Store<Space>, 
     return this.#writer;
   }
 
-  #dropClaim(): void {
+  /** Ends a claim. Resolves when the latent model was trained, if the writes of the claim made that due. */
+  async #dropClaim(): Promise<void> {
     this.#claims--;
     this.#letGoSoon();
+    if (this.#claims === 0 && !this.#closed) await this.#latent?.then((index) => index.catchUp()).catch(() => {});
   }
 
   /** Lets go of the write lock when nothing has been written for a moment, so that other processes may write. */
@@ -335,7 +338,7 @@ export class EmbeddedStore<const Space extends string> implements Store<Space>, 
     try {
       await save();
     } finally {
-      this.#dropClaim();
+      void this.#dropClaim();
     }
   }
 
@@ -359,12 +362,16 @@ export class EmbeddedStore<const Space extends string> implements Store<Space>, 
     return new WriterThread({ ...start, ...(dimension !== undefined && { dimension }) }, writerModule);
   }
 
-  /** Brings the indexes up to date. A failure shows again at the next search, which reports it. */
+  /**
+   * Brings the indexes up to date. A failure shows again at the next search, which reports it. A run of writes trains the
+   * latent model once, when it ends; whoever writes without a claim, as soon as it is due. Closing then has nothing to train,
+   * so that the store finds the same before and after it.
+   */
   async #prepareIndexes(): Promise<void> {
     await Promise.allSettled([
       this.#dense.prepare(),
       this.#lexical.then((index) => index.catchUp()),
-      this.#latent?.then((index) => index.prepare()),
+      this.#latent?.then((index) => (this.#claims > 0 ? index.keepUp() : index.catchUp())),
     ]);
   }
 

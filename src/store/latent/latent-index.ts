@@ -135,19 +135,20 @@ export class LatentIndex {
     );
   }
 
-  /** The same as `catchUp`, but keeps the model that there is, however small the store was: a long run does not train often. */
-  prepare(): Promise<void> {
-    return this.#bringUpToDate(Infinity);
+  /** The same as `catchUp`, with the model that there is, if any: a long run does not train often. */
+  async keepUp(): Promise<void> {
+    await this.#trained?.updater?.catchUp();
   }
 
   /** Resolves when a model that is due was trained, and holds everything that was committed before the call. */
-  catchUp(): Promise<void> {
-    return this.#bringUpToDate(growth);
+  async catchUp(): Promise<void> {
+    await this.#training.run(() => this.#trainIfDue());
+    await this.keepUp();
   }
 
   /** Whether `save` has something to save, once the index has caught up. */
   isUnsaved(): boolean {
-    if (this.#isDue(growth)) return true;
+    if (this.#isDue()) return true;
     return this.#trained !== undefined && !this.#isSavedAt(this.#trained, this.#changes.head());
   }
 
@@ -182,11 +183,6 @@ export class LatentIndex {
     await this.#training.idle();
   }
 
-  async #bringUpToDate(atGrowth: number): Promise<void> {
-    await this.#training.run(() => this.#trainIfDue(atGrowth));
-    await this.#trained?.updater?.catchUp();
-  }
-
   /** Whether the saved file is of this model, with the vectors of all chunks up to a position where it has some. */
   #isSavedAt({ trainedOn, updater }: Trained, head: Position): boolean {
     const { label, removal, trainedOn: before } = this.#saved ?? {};
@@ -194,26 +190,35 @@ export class LatentIndex {
     return position.label === label && position.removal === removal && trainedOn === before;
   }
 
-  #isDue(atGrowth: number): boolean {
+  #isDue(): boolean {
     const { latent } = this.#options;
     const count = this.#changes.chunkCount();
     if (count < (latent === true ? minChunks : sampleChunks)) return false;
-    if (!this.#trained || count >= atGrowth * this.#trained.trainedOn) return true;
+    if (!this.#trained || count >= growth * this.#trained.trainedOn) return true;
     // What `auto` found of no use was not kept.
     return latent === true && !this.#trained.updater;
   }
 
-  async #trainIfDue(atGrowth: number): Promise<void> {
-    if (this.#closed || !this.#isDue(atGrowth)) return;
+  async #trainIfDue(): Promise<void> {
+    if (this.#closed || !this.#isDue()) return;
     const count = this.#changes.chunkCount();
-    const model = await inSlices(trainLatentModel(await this.#sample(Math.min(sampleChunks, count))));
-    if (this.#closed) return;
+    const sample = await this.#sample(Math.min(sampleChunks, count));
+    const model = await inSlices(this.#untilClosed(trainLatentModel(sample)));
+    if (!model) return;
     this.#next = this.#begin(model, count, beginning);
     await this.#next.updater?.catchUp();
     if (this.#closed) return;
     const before = this.#trained;
     this.#trained = this.#next;
     await before?.updater?.stop();
+  }
+
+  *#untilClosed<Result>(steps: Generator<void, Result>): Generator<void, Result | undefined> {
+    for (let step = steps.next(); !this.#closed; step = steps.next()) {
+      if (step.done) return step.value;
+      yield;
+    }
+    return undefined;
   }
 
   #begin(model: LatentModel, trainedOn: number, from: Position): Trained {

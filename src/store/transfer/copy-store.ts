@@ -38,6 +38,6 @@ export async function copyStore(from: Store, to: Store, options: TransferOptions
     const [source, target] = [await from.counts(), await to.counts()];
     return { ...counts, documents: { source: source.documents, target: target.documents }, differences };
   } finally {
-    release?.();
+    await release?.();
   }
 }

@@ -21,7 +21,7 @@ export async function importStore(path: string, to: Store, options: TransferOpti
     const documents = { source: counts.copied + counts.unchanged, target: (await to.counts()).documents };
     return { ...counts, documents, differences };
   } finally {
-    release?.();
+    await release?.();
   }
 }
 

@@ -246,3 +246,36 @@ test("a file that another process replaces while it is opened costs nothing but 
   await index.catchUp();
   expect((await index.search("car", 8)).labels).toHaveLength(8);
 });
+
+test("a store that was opened anew finds the same with the same scores, whether it was written in a run or not", async () => {
+  const questions = ["car", "planet orbit", "flour", "referee", "number7"];
+  const answers = async (store: Store) => {
+    const each: unknown[] = [];
+    for (const question of questions) each.push(await found(store, question));
+    return each;
+  };
+  const path = join(temporaryFolder(), "store");
+  const write = async (store: Store, from: number, to: number) => {
+    for (let at = from; at < to; at += 25) await store.write(withVectors(documents(at, at + 25), dimension));
+  };
+  const first = await opened(path);
+  const release = await first.claim!();
+  await write(first, 0, 200);
+  // A run trains once, at its end.
+  expect(await found(first, "car")).toEqual([]);
+  await release();
+  const afterRun = await answers(first);
+  expect(afterRun[0]).toHaveLength(12);
+  await first.close();
+  expect(latentFigures(path)).toMatchObject({ trainedOn: 200 });
+
+  const second = await opened(path);
+  expect(await answers(second)).toEqual(afterRun);
+  await write(second, 200, 350);
+  await second.deleteDocuments(["d3", "d301"]);
+  const afterWrites = await answers(second);
+  await second.close();
+  expect(latentFigures(path)).toMatchObject({ trainedOn: 300 });
+  const third = await opened(path);
+  expect(await answers(third)).toEqual(afterWrites);
+});

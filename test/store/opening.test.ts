@@ -170,7 +170,7 @@ test("while one handle writes, another can read, sees each commit, and learns wh
     code: "locked",
     message: expect.stringContaining("This process is writing to this store already"),
   });
-  letGo();
+  await letGo();
   await writer.close();
   expect(await reader.write(withVectors([one], 8))).toEqual([expect.objectContaining({ outcome: "updated" })]);
 });

@@ -33,7 +33,7 @@ test.each(["structure", "semantic"] as const)(
     // Work that costs nothing does not need the lock.
     expect((await second.ingest(stored)).documents).toMatchObject({ unchanged: 1 });
 
-    letGo();
+    await letGo();
     expect((await second.ingest(more)).documents).toMatchObject({ added: 1, unchanged: 1 });
   },
 );

@@ -46,15 +46,15 @@ test("a claim keeps others from writing until it is let go, also where nothing i
   const [one, other] = await openedTwice();
   const [first, second] = [await one.claim!(), await one.claim!()];
   await expect(put(other, "theirs")).rejects.toMatchObject({ code: "locked" });
-  first();
+  await first();
   // Let go twice, it counts once.
-  first();
+  await first();
   await expect(put(other, "theirs")).rejects.toMatchObject({ code: "locked" });
   await put(one, "ours");
   // A repair takes the lock for itself, and gives it back.
   expect(await one.verify({ repair: true })).toMatchObject({ ok: true });
   await expect(put(other, "theirs")).rejects.toMatchObject({ code: "locked" });
-  second();
+  await second();
   expect(await put(other, "theirs")).toMatchObject([{ outcome: "added" }]);
 });
 

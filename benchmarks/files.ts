@@ -32,11 +32,13 @@ export const benchmark: Benchmark<Indexing, Given> = {
     `Markdown in chunks of ${maxTokens} tokens, ${overlapTokens} of them repeated, ${batchTexts} texts a request, ${concurrency} requests at once, to a service that takes ` +
     `${latencyMs} ms a request and ${textMs} ms a text, in a process of its own on the same machine. citewell is its command with the index that ` +
     "it chooses; of a peer the time counts from the reading of the files, with its packages loaded. The limits are one pass of our tokenizer with " +
-    "nothing remembered, the time of the service for as many chunks as would be full, and the slower of the two. Each run is a new process.",
+    "nothing remembered, the time of the service for the requests that `citewell plan` counts, and the slower of the two; and the slower one if all " +
+    "chunks were full, which they are not where they end at headings. Each run is a new process.",
   contenders: [
     { name: "one tokenizer pass", kind: "limit", load: async () => countTokens },
     { name: "the service alone", kind: "limit", load: async () => serviceAlone },
-    { name: "the slower limit", kind: "limit", load: async () => slowerLimit },
+    { name: "the slower limit", kind: "limit", load: async () => slowerOf(serviceAlone) },
+    { name: "the same, chunks full", kind: "limit", load: async () => slowerOf(serviceForFullChunks) },
     { name: "citewell index", kind: "citewell", load: async () => indexCommand },
     { ...langChain, load: async () => indexWith(await langChain.load()) },
   ],
@@ -79,18 +81,27 @@ export const benchmark: Benchmark<Indexing, Given> = {
 
 const indexCommand: Indexing = async ({ baseUrl, folder }) => {
   const store = mkdtempSync(join(tmpdir(), "citewell-benchmark-"));
-  const service = ["--base-url", baseUrl, "--api-key", "key", "--embedding-model", "made-m3"];
-  const cutting = ["--chunk-tokens", String(maxTokens), "--overlap-tokens", String(overlapTokens)];
-  const command = join(project, "dist/bin/citewell.js");
-  const words = ["index", folder, "--store", join(store, "store"), "--json", ...service, ...cutting];
   try {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [command, ...words], { encoding: "utf8" });
-    if (status !== 0) throw new Error(stderr.slice(-500));
-    return { chunks: (JSON.parse(stdout) as { readonly chunks: { readonly total: number } }).chunks.total };
+    const { chunks } = command<{ readonly chunks: { readonly total: number } }>(
+      ["index", folder, "--store", join(store, "store")],
+      baseUrl,
+    );
+    return { chunks: chunks.total };
   } finally {
     rmSync(store, { recursive: true, force: true });
   }
 };
+
+/** What a run of the command reports, with the setting of all runs. */
+function command<Report>(words: readonly string[], baseUrl: string): Report {
+  const service = ["--base-url", baseUrl, "--api-key", "key", "--embedding-model", "made-m3"];
+  const cutting = ["--chunk-tokens", String(maxTokens), "--overlap-tokens", String(overlapTokens)];
+  const file = join(project, "dist/bin/citewell.js");
+  const all = [file, ...words, "--json", ...service, ...cutting];
+  const { status, stdout, stderr } = spawnSync(process.execPath, all, { encoding: "utf8" });
+  if (status !== 0) throw new Error(stderr.slice(-500));
+  return JSON.parse(stdout) as Report;
+}
 
 function indexWith(ingest: Ingestion): Indexing {
   return async ({ baseUrl, folder }) =>
@@ -109,16 +120,32 @@ const countTokens: Indexing = async ({ folder }) => {
   return { chunks: Math.ceil(tokens / maxTokens) };
 };
 
-const serviceAlone: Indexing = async ({ folder }) => {
-  const { chunks } = await countTokens({ baseUrl: "", folder });
-  const requests = Math.ceil(chunks / batchTexts);
-  const seconds = (Math.ceil(requests / concurrency) * (latencyMs + textMs * batchTexts)) / 1000;
-  return { chunks, atLeastSeconds: seconds };
+/** The service at its cap, never waiting, with the requests that the command makes of these files. */
+const serviceAlone: Indexing = async ({ baseUrl, folder }) => {
+  const missing = join(tmpdir(), "citewell-benchmark-no-store");
+  const { chunks, requests } = command<{ readonly chunks: number; readonly requests: number }>(
+    ["plan", folder, "--store", missing],
+    baseUrl,
+  );
+  return { chunks, atLeastSeconds: serviceSeconds(requests, chunks) };
 };
 
-const slowerLimit: Indexing = async (given) => {
-  const started = performance.now();
-  const { chunks, atLeastSeconds = 0 } = await serviceAlone(given);
-  // The service's time is computed from one tokenizer pass.
-  return { chunks, atLeastSeconds: Math.max(atLeastSeconds, (performance.now() - started) / 1000) };
+const serviceForFullChunks: Indexing = async (given) => {
+  const { chunks } = await countTokens(given);
+  return { chunks, atLeastSeconds: serviceSeconds(Math.ceil(chunks / batchTexts), chunks) };
 };
+
+/** The texts of the requests that run at once are at most that many apart, so that rounds of equal length are the least. */
+function serviceSeconds(requests: number, texts: number): number {
+  return (Math.ceil(requests / concurrency) * (latencyMs + (textMs * texts) / requests)) / 1000;
+}
+
+/** The slower of the service and one tokenizer pass. */
+function slowerOf(service: Indexing): Indexing {
+  return async (given) => {
+    const { atLeastSeconds = 0 } = await service(given);
+    const started = performance.now();
+    const { chunks } = await countTokens(given);
+    return { chunks, atLeastSeconds: Math.max(atLeastSeconds, (performance.now() - started) / 1000) };
+  };
+}

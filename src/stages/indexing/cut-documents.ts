@@ -22,7 +22,7 @@ import { splitOnWorker, SplittingThread } from "./splitting/split-on-worker.js";
 export const maxInlineCharacters = 1 << 17;
 
 /** The worker starts before it is needed. */
-const workerStartCharacters = maxInlineCharacters / 2;
+const workerStartCharacters = maxInlineCharacters / 4;
 
 /** Files are read one by one: what comes after each other without a pause of this length is looked at before it is split. */
 const pauseMs = 25;

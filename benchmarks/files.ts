@@ -82,10 +82,9 @@ export const benchmark: Benchmark<Indexing, Given> = {
 const indexCommand: Indexing = async ({ baseUrl, folder }) => {
   const store = mkdtempSync(join(tmpdir(), "citewell-benchmark-"));
   try {
-    const { chunks } = command<{ readonly chunks: { readonly total: number } }>(
-      ["index", folder, "--store", join(store, "store")],
-      baseUrl,
-    );
+    const { chunks } = command(["index", folder, "--store", join(store, "store")], baseUrl) as {
+      readonly chunks: { readonly total: number };
+    };
     return { chunks: chunks.total };
   } finally {
     rmSync(store, { recursive: true, force: true });
@@ -93,14 +92,14 @@ const indexCommand: Indexing = async ({ baseUrl, folder }) => {
 };
 
 /** What a run of the command reports, with the setting of all runs. */
-function command<Report>(words: readonly string[], baseUrl: string): Report {
+function command(words: readonly string[], baseUrl: string): unknown {
   const service = ["--base-url", baseUrl, "--api-key", "key", "--embedding-model", "made-m3"];
   const cutting = ["--chunk-tokens", String(maxTokens), "--overlap-tokens", String(overlapTokens)];
   const file = join(project, "dist/bin/citewell.js");
   const all = [file, ...words, "--json", ...service, ...cutting];
   const { status, stdout, stderr } = spawnSync(process.execPath, all, { encoding: "utf8" });
   if (status !== 0) throw new Error(stderr.slice(-500));
-  return JSON.parse(stdout) as Report;
+  return JSON.parse(stdout);
 }
 
 function indexWith(ingest: Ingestion): Indexing {
@@ -123,10 +122,10 @@ const countTokens: Indexing = async ({ folder }) => {
 /** The service at its cap, never waiting, with the requests that the command makes of these files. */
 const serviceAlone: Indexing = async ({ baseUrl, folder }) => {
   const missing = join(tmpdir(), "citewell-benchmark-no-store");
-  const { chunks, requests } = command<{ readonly chunks: number; readonly requests: number }>(
-    ["plan", folder, "--store", missing],
-    baseUrl,
-  );
+  const { chunks, requests } = command(["plan", folder, "--store", missing], baseUrl) as {
+    readonly chunks: number;
+    readonly requests: number;
+  };
   return { chunks, atLeastSeconds: serviceSeconds(requests, chunks) };
 };
 

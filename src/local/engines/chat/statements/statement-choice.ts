@@ -4,6 +4,7 @@ import { scoreStatements, type ScoredStatement } from "./statement-score.js";
 import { announces, isItem, type Statement } from "./statements.js";
 import { bestPassage, type Passage } from "./passages.js";
 import { coveredShare, readQuestion, type QuestionReading } from "../question/question-reading.js";
+import { unheardShare } from "../question/unheard-words.js";
 import { asksForCode, asksForList, asksForReason, beginsWithIdentifier, identifiersIn } from "../question/wanted.js";
 import { comparedIn, questionParts } from "../question/question-parts.js";
 
@@ -29,6 +30,8 @@ const maxTaken = 2;
 const maxItems = 6;
 /** Share of the names in a question that the source has to hold. */
 const minNames = 0.6;
+/** Share of the question in words that no source holds, from which on documents with headings are on something else. */
+const maxUnheard = 0.2;
 /** Evidence from which one sentence of a passage may do. */
 const sureEvidence = 2.5;
 /** Statements of one source at most this far before code lead up to it. */
@@ -58,7 +61,7 @@ function answerStatements(question: string, all: readonly Statement[]): readonly
   const direct =
     best.defines > 0 || best.isAsked || isEntry || best.statement.kind !== "prose" || companions(best).length > 1;
   const passage = direct ? undefined : bestPassage(reading, scored);
-  if (!best.isAsked && isOnOther(reading, best, direct)) return [];
+  if (!best.isAsked && (isOnOther(reading, best, direct) || isUnheardOf(reading))) return [];
   if (passage !== undefined && passage.evidence < 0) return [];
   const chosen: Statement[] = [];
   const said = new Set<string>();
@@ -92,6 +95,14 @@ function isOnOther({ names, identifiers, sources }: QuestionReading, best: Score
   const { found } = sources.get(statement.source)!;
   if (inSource < (direct ? minInSourceDirect : minInSource) || coveredShare(identifiers, found) < minNames) return true;
   return direct && (coverage < minCoverage || coveredShare(names, found) < minNames);
+}
+
+/**
+ * Whether the sources never say what the question asks about. Documents with headings are manuals and the like, which people
+ * ask in words of the text; of an article without any they ask in words of their own, whose absence says little.
+ */
+function isUnheardOf(reading: QuestionReading): boolean {
+  return reading.read.some(({ statement }) => statement.kind === "heading") && unheardShare(reading) >= maxUnheard;
 }
 
 /** The statement that defines a thing outright: what two things are tells them apart, where nothing says how they differ. */

@@ -3,7 +3,7 @@ import { StoreError } from "../core/errors.js";
 import { optionsOf, resolve } from "../core/options.js";
 import { type Budget, Pipeline, type RunEvent, runOptions, type Stage } from "../core/pipeline.js";
 import type { Embedder, Store } from "../core/ports.js";
-import type { Source } from "../core/stream.js";
+import { type Source, unlessAborted } from "../core/stream.js";
 import { inSpan } from "../core/telemetry.js";
 import type { Document, DocumentChunk } from "../core/types.js";
 import { TokenBudget } from "../stages/indexing/token-budget.js";
@@ -155,8 +155,10 @@ export async function ingest<Space extends string>(
     return { ...result, ...limit.costOf(result.tokens) };
   } finally {
     const letGo = claim.letGo();
-    // What the store makes of a run at its end, nobody who aborts it waits for.
-    if (!signal?.aborted) await letGo;
+    // All is stored by now: what the store makes of a run at its end, nobody who aborts it waits for.
+    await (signal ? unlessAborted(letGo, signal) : letGo).catch((error: unknown) => {
+      if (!signal?.aborted) throw error;
+    });
   }
 }
 

@@ -1,6 +1,6 @@
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
-import { describeProgress, describeSteps, progressLine } from "../../src/cli/output/progress.js";
+import { describeProgress, describeSteps, ingestProgress, progressLine } from "../../src/cli/output/progress.js";
 
 const progress = {
   documentsFound: 705,
@@ -26,6 +26,20 @@ test("the progress line names the file that is waited on in place of the time le
   expect(describeProgress({ ...progress, slowFile }, folders)).toBe(
     "312 of 705 documents  2,801 chunks embedded  640 chunks/s  reading scans/large.pdf",
   );
+});
+
+test("the progress line says when all documents are done and the store is made ready", () => {
+  expect(describeProgress({ ...progress, documentsDone: 705, secondsLeft: 0 }, folders)).toBe(
+    "705 of 705 documents  2,801 chunks embedded  640 chunks/s  finishing",
+  );
+});
+
+test("the line of a finished ingest is drawn once, however soon after another", () => {
+  const drawn: string[] = [];
+  const notes = { write: (text: string) => drawn.push(text) > 0, isTTY: true, columns: 100 };
+  const { onProgress } = ingestProgress({ ...folders, notes: notes as never });
+  for (const documentsDone of [310, 311, 705, 705]) onProgress({ ...progress, documentsDone });
+  expect(drawn).toEqual([expect.stringContaining("310 of 705"), expect.stringContaining("finishing")]);
 });
 
 test("a progress line never takes more columns than the terminal has, also with Chinese names", () => {

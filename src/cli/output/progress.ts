@@ -4,7 +4,8 @@ import { count, counted, duration } from "./figures.js";
 import { clearLine, displayUri, type KnownFolders } from "./terminal-text.js";
 
 export interface ProgressLine<Progress> {
-  readonly update: (progress: Progress) => void;
+  /** @param stays It describes what may last, and is drawn even where another has just been. */
+  readonly update: (progress: Progress, stays?: boolean) => void;
   /** Clears the line, so that the next output starts on an empty one. */
   readonly clear: () => void;
 }
@@ -18,9 +19,9 @@ export function progressLine<Progress>(
   let drawnAt = out.isTTY ? -Infinity : performance.now();
   const shortened = shortener();
   return {
-    update(progress) {
+    update(progress, stays = false) {
       const now = performance.now();
-      if (now - drawnAt < everyMs) return;
+      if (now - drawnAt < everyMs && !(stays && out.isTTY)) return;
       drawnAt = now;
       const text = describe(progress);
       // Some pseudo terminals say that they have 0 columns.
@@ -71,9 +72,15 @@ export function describeProgress(progress: IngestProgress, folders: KnownFolders
     `${counted(chunksEmbedded, "chunk")} embedded`,
   ];
   if (chunksPerSecond) parts.push(`${count(chunksPerSecond)} chunks/s`);
-  if (slowFile !== undefined) parts.push(`reading ${displayUri(slowFile, folders)}`);
+  if (isComplete(progress)) parts.push("finishing");
+  else if (slowFile !== undefined) parts.push(`reading ${displayUri(slowFile, folders)}`);
   else if (secondsLeft) parts.push(`about ${duration(secondsLeft)} left`);
   return parts.join("  ");
+}
+
+/** Whether all documents are done: what follows makes the store ready to be searched. */
+function isComplete({ documentsFound, documentsDone }: IngestProgress): boolean {
+  return documentsFound !== undefined && documentsDone >= documentsFound;
 }
 
 /** The progress line of an ingest. It remembers the latest progress, to describe a run that ends early. */
@@ -84,8 +91,9 @@ export function ingestProgress(io: Pick<CommandIo, "notes"> & KnownFolders) {
     clear: line.clear,
     latest: () => latest,
     onProgress: (progress: IngestProgress) => {
+      const completes = isComplete(progress) && !(latest && isComplete(latest));
       latest = progress;
-      line.update(progress);
+      line.update(progress, completes);
     },
   };
 }

@@ -70,3 +70,28 @@ test("what another ingest has stored since it was looked up is not paid for agai
   expect(report.chunks).toMatchObject({ total: 5, embedded: 0, reused: 5 });
   expect(upstream.requests.length).toBe(paid);
 });
+
+test("who aborts an ingest that has stored everything waits for nothing more, and gets its report", async () => {
+  const path = join(await temporaryFolder(), "store");
+  const kb = await openKnowledgeBase({ path });
+  onTestFinished(() => kb.close());
+  const controller = new AbortController();
+  const claim = kb.store.claim!.bind(kb.store);
+  let ended = false;
+  Object.assign(kb.store, {
+    claim: async () => {
+      const letGo = await claim();
+      return async () => {
+        await letGo();
+        controller.abort(new Error("enough"));
+        await new Promise((_, reject) => setTimeout(reject, 100, new Error("of no interest any more")));
+        ended = true;
+      };
+    },
+  });
+  const { documents } = await kb.ingest([{ uri: "test:a", text: "A mole digs." }], { signal: controller.signal });
+  expect(documents.added).toBe(1);
+  expect(ended).toBe(false);
+  // What fails after that ends nothing, this process neither.
+  await new Promise((resolve) => setTimeout(resolve, 200));
+});

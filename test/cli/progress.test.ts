@@ -36,8 +36,8 @@ test("the progress line says when all documents are done and the store is made r
 
 test("the line of a finished ingest is drawn once, however soon after another", () => {
   const drawn: string[] = [];
-  const notes = { write: (text: string) => drawn.push(text) > 0, isTTY: true, columns: 100 };
-  const { onProgress } = ingestProgress({ ...folders, notes: notes as never });
+  const notes = { write: (text: string) => drawn.push(text) > 0, isTTY: true, columns: 100 } as never;
+  const { onProgress } = ingestProgress({ ...folders, notes });
   for (const documentsDone of [310, 311, 705, 705]) onProgress({ ...progress, documentsDone });
   expect(drawn).toEqual([expect.stringContaining("310 of 705"), expect.stringContaining("finishing")]);
 });

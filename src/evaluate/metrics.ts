@@ -57,6 +57,9 @@ function isRelevant(judgements: Judgements, id: string): boolean {
 }
 
 const articles = new Set(["a", "an", "the"]);
+/** A number or a Latin word ends where a character begins that is a word: `2017年` is two. */
+const answerWord =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|(?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])[\p{L}\p{M}\p{N}])+/gu;
 
 /**
  * The words by which answers are compared: lower case, without punctuation and English articles; characters of scripts
@@ -64,10 +67,7 @@ const articles = new Set(["a", "an", "the"]);
  * EMNLP 2016.
  */
 export function answerWords(text: string): readonly string[] {
-  const words = text
-    .normalize("NFKC")
-    .toLowerCase()
-    .match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[\p{L}\p{M}\p{N}]+/gu);
+  const words = text.normalize("NFKC").toLowerCase().match(answerWord);
   return (words ?? []).filter((word) => !articles.has(word));
 }
 

@@ -43,6 +43,12 @@ describe("measures of an answer", () => {
     expect(holdsAnswer("anything", ["the", "…"])).toBe(false);
   });
 
+  test("find an answer in text whose numbers and Latin words run into Chinese or Japanese ones", () => {
+    expect(answerWords("于2017年CAST成立のTV局").join(" ")).toBe("于 2017 年 cast 成 立 の tv 局");
+    expect(holdsAnswer("公司成立于1994年5月30日，总部位于北京", ["1994年"])).toBe(true);
+    expect(holdsAnswer("共设有13个出入口", ["3个"])).toBe(false);
+  });
+
   test("are between 0 and 1, and 1 for equal texts", () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (text, other) => {

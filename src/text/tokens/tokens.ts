@@ -80,8 +80,20 @@ function cutBefore(units: Uint16Array, at: number): number {
 }
 
 function loadVocabulary(): (piece: string) => number {
-  const pairs = new BytePairs(new Vocabulary(vocabularyFile()));
+  const pairs = new BytePairs(sharedVocabulary());
   return (piece) => pairs.count(piece);
+}
+
+/** The rank of the token that a whole text is; `undefined` for a text of several. What is written most ranks lowest. */
+export function tokenRank(text: string): number | undefined {
+  const bytes = Buffer.from(text);
+  return sharedVocabulary().rankOf(bytes, 0, bytes.length);
+}
+
+let vocabulary: Vocabulary | undefined;
+
+function sharedVocabulary(): Vocabulary {
+  return (vocabulary ??= new Vocabulary(vocabularyFile()));
 }
 
 let tokenLines: readonly string[] | undefined;

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { defaultTokens } from "../../../src/text/tokens/tokens.js";
+import { defaultTokens, tokenRank } from "../../../src/text/tokens/tokens.js";
 import { hostileText } from "../hostile-text.js";
 
 const { countTokens } = createRequire(import.meta.url)(
@@ -115,4 +115,10 @@ describe("measuring", () => {
       { numRuns: 300 },
     );
   });
+});
+
+test("a token has the rank of its line in the vocabulary, and a text of several tokens has none", () => {
+  expect(tokenRank("!")).toBe(0);
+  expect(tokenRank(" the")).toBe(279);
+  expect(tokenRank(" thylakoids")).toBeUndefined();
 });

@@ -1,13 +1,8 @@
-import { isUnspaced } from "../../rarity.js";
 import { minSimilarity, termSimilarity } from "../question/word-forms.js";
-import {
-  coveredShare,
-  meantShare,
-  weightedShare,
-  type QuestionReading,
-  type SourceTerms,
-} from "../question/question-reading.js";
+import { meantShare, weightedShare, type QuestionReading, type SourceTerms } from "../question/question-reading.js";
 import { lacksAsked } from "../question/wanted.js";
+import { wordCount } from "../question/written-words.js";
+import { evidenceOf, type Candidate } from "./evidence.js";
 import { wordingShare, type ScoredStatement } from "./statement-score.js";
 import type { Statement } from "./statements.js";
 
@@ -28,15 +23,6 @@ const unscored = -0.5;
 const maxTogetherWords = 10;
 const maxRank = 5;
 
-interface Candidate {
-  /** Places among all statements. */
-  readonly places: readonly number[];
-  readonly source: SourceTerms;
-  /** Score of its better statement. */
-  readonly statementScore: number;
-  readonly score: number;
-}
-
 /** The sentence, or pair of neighbouring sentences, that answers best; `undefined` when none was scored. */
 export function bestPassage(reading: QuestionReading, scored: readonly ScoredStatement[]): Passage | undefined {
   const { read, sources } = reading;
@@ -50,10 +36,13 @@ export function bestPassage(reading: QuestionReading, scored: readonly ScoredSta
     const statementScore = Math.max(...places.map((place) => scores.get(place) ?? unscored));
     found.push({ places, source, statementScore, score: passageScore(reading, places, source, statementScore) });
   }
-  const ranked = found.toSorted((a, b) => b.score - a.score);
-  const [best] = ranked;
+  const ofSources = [...new Set(found.map(({ source }) => source))].map((source) =>
+    found.filter((one) => one.source === source).reduce((best, one) => (one.score > best.score ? one : best)),
+  );
+  const judged = evidenceOf(reading, ofSources);
+  const evidence = Math.max(...judged);
+  const best = ofSources[judged.indexOf(evidence)];
   if (best === undefined) return undefined;
-  const rival = ranked.find(({ source }) => source !== best.source)?.score ?? best.score - 1;
   const statements = best.places.map((at) => read[at]!.statement);
   const last = best.places.at(-1)!;
   const length = statements.reduce((sum, { text }) => sum + text.length, 0);
@@ -61,7 +50,7 @@ export function bestPassage(reading: QuestionReading, scored: readonly ScoredSta
   return {
     statements,
     next: statements.length > 1 && length + (next?.text.length ?? 0) <= maxPairLength ? next : undefined,
-    evidence: evidence(reading, best, best.score - rival),
+    evidence,
   };
 }
 
@@ -96,47 +85,6 @@ function passageScore(
     0.5 * missing -
     0.3 * Math.min(maxRank, rank)
   );
-}
-
-/**
- * Judges whether the best passage answers at all. A long passage holds words by chance, and a question of many words is
- * rarely held whole. The weights are round; `eval --answers` measures what they come to.
- *
- * @param lead By how much it passes the best passage of another source.
- */
-function evidence(
-  reading: QuestionReading,
-  { places, source, statementScore, score }: Candidate,
-  lead: number,
-): number {
-  const { weights, names, read } = reading;
-  const words = places.flatMap((at) => read[at]!.words);
-  const covered = Math.max(...places.map((at) => meantShare(reading, read[at]!.found)));
-  const asked = [...weights.keys()];
-  const unspaced = asked.filter(isUnspaced).length / Math.max(1, asked.length);
-  return (
-    0.2 * score +
-    0.3 * Math.min(maxLead, lead) +
-    0.5 * statementScore +
-    1.5 * covered +
-    wordingShare(reading, words) +
-    nameWeight * coveredShare(names, source.found) +
-    1.5 * Math.log1p(wordCount(asked)) +
-    unspaced -
-    0.7 * Math.log1p(words.length) -
-    minEvidence
-  );
-}
-
-/** A question about the Eiffel Tower is not answered by any other tower. */
-const nameWeight = 2.6;
-const minEvidence = 5.4;
-/** Further ahead of the best passage of another source says no more. */
-const maxLead = 3;
-
-/** Pairs of characters overlap, so that each is about half a word. */
-function wordCount(asked: readonly string[]): number {
-  return asked.reduce((count, term) => count + (isUnspaced(term) ? 0.5 : 1), 0);
 }
 
 /** The largest share of the weight whose distinct terms stand together. */

@@ -10,9 +10,8 @@ import { comparedIn, questionParts } from "../question/question-parts.js";
 
 /** Coverage below which the best statement is no answer. Higher, answers are missed; lower, other subjects are quoted. */
 const minCoverage = 0.35;
-/** Share of the question that the source has to hold. For a definition, a row or code, which nothing else judges, it is more. */
-const minInSource = 0.5;
-const minInSourceDirect = 0.55;
+/** Share of the question that the source of a definition, a row or code has to hold, which nothing else judges. */
+const minInSource = 0.55;
 /** A statement that holds this much of the question needs none beside it. */
 const wholeCoverage = 0.95;
 /** From here on a statement defines more than in passing. */
@@ -33,7 +32,7 @@ const minNames = 0.6;
 /** Share of the question in words that no source holds, from which on documents with headings are on something else. */
 const maxUnheard = 0.2;
 /** Evidence from which one sentence of a passage may do. */
-const sureEvidence = 2.5;
+const sureEvidence = 4;
 /** Statements of one source at most this far before code lead up to it. */
 const maxLeadDistance = 2;
 
@@ -93,8 +92,8 @@ function answerStatements(question: string, all: readonly Statement[]): readonly
 function isOnOther({ names, identifiers, sources }: QuestionReading, best: ScoredStatement, direct: boolean): boolean {
   const { statement, coverage, inSource } = best;
   const { found } = sources.get(statement.source)!;
-  if (inSource < (direct ? minInSourceDirect : minInSource) || coveredShare(identifiers, found) < minNames) return true;
-  return direct && (coverage < minCoverage || coveredShare(names, found) < minNames);
+  if (coveredShare(identifiers, found) < minNames) return true;
+  return direct && (inSource < minInSource || coverage < minCoverage || coveredShare(names, found) < minNames);
 }
 
 /**

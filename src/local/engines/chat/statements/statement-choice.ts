@@ -30,7 +30,7 @@ const maxItems = 6;
 /** Share of the names in a question that the source has to hold. */
 const minNames = 0.6;
 /** Share of the question in words that no source holds, from which on documents with headings are on something else. */
-const maxUnheard = 0.2;
+const maxUnheard = 0.25;
 /** Evidence from which one sentence of a passage may do. */
 const sureEvidence = 4;
 /** Statements of one source at most this far before code lead up to it. */

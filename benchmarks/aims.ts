@@ -60,9 +60,6 @@ export const design: readonly { readonly what: string; readonly aims: Aims }[] =
           measure: "whole",
           beside: "citewell, graph",
           atLeast: 3,
-          reason:
-            "For so few chunks citewell chooses exact search by itself, beside which LangChain.js takes longer than beside the graph, whose threads take " +
-            "CPU from those that split. The rest is what the first aim of this benchmark says.",
         },
         { contender: "citewell, graph", measure: "delay p99", atMost: 50 },
       ],
@@ -87,11 +84,6 @@ export const design: readonly { readonly what: string; readonly aims: Aims }[] =
           contender: "citewell",
           measure: "first chat request p50",
           atMost: 15,
-          reason:
-            "Half is search: every vector is compared exactly, which reads all of them; ids and the best chunks are then read from pages that the " +
-            "processor's caches have lost, and the question's words are looked up in some of them, from which `quality` has its gain. Half of packing is " +
-            "counting tokens: of the hits, of what they are widened to, and of all sources together. One statement for all ids took as long as one for each. " +
-            "What was not tried is to rule most vectors out by numbers of 8 bits, and to search for words while the question's vector is awaited.",
         },
       ],
     },

@@ -69,7 +69,7 @@ function findWhole(
   linkTargets: boolean,
 ): LocatedWords | undefined {
   // At the beginning of a line these are markup, which the text's words do not have.
-  const [markup] = /^[#>\s]*/u.exec(claimed)!;
+  const [markup] = /^(?:#{1,6}(?=\s)|[>\s])*/u.exec(claimed)!;
   const wanted = meaningfulWords(claimed.slice(markup.length), { linkTargets });
   const offset = markup.length + (wanted[0]?.start ?? 0);
   let normalised: LocatedWords | undefined;

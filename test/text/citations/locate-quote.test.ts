@@ -35,6 +35,12 @@ describe("a quote", () => {
     expect(found(claim)).toEqual([support, own]);
   });
 
+  test("is found whole that begins with a sign which is no markup there", () => {
+    const whole = "Few know it. #P is a class of counting problems. C#7 is older than F#4.";
+    expect(found("#P is a class of counting problems", whole)).toEqual(["exact", "#P is a class of counting problems"]);
+    expect(found("#p is a class of counting problems", whole)?.[0]).toBe("normalised");
+  });
+
   test.each([
     ["An API key expires after 30 days. It can't be renewed", "another number"],
     ["密钥在创建后九十天内有效，能续期", "a dropped negation"],

@@ -1,6 +1,7 @@
 import type { Citation, Support } from "../../core/types.js";
 import type { CitationChecker } from "./check-citation.js";
 import { CitationMarkerParser, type CitationMarker, type MarkedText } from "./citation-markers.js";
+import { meaningfulWords } from "./meaningful-words.js";
 import { sentences } from "../blocks/sentences.js";
 
 /** A part of a checked reply. */
@@ -111,6 +112,5 @@ const minWords = 4;
 
 function claims(sentence: string): boolean {
   if (/^\s*(?:#{1,6}\s|`{3}|~{3})|[:：?？]["”’*_`)]*$/u.test(sentence)) return false;
-  const words = sentence.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[\p{L}\p{N}]+/gu) ?? [];
-  return words.length >= minWords;
+  return meaningfulWords(sentence).filter(({ joined }) => !joined).length >= minWords;
 }

@@ -182,6 +182,15 @@ describe("cited text", () => {
     expect(asked.map((one) => one.length)).toEqual([checked]);
   });
 
+  test("a sentence of Chinese that begins with a number claims something, and two words or one with signs do not", () => {
+    const reply = "1994年5月成立于北京。 Not C++. Keys expire after 90 days.";
+    expect(
+      read(reply)
+        .cited.unbacked()
+        .map(({ sentence }) => sentence),
+    ).toEqual(["1994年5月成立于北京。", "Keys expire after 90 days."]);
+  });
+
   test("what has no word claims nothing", () => {
     expect(read("*** !!! ---").cited.unbacked()).toEqual([]);
   });

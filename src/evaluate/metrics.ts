@@ -57,9 +57,9 @@ function isRelevant(judgements: Judgements, id: string): boolean {
 }
 
 const articles = new Set(["a", "an", "the"]);
+const character = "[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}]";
 /** A number or a Latin word ends where a character begins that is a word: `2017年` is two. */
-const answerWord =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|(?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])[\p{L}\p{M}\p{N}])+/gu;
+const answerWord = new RegExp(`${character}|(?:(?!${character})[\\p{L}\\p{M}\\p{N}])+`, "gu");
 
 /**
  * The words by which answers are compared: lower case, without punctuation and English articles; characters of scripts

@@ -24,18 +24,21 @@ const maxLead = 3;
 const leadOfOne = 1;
 
 /**
- * Judges how surely passages answer: 0 is the least that is quoted. The weights are round; `eval --answers` measures what
- * they come to.
+ * Judges how surely passages answer, each the best of its source: 0 is the least that is quoted. The weights are round;
+ * `eval --answers` measures what they come to.
  */
 export function evidenceOf(reading: QuestionReading, candidates: readonly Candidate[]): readonly number[] {
   const { question, weights, read } = reading;
   const asked = [...weights.keys()];
   const unspaced = asked.filter(isUnspaced).length / Math.max(1, asked.length);
-  const telling = lowerWords(question).filter((word) => tells(reading, word));
-  const best = new Map<SourceTerms, number>();
-  for (const { source, score } of candidates) best.set(source, Math.max(score, best.get(source) ?? score));
-  return candidates.map(({ places, source, statementScore, score }) => {
-    const rivals = [...best].flatMap(([other, rival]) => (other === source ? [] : [rival]));
+  const words = lowerWords(question);
+  const tells = (word: string) => plainTerms(word).some((term) => weights.has(term));
+  const telling = words.filter(tells);
+  const pairs = neighbours(words).filter((pair) => pair.some(tells) && !pair.some(isUnspaced));
+  const unusual = unusualnessOf(reading);
+  return candidates.map((candidate) => {
+    const { places, source, statementScore, score } = candidate;
+    const rivals = candidates.filter((other) => other !== candidate).map((other) => other.score);
     const lead = rivals.length === 0 ? leadOfOne : Math.min(maxLead, score - Math.max(...rivals));
     // A word in another form is often another word, such as `native` for `nation`.
     const inPassage = new Set(places.flatMap((at) => lowerWords(read[at]!.statement.text)));
@@ -44,8 +47,8 @@ export function evidenceOf(reading: QuestionReading, candidates: readonly Candid
       (0.9 + unspacedShare * unspaced) * statementScore +
       0.5 * lead +
       2 * exact +
-      information(reading, source) +
-      0.3 * standingPairs(reading, source) -
+      information(reading, source, unusual) +
+      0.3 * standingPairs(reading, source, pairs) -
       missingNames(reading, source) -
       minUnspacedEvidence * unspaced -
       minEvidence
@@ -60,20 +63,28 @@ const chance = 0.2;
 /** As many sources are thought to be there besides that lack each word: one that all the given ones hold tells something, too. */
 const unseenSources = 2;
 
+/** How unusual each term of the question is, as it is written there. */
+function unusualnessOf({ question, weights }: QuestionReading): ReadonlyMap<string, number> {
+  const written = writtenForms(question);
+  return new Map(Array.from(weights.keys(), (term) => [term, unusualness(written.get(term) ?? term)]));
+}
+
 /**
  * How much the words tell that a source holds: two common words of three may stand in any text, six rare ones of nine do
  * not. A word of every source is the subject of all, and does not say which of them answers.
  */
-function information({ question, weights, sources }: QuestionReading, { found }: SourceTerms): number {
-  const written = writtenForms(question);
+function information(
+  { sources }: QuestionReading,
+  { found }: SourceTerms,
+  unusual: ReadonlyMap<string, number>,
+): number {
   let total = 0;
-  for (const term of weights.keys()) {
+  for (const [term, rareness] of unusual) {
     const similarity = termSimilarity(term, found);
     if (similarity < minSimilarity) continue;
     const holding = [...sources.values()].filter((source) => source.found.has(term)).length;
     const lacking = 1 - holding / (sources.size + unseenSources);
-    const told = unusualWeight * lacking * unusualness(written.get(term) ?? term) - chance;
-    total += wordCount([term]) * similarity * told;
+    total += wordCount([term]) * similarity * (unusualWeight * lacking * rareness - chance);
   }
   return total;
 }
@@ -84,11 +95,11 @@ function missingNames({ names }: QuestionReading, { found }: SourceTerms): numbe
 }
 
 /** How many neighbouring words of the question stand side by side in a source. Pairs of characters overlap anyway. */
-function standingPairs(reading: QuestionReading, source: SourceTerms): number {
-  const { question, read, sources } = reading;
-  const wanted = neighbours(lowerWords(question)).filter(
-    (pair) => pair.some((word) => tells(reading, word)) && !pair.some(isUnspaced),
-  );
+function standingPairs(
+  { read, sources }: QuestionReading,
+  source: SourceTerms,
+  wanted: readonly (readonly [string, string])[],
+): number {
   if (wanted.length === 0) return 0;
   const ofSource = read.filter(({ statement }) => sources.get(statement.source) === source);
   const held = new Set(ofSource.flatMap(({ statement }) => neighbours(lowerWords(statement.text)).map(asText)));
@@ -97,8 +108,4 @@ function standingPairs(reading: QuestionReading, source: SourceTerms): number {
 
 function asText([first, second]: readonly [string, string]): string {
   return `${first} ${second}`;
-}
-
-function tells({ weights }: QuestionReading, word: string): boolean {
-  return plainTerms(word).some((term) => weights.has(term));
 }

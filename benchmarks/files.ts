@@ -121,8 +121,7 @@ const countTokens: Indexing = async ({ folder }) => {
 
 /** The service at its cap, never waiting, with the requests that the command makes of these files. */
 const serviceAlone: Indexing = async ({ baseUrl, folder }) => {
-  const missing = join(tmpdir(), "citewell-benchmark-no-store");
-  const { chunks, requests } = command(["plan", folder, "--store", missing], baseUrl) as {
+  const { chunks, requests } = command(["plan", folder, "--store", join(folder, "../no-store")], baseUrl) as {
     readonly chunks: number;
     readonly requests: number;
   };
@@ -134,7 +133,7 @@ const serviceForFullChunks: Indexing = async (given) => {
   return { chunks, atLeastSeconds: serviceSeconds(Math.ceil(chunks / batchTexts), chunks) };
 };
 
-/** The texts of the requests that run at once are at most that many apart, so that rounds of equal length are the least. */
+/** How long requests with an equal number of texts take, as many at once as may be. */
 function serviceSeconds(requests: number, texts: number): number {
   return (Math.ceil(requests / concurrency) * (latencyMs + (textMs * texts) / requests)) / 1000;
 }
@@ -142,9 +141,9 @@ function serviceSeconds(requests: number, texts: number): number {
 /** The slower of the service and one tokenizer pass. */
 function slowerOf(service: Indexing): Indexing {
   return async (given) => {
-    const { atLeastSeconds = 0 } = await service(given);
+    const { chunks, atLeastSeconds = 0 } = await service(given);
     const started = performance.now();
-    const { chunks } = await countTokens(given);
+    await countTokens(given);
     return { chunks, atLeastSeconds: Math.max(atLeastSeconds, (performance.now() - started) / 1000) };
   };
 }
